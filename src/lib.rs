@@ -1,1 +1,3 @@
 //! meshdoctor
+
+pub mod version;
