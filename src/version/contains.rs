@@ -15,21 +15,25 @@ pub enum Contains {
 }
 
 impl Contains {
-    /// `Yes` and `No` swapped.
-    pub fn not(self) -> Self {
-        match self {
-            Contains::Yes => Contains::No,
-            Contains::No => Contains::Yes,
-            Contains::Unknown => Contains::Unknown,
-        }
-    }
-
     /// `Yes` if both are, `No` if either is.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Contains::No, _) | (_, Contains::No) => Contains::No,
             (Contains::Yes, Contains::Yes) => Contains::Yes,
             (Contains::Unknown, _) | (_, Contains::Unknown) => Contains::Unknown,
+        }
+    }
+}
+
+/// `Yes` and `No` swapped; unknown stays unknown.
+impl std::ops::Not for Contains {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        match self {
+            Contains::Yes => Contains::No,
+            Contains::No => Contains::Yes,
+            Contains::Unknown => Contains::Unknown,
         }
     }
 }
@@ -96,7 +100,7 @@ impl LinkerdVersion {
     /// `until` the range is open.
     pub fn within(&self, from: &Introduced, until: Option<&Introduced>, table: &MinorTable) -> Contains {
         let ended = until.map_or(Contains::No, |until| self.contains(until, table));
-        self.contains(from, table).and(ended.not())
+        self.contains(from, table).and(!ended)
     }
 }
 
