@@ -1,3 +1,24 @@
-//! meshdoctor
+//! meshdoctor looks at a Linkerd service mesh and says what is wrong, what proves it, what it explains, and what to do.
+//!
+//! The pipeline, in one paragraph: [`policy`] selects checks from the table in [`checks`]; [`collect`] asks a
+//! [`source`] for the union of what their cards need, redacts each object at the border and files it in a
+//! [`model::Cluster`]; each check, a pure function, judges through a [`checks::Context`] in which unknown evidence
+//! travels as [`missing::Missing`]; [`cause`] links symptoms to causes and [`policy`] decides the verdict; the
+//! [`report::Report`] is written by [`render`], and [`exit`] gives the status.
 
+pub mod card;
+pub mod cause;
+pub mod checks;
+pub mod collect;
+pub mod exit;
+pub mod finding;
+pub mod item;
+pub mod knowledge;
+pub mod missing;
+pub mod model;
+pub mod policy;
+pub mod redact;
+pub mod render;
+pub mod report;
+pub mod source;
 pub mod version;

@@ -1,0 +1,217 @@
+//! Links symptoms to causes, and makes one finding of equal ones. A card says which symptoms its check accounts for
+//! (`explains`); a finding of it explains those that share one of its ties. Nothing is dropped here: symptoms stay
+//! findings of their own, with `caused_by`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Confidence, Evidence, Finding, Severity, Subject, Tie};
+
+/// Which checks a check explains, by id.
+pub type Explains<'a> = dyn Fn(&str) -> &'a [String] + 'a;
+
+/// Links and merges; the result is sorted: roots before what they explain, the worst first.
+pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding> {
+    let mut findings = findings;
+    let causes = causes_of(&findings, explains);
+    let order = causes_first(&causes);
+    // An inferred cause takes the severity of what it explains, so symptoms pass theirs up before they are looked at.
+    for &symptom in order.iter().rev() {
+        for &cause in &causes[symptom] {
+            findings[cause].severity = findings[cause].severity.max(findings[symptom].severity);
+        }
+    }
+    let mut merged: Vec<Finding> = Vec::new();
+    let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
+    let mut place = vec![0; findings.len()];
+    let mut merged_causes: Vec<BTreeSet<usize>> = Vec::new();
+    for at in order {
+        let causes: BTreeSet<usize> = causes[at].iter().map(|&cause| place[cause]).collect();
+        let group = Group::of(&findings[at], &causes);
+        place[at] = *groups.entry(group).or_insert_with(|| {
+            merged_causes.push(causes);
+            merged.push(Finding { subjects: vec![], evidence: vec![], ties: vec![], ..findings[at].clone() });
+            merged.len() - 1
+        });
+        let into = &mut merged[place[at]];
+        into.subjects.append(&mut findings[at].subjects);
+        into.evidence.append(&mut findings[at].evidence);
+        into.ties.append(&mut findings[at].ties);
+    }
+    for finding in &mut merged {
+        finding.subjects = joined(std::mem::take(&mut finding.subjects));
+        finding.evidence = distinct(std::mem::take(&mut finding.evidence));
+        finding.ties.sort();
+        finding.ties.dedup();
+    }
+    let prints: Vec<_> = merged.iter().map(Finding::fingerprint).collect();
+    for (finding, causes) in merged.iter_mut().zip(&merged_causes) {
+        finding.caused_by = causes.iter().map(|&cause| prints[cause].clone()).collect();
+        finding.caused_by.sort();
+        finding.caused_by.dedup();
+    }
+    merged.sort_by_cached_key(|f| {
+        (
+            !f.caused_by.is_empty(),
+            std::cmp::Reverse(f.severity),
+            f.check,
+            f.subjects.clone(),
+            f.parameters.clone(),
+        )
+    });
+    merged
+}
+
+/// What makes findings equal but for their subjects.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    check: &'static str,
+    severity: Severity,
+    confidence: Confidence,
+    message: String,
+    parameters: Vec<String>,
+    verify: String,
+    steps: Vec<(String, bool)>,
+    causes: BTreeSet<usize>,
+}
+
+impl Group {
+    fn of(finding: &Finding, causes: &BTreeSet<usize>) -> Group {
+        Group {
+            check: finding.check,
+            severity: finding.severity,
+            confidence: finding.confidence,
+            message: finding.message.clone(),
+            parameters: finding.parameters.clone(),
+            verify: finding.remedy.verify.clone(),
+            // The commands may name the subject; the steps are equal when their words are.
+            steps: finding
+                .remedy
+                .steps
+                .iter()
+                .map(|step| (step.text.clone(), step.command.is_some()))
+                .collect(),
+            causes: causes.clone(),
+        }
+    }
+}
+
+/// For each finding, those that explain it.
+fn causes_of<'a>(findings: &[Finding], explains: &Explains<'a>) -> Vec<BTreeSet<usize>> {
+    let mut by_check_and_tie: BTreeMap<(&str, Tie), Vec<usize>> = BTreeMap::new();
+    for (at, finding) in findings.iter().enumerate() {
+        for symptom in explains(finding.check) {
+            for tie in finding.all_ties() {
+                by_check_and_tie.entry((symptom.as_str(), tie)).or_default().push(at);
+            }
+        }
+    }
+    findings
+        .iter()
+        .enumerate()
+        .map(|(at, finding)| {
+            let ties = finding.all_ties().into_iter().chain([Tie::Cluster]);
+            ties.filter_map(|tie| by_check_and_tie.get(&(finding.check, tie)))
+                .flatten()
+                .copied()
+                .filter(|&cause| cause != at)
+                .collect()
+        })
+        .collect()
+}
+
+/// An order in which causes come before what they explain. Cards cannot explain each other in a circle (a test holds
+/// that), so every finding is reached.
+fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
+    fn visit(at: usize, causes: &[BTreeSet<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
+        if std::mem::replace(&mut seen[at], true) {
+            return;
+        }
+        for &cause in &causes[at] {
+            visit(cause, causes, seen, order);
+        }
+        order.push(at);
+    }
+    let mut order = Vec::with_capacity(causes.len());
+    let mut seen = vec![false; causes.len()];
+    for at in 0..causes.len() {
+        visit(at, causes, &mut seen, &mut order);
+    }
+    order
+}
+
+/// Subjects sorted, the pods of one owner in one place.
+fn joined(subjects: Vec<Subject>) -> Vec<Subject> {
+    let mut objects: BTreeMap<(String, String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut rest = BTreeSet::new();
+    for subject in subjects {
+        match subject {
+            Subject::Object { kind, namespace, name, pods } => {
+                objects.entry((kind, namespace, name)).or_default().extend(pods);
+            }
+            other @ (Subject::Node { .. } | Subject::Thing { .. }) => {
+                rest.insert(other);
+            }
+        }
+    }
+    let objects = objects.into_iter().map(|((kind, namespace, name), pods)| Subject::Object {
+        kind,
+        namespace,
+        name,
+        pods: pods.into_iter().collect(),
+    });
+    objects.chain(rest).collect()
+}
+
+/// Evidence without repetition, in the order in which it was given.
+fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
+    let mut seen = BTreeSet::new();
+    evidence.into_iter().filter(|e| seen.insert(e.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Remedy;
+
+    fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
+        Finding {
+            check,
+            severity,
+            confidence: Confidence::Observed,
+            subjects: vec![Subject::node(node)],
+            message: format!("{check} happened"),
+            evidence: vec![Evidence::other(node, "x")],
+            remedy: Remedy::verified_by("true"),
+            parameters: vec![],
+            ties: vec![],
+            caused_by: vec![],
+        }
+    }
+
+    #[test]
+    fn a_cause_takes_the_severity_of_what_it_explains_and_equals_become_one() {
+        let symptoms = ["b".to_owned()];
+        let explains = |id: &str| if id == "a" { &symptoms[..] } else { &[] };
+        let found = vec![
+            finding("b", Severity::Error, "n1"),
+            finding("a", Severity::Info, "n1"),
+            finding("a", Severity::Info, "n2"),
+            finding("b", Severity::Error, "n3"),
+            finding("a", Severity::Error, "n4"),
+        ];
+        let linked = link(found, &explains);
+        let said: Vec<_> =
+            linked.iter().map(|f| (f.check, f.severity, f.subjects.len(), f.caused_by.len())).collect();
+        // n1 and n4 are one error; n2 stays an info of its own; n3 has no cause, so it is a root too.
+        assert_eq!(
+            said,
+            [
+                ("a", Severity::Error, 2, 0),
+                ("b", Severity::Error, 1, 0),
+                ("a", Severity::Info, 1, 0),
+                ("b", Severity::Error, 1, 1),
+            ]
+        );
+        assert_eq!(linked[3].caused_by, [linked[0].fingerprint()]);
+    }
+}

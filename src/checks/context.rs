@@ -1,0 +1,199 @@
+//! What a check sees: the evidence that its card names, the knowledge, the settings of the run. Reading evidence that
+//! the card does not name is a bug and panics; reading evidence that is only partly there is noted by itself, so a
+//! check that forgets to think of it still cannot pass.
+
+use std::cell::RefCell;
+
+use jiff::Timestamp;
+
+use crate::card::Card;
+use crate::finding::{Confidence, Finding, Remedy, Subject};
+use crate::item::{Item, Kind, Namespaces, Scope};
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::Cluster;
+use crate::model::node::NodeSnapshot;
+use crate::model::objects::Object;
+use crate::source::{Fetched, Request, Why};
+use crate::version::{K8sVersion, LinkerdVersion};
+
+/// What the operator set for the run, as far as checks care.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `-n`: judge only workloads of these namespaces; empty means all. Never limits the control plane.
+    pub namespaces: Vec<String>,
+}
+
+/// What a check sees.
+pub struct Context<'a> {
+    cluster: &'a Cluster,
+    /// Facts that age.
+    pub knowledge: &'a Knowledge,
+    /// What the operator set.
+    pub settings: &'a Settings,
+    card: &'a Card,
+    id: &'static str,
+    gaps: RefCell<Vec<Missing>>,
+}
+
+impl<'a> Context<'a> {
+    /// A context for one check.
+    pub fn new(
+        id: &'static str,
+        card: &'a Card,
+        cluster: &'a Cluster,
+        knowledge: &'a Knowledge,
+        settings: &'a Settings,
+    ) -> Context<'a> {
+        Context { cluster, knowledge, settings, card, id, gaps: RefCell::new(Vec::new()) }
+    }
+
+    /// What was partly missing among the evidence that was read.
+    pub(super) fn into_gaps(self) -> Vec<Missing> {
+        let mut gaps = self.gaps.into_inner();
+        gaps.sort();
+        gaps.dedup();
+        gaps
+    }
+
+    /// Notes that a part could not be judged: 2 of 5 nodes, a workload whose template is cut.
+    pub fn gap(&self, missing: Missing) {
+        self.gaps.borrow_mut().push(missing);
+    }
+
+    fn declared(&self, item: &Item) {
+        assert!(
+            self.card.front.needs.contains(item) || self.card.front.uses.contains(item),
+            "{} reads {item}, which its card does not name under needs or uses",
+            self.id,
+        );
+    }
+
+    /// The moment to judge at.
+    pub fn now(&self) -> Timestamp {
+        self.cluster.at
+    }
+
+    /// The namespaces of the control plane and of linkerd-cni.
+    pub fn namespaces(&self) -> &'a Namespaces {
+        &self.cluster.namespaces
+    }
+
+    /// Whether workloads of this namespace are to be judged (`-n`).
+    pub fn judges(&self, namespace: &str) -> bool {
+        self.settings.namespaces.is_empty() || self.settings.namespaces.iter().any(|n| n == namespace)
+    }
+
+    /// A finding of this check with the card's severity, seen rather than inferred.
+    pub fn finding(&self, subject: Subject, message: impl Into<String>) -> Finding {
+        Finding {
+            check: self.id,
+            severity: self.card.front.severity,
+            confidence: Confidence::Observed,
+            subjects: vec![subject],
+            message: message.into(),
+            evidence: Vec::new(),
+            remedy: Remedy::default(),
+            parameters: Vec::new(),
+            ties: Vec::new(),
+            caused_by: Vec::new(),
+        }
+    }
+
+    fn answer(&self, item: Item) -> Result<(&'a crate::model::Answer, &'a [Why]), Missing> {
+        self.declared(&item);
+        let Some(answer) = self.cluster.answer(&item) else {
+            return Err(Missing::whole(self.request(item), Why::NotCaptured));
+        };
+        match &answer.fetched {
+            Fetched::Complete => Ok((answer, &[])),
+            Fetched::Partial { reasons } => Ok((answer, reasons)),
+            Fetched::Missing { reason } => Err(Missing::whole(answer.request.clone(), reason.clone())),
+        }
+    }
+
+    fn request(&self, item: Item) -> Request {
+        let namespace = match &item {
+            Item::Named { scope, .. } => self.cluster.namespaces.of(scope).map(str::to_owned),
+            _ => None,
+        };
+        Request { item, namespace }
+    }
+
+    /// The objects of a kind that are there. Where more may exist, that is noted as a gap: fine for finding trouble in
+    /// what is there, wrong for concluding that something does not exist. For that, see [`Context::every`].
+    ///
+    /// # Errors
+    /// None of them is there.
+    pub fn seen<T: Object>(&self, kind: Kind) -> Result<&'a [T], Missing> {
+        let (answer, reasons) = self.answer(Item::List(kind))?;
+        for why in reasons {
+            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
+        }
+        Ok(answer.objects())
+    }
+
+    /// Every object of a kind: the list to conclude absence from.
+    ///
+    /// # Errors
+    /// The list is not there, or perhaps not complete.
+    pub fn every<T: Object>(&self, kind: Kind) -> Result<&'a [T], Missing> {
+        let (answer, reasons) = self.answer(Item::List(kind))?;
+        match reasons.first() {
+            None => Ok(answer.objects()),
+            Some(why) => Err(Missing::part(answer.request.clone(), why.clone(), "some of them")),
+        }
+    }
+
+    /// A named object; `None` when it is known not to exist.
+    ///
+    /// # Errors
+    /// It is not known whether it exists.
+    pub fn named<T: Object>(&self, kind: Kind, scope: Scope, name: &str) -> Result<Option<&'a T>, Missing> {
+        let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
+        match (answer.objects().first(), reasons.first()) {
+            (Some(object), _) => Ok(Some(object)),
+            (None, None) => Ok(None),
+            (None, Some(why)) => Err(Missing::whole(answer.request.clone(), why.clone())),
+        }
+    }
+
+    /// The API server's version.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn server_version(&self) -> Result<&'a K8sVersion, Missing> {
+        self.declared(&Item::ServerVersion);
+        self.cluster
+            .server_version
+            .as_ref()
+            .map_err(|why| Missing::whole(Request::of(Item::ServerVersion), why.clone()))
+    }
+
+    /// The version of the operator's own `linkerd` command.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn cli_version(&self) -> Result<&'a LinkerdVersion, Missing> {
+        self.declared(&Item::CliVersion);
+        self.cluster
+            .cli_version
+            .as_ref()
+            .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
+    }
+
+    /// The nodes that evidence was given for. Evidence that was offered and could not be read is noted as a gap.
+    ///
+    /// # Errors
+    /// There is no node evidence.
+    pub fn snapshots(&self) -> Result<&'a [NodeSnapshot], Missing> {
+        self.declared(&Item::NodeFiles);
+        for why in &self.cluster.node_trouble {
+            self.gap(Missing::whole(Request::of(Item::NodeFiles), why.clone()));
+        }
+        match &self.cluster.nodes {
+            Ok(nodes) => Ok(nodes),
+            Err(why) => Err(Missing::whole(Request::of(Item::NodeFiles), why.clone())),
+        }
+    }
+}

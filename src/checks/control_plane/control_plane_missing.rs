@@ -1,0 +1,45 @@
+//! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
+
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::item::Kind;
+use crate::model::objects::Workload;
+
+/// The components without which no mesh works, as the label `linkerd.io/control-plane-component` names them.
+const COMPONENTS: [&str; 3] = ["destination", "identity", "proxy-injector"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = &ctx.namespaces().control_plane;
+    let there: Vec<&str> = ctx
+        .every::<Workload>(Kind::Deployment)?
+        .iter()
+        .filter(|d| d.metadata.namespace == *namespace)
+        .filter_map(|d| d.metadata.label("linkerd.io/control-plane-component"))
+        .collect();
+    let missing: Vec<&str> = COMPONENTS.into_iter().filter(|component| !there.contains(component)).collect();
+    if missing.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let seen = match there.as_slice() {
+        [] => format!("no Deployment in {namespace} has the label linkerd.io/control-plane-component"),
+        some => format!("{namespace} has {}, and no {}", some.join(", "), missing.join(", ")),
+    };
+    let message = if missing.len() == COMPONENTS.len() {
+        "there is no Linkerd control plane: no pod can be injected, get an identity or discover services"
+    } else {
+        "the control plane lacks a component: proxies that need it fail from their next start on"
+    };
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane")
+        .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L")
+        .run(
+            StepKind::Command,
+            "Otherwise install it, or bring back what was deleted",
+            "linkerd install --crds | kubectl apply -f -\nlinkerd install | kubectl apply -f -",
+        );
+    let finding = ctx
+        .finding(Subject::object("Namespace", "", namespace), message)
+        .evidence(Evidence::other("Deployments", seen))
+        .remedy(remedy)
+        .tie(Tie::Cluster);
+    Ok(vec![finding].into())
+}

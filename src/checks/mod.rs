@@ -1,0 +1,187 @@
+//! The checks: one pure function each, registered by one table a category, judged under a panic guard.
+//!
+//! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and its row to
+//! `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
+
+pub mod context;
+
+mod control_plane;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+pub use context::{Context, Settings};
+
+use crate::card::Card;
+use crate::finding::Finding;
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::Cluster;
+
+/// What a check answers; evidence that it cannot do without travels out by `?`.
+pub type Judgement = Result<Verdict, Missing>;
+
+/// What a check that could look says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It looked; these are the findings (none: fine, if nothing was missing either).
+    Judged(Vec<Finding>),
+    /// There is nothing here that the question could be asked of; says why.
+    NotApplicable(String),
+}
+
+impl Verdict {
+    /// It looked, and found nothing.
+    pub fn fine() -> Verdict {
+        Verdict::Judged(Vec::new())
+    }
+
+    /// The question does not arise.
+    pub fn not_applicable(reason: impl Into<String>) -> Verdict {
+        Verdict::NotApplicable(reason.into())
+    }
+}
+
+impl From<Vec<Finding>> for Verdict {
+    fn from(findings: Vec<Finding>) -> Verdict {
+        Verdict::Judged(findings)
+    }
+}
+
+/// A row of the table: a card's text and the function that judges.
+pub struct Check {
+    /// The id: the card's file name.
+    pub id: &'static str,
+    /// The card's text, embedded.
+    pub text: &'static str,
+    /// The rule.
+    pub judge: fn(&Context<'_>) -> Judgement,
+    card: &'static OnceLock<Card>,
+}
+
+impl Check {
+    /// A row, as the macro `row!` writes it.
+    pub const fn new(
+        id: &'static str,
+        text: &'static str,
+        judge: fn(&Context<'_>) -> Judgement,
+        card: &'static OnceLock<Card>,
+    ) -> Check {
+        Check { id, text, judge, card }
+    }
+
+    /// The parsed card.
+    ///
+    /// # Panics
+    /// If the embedded card is not one, which a test rules out.
+    pub fn card(&self) -> &Card {
+        self.card
+            .get_or_init(|| Card::parse(self.id, self.text).expect("every embedded card is parsed by a test"))
+    }
+}
+
+/// A row of a category's table: `row!("injection", "pod-missing-proxy", pod_missing_proxy)`.
+macro_rules! row {
+    ($category:literal, $id:literal, $module:ident) => {{
+        static CARD: std::sync::OnceLock<$crate::card::Card> = std::sync::OnceLock::new();
+        $crate::checks::Check::new(
+            $id,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/", $category, "/", $id, ".md")),
+            $module::judge,
+            &CARD,
+        )
+    }};
+}
+pub(crate) use row;
+
+/// Every check, ordered by category and id.
+pub fn all() -> impl Iterator<Item = &'static Check> {
+    TABLES.iter().copied().flatten()
+}
+
+/// The tables of the categories, in alphabetical order.
+static TABLES: &[&[Check]] = &[control_plane::TABLE];
+
+/// The check of that id or alias.
+pub fn find(id: &str) -> Option<&'static Check> {
+    all()
+        .find(|c| c.id == id)
+        .or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
+}
+
+/// How one check ended. Derived: a check cannot claim it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// No findings, and nothing that was needed was missing.
+    Pass,
+    /// Findings; perhaps with parts that could not be judged.
+    Findings,
+    /// There is nothing the question could be asked of.
+    NotApplicable(String),
+    /// It could not judge, or not all.
+    Unknown,
+    /// It panicked; the text is for a bug report.
+    Crashed(String),
+}
+
+/// A check and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckResult {
+    /// The check's id.
+    pub id: &'static str,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it found.
+    pub findings: Vec<Finding>,
+    /// What it could not judge.
+    pub gaps: Vec<Missing>,
+}
+
+/// Judges one check; a panic becomes [`Outcome::Crashed`].
+pub fn evaluate(
+    check: &'static Check,
+    cluster: &Cluster,
+    knowledge: &Knowledge,
+    settings: &Settings,
+) -> CheckResult {
+    let card = check.card();
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        let context = Context::new(check.id, card, cluster, knowledge, settings);
+        let judgement = (check.judge)(&context);
+        (judgement, context.into_gaps())
+    }));
+    let (judgement, mut gaps) = match judged {
+        Ok(judged) => judged,
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .unwrap_or_else(|| "no message".to_owned());
+            let text = crate::redact::text(&text).into_owned();
+            return CheckResult {
+                id: check.id,
+                outcome: Outcome::Crashed(text),
+                findings: vec![],
+                gaps: vec![],
+            };
+        }
+    };
+    let (findings, not_applicable) = match judgement {
+        Ok(Verdict::Judged(findings)) => (findings, None),
+        Ok(Verdict::NotApplicable(reason)) => (Vec::new(), Some(reason)),
+        Err(missing) => {
+            gaps.push(missing);
+            (Vec::new(), None)
+        }
+    };
+    gaps.sort();
+    gaps.dedup();
+    let outcome = match not_applicable {
+        _ if !findings.is_empty() => Outcome::Findings,
+        _ if !gaps.is_empty() => Outcome::Unknown,
+        Some(reason) => Outcome::NotApplicable(reason),
+        None => Outcome::Pass,
+    };
+    CheckResult { id: check.id, outcome, findings, gaps }
+}

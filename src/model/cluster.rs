@@ -1,0 +1,81 @@
+//! The collected evidence, filed by [`Item`]. It says what was found and how each question ended; checks reach it
+//! through [`crate::checks::Context`], which makes "unknown" travel.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::node::NodeSnapshot;
+use super::objects::{Object, Store};
+use crate::item::{Item, Namespaces};
+use crate::source::{Fetched, Request, Why};
+use crate::version::{K8sVersion, LinkerdVersion};
+
+/// How one request ended, and what came.
+pub struct Answer {
+    /// The request, with its namespace.
+    pub request: Request,
+    /// How it ended.
+    pub fetched: Fetched,
+    pub(crate) store: Box<dyn Store>,
+}
+
+impl Answer {
+    /// How many objects came.
+    pub fn count(&self) -> usize {
+        self.store.len()
+    }
+
+    /// The objects, if they are of type `T`.
+    pub fn objects<T: Object>(&self) -> &[T] {
+        self.store.as_any().downcast_ref::<Vec<T>>().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Which clock the report judges by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeSource {
+    /// The evidence says when it was captured.
+    Captured,
+    /// `--at`.
+    Flag,
+    /// This machine's clock.
+    Clock,
+}
+
+/// Everything that was collected.
+pub struct Cluster {
+    pub(crate) answers: BTreeMap<Item, Answer>,
+    /// The namespaces that scopes stand for.
+    pub namespaces: Namespaces,
+    /// The API server's version.
+    pub server_version: Result<K8sVersion, Why>,
+    /// The version of the operator's own CLI.
+    pub cli_version: Result<LinkerdVersion, Why>,
+    /// Node evidence, by node name; the error says why there is none at all.
+    pub nodes: Result<Vec<NodeSnapshot>, Why>,
+    /// Node evidence that was offered and could not be read.
+    pub node_trouble: Vec<Why>,
+    /// The moment the report judges at.
+    pub at: Timestamp,
+    /// Where that moment comes from.
+    pub time_source: TimeSource,
+}
+
+impl Cluster {
+    /// An answer, if the item was asked for.
+    pub fn answer(&self, item: &Item) -> Option<&Answer> {
+        self.answers.get(item)
+    }
+
+    /// Every answer, in order.
+    pub fn answers(&self) -> impl Iterator<Item = (&Item, &Answer)> {
+        self.answers.iter()
+    }
+
+    /// Objects of every answer together.
+    pub fn object_count(&self) -> usize {
+        self.answers.values().map(Answer::count).sum()
+    }
+}

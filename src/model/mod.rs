@@ -1,0 +1,9 @@
+//! What is known of a cluster: slim typed objects, versions, node evidence. Pure and deterministic; nothing here
+//! fetches, prints or looks at a clock.
+
+pub mod cluster;
+pub mod node;
+pub mod objects;
+pub mod skew;
+
+pub use cluster::{Answer, Cluster};

@@ -1,0 +1,140 @@
+//! What every object has: name, labels, the annotations that matter, owners, times.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+/// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
+pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Object metadata, without what no check reads (`managedFields`, the last-applied configuration).
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Meta {
+    /// Object name.
+    pub name: String,
+    /// Namespace; empty for cluster-scoped objects.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    /// Unique id that the API server gave.
+    #[serde(deserialize_with = "nullable")]
+    pub uid: String,
+    /// Labels.
+    #[serde(deserialize_with = "nullable")]
+    pub labels: BTreeMap<String, String>,
+    /// Annotations whose key may be meant for Linkerd; see [`may_be_linkerds`].
+    #[serde(deserialize_with = "linkerd_annotations")]
+    pub annotations: BTreeMap<String, String>,
+    /// When it was created.
+    pub creation_timestamp: Option<Timestamp>,
+    /// Set while it is being deleted.
+    pub deletion_timestamp: Option<Timestamp>,
+    /// What owns it.
+    #[serde(deserialize_with = "nullable")]
+    pub owner_references: Vec<OwnerReference>,
+}
+
+/// One owner of an object.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// The owner's apiVersion.
+    pub api_version: String,
+    /// The owner's kind.
+    pub kind: String,
+    /// The owner's name.
+    pub name: String,
+    /// The owner's uid.
+    pub uid: String,
+    /// Whether it is the managing controller.
+    pub controller: Option<bool>,
+}
+
+impl Meta {
+    /// The managing owner, or else the only one.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owner_references
+            .iter()
+            .find(|owner| owner.controller == Some(true))
+            .or_else(|| (self.owner_references.len() == 1).then(|| &self.owner_references[0]))
+    }
+
+    /// The value of an annotation.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations.get(key).map(String::as_str)
+    }
+
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).map(String::as_str)
+    }
+}
+
+/// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else is dropped
+/// while reading: other tools' annotations can be large and can hold anything.
+pub fn may_be_linkerds(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    [
+        "linkerd",
+        "linkered",
+        "lnkerd",
+        "likerd",
+        "linkrd",
+        "linkder",
+        "linked.io",
+        "kerd.io",
+        "l5d",
+        "opentelemetry",
+    ]
+    .iter()
+    .any(|part| key.contains(part))
+        || key == "deployment.kubernetes.io/revision"
+        || key.starts_with("kubectl.kubernetes.io/restarted")
+        || key.starts_with("meshdoctor.io/")
+}
+
+fn linkerd_annotations<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Kept;
+    impl<'de> serde::de::Visitor<'de> for Kept {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("annotations: a map of text to text")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(BTreeMap::new())
+        }
+
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(BTreeMap::new())
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            deserializer.deserialize_map(self)
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut kept = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if may_be_linkerds(&key) {
+                    let value: String = map.next_value()?;
+                    kept.insert(key, crate::redact::text(&value).into_owned());
+                } else {
+                    map.next_value::<serde::de::IgnoredAny>()?;
+                }
+            }
+            Ok(kept)
+        }
+    }
+    deserializer.deserialize_option(Kept)
+}

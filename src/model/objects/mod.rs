@@ -1,0 +1,163 @@
+//! Slim typed views of Kubernetes objects: what checks read, and nothing else. A new field here is read for every
+//! object of its kind in every cluster, so it must be worth it.
+//!
+//! Everything defaults: a field that an old API server does not send is not an error.
+
+pub mod cluster_scope;
+pub mod meta;
+pub mod other;
+pub mod pod;
+pub mod workload;
+
+use serde::de::DeserializeOwned;
+
+use crate::item::Kind;
+
+pub use cluster_scope::{
+    CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
+};
+pub use meta::{Meta, OwnerReference};
+pub use other::{ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service};
+pub use pod::{Container, ContainerStatus, Pod, PodSpec};
+pub use workload::{CronJob, Job, PodTemplate, Workload};
+
+/// A slim object type.
+pub trait Object: DeserializeOwned + Send + Sync + 'static {
+    /// Name and namespace, for sorting and for messages.
+    fn key(&self) -> (&str, &str);
+
+    /// Drops what may not stay, right after decoding.
+    fn trim(&mut self) {}
+}
+
+macro_rules! objects {
+    ($( $type:ty $(, trim: $trim:expr)? ; )*) => { $(
+        impl Object for $type {
+            fn key(&self) -> (&str, &str) {
+                (&self.metadata.namespace, &self.metadata.name)
+            }
+            $( fn trim(&mut self) { let trim: fn(&mut $type) = $trim; trim(self) } )?
+        }
+    )* };
+}
+
+objects! {
+    Namespace;
+    Node;
+    Pod, trim: |pod| pod.spec.trim();
+    Workload, trim: |workload| workload.spec.template.spec.trim();
+    Job, trim: |job| job.spec.template.spec.trim();
+    CronJob, trim: |cron| cron.spec.job_template.spec.template.spec.trim();
+    ControllerRevision, trim: |revision| revision.data.spec.template.spec.trim();
+    ConfigMap;
+    Secret;
+    Service;
+    EndpointSlice;
+    Event;
+    WebhookConfiguration;
+}
+
+impl Object for CustomResourceDefinition {
+    fn key(&self) -> (&str, &str) {
+        ("", &self.metadata.name)
+    }
+}
+
+/// A store for one answer, its element type erased: what [`crate::collect`] fills and the model files by item.
+pub(crate) trait Store: Send + Sync {
+    /// Decodes one object; the error names what could not be read.
+    fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error>;
+    /// Forgets everything (the source begins again).
+    fn clear(&mut self);
+    /// Sorts by namespace and name, so that order never depends on the source.
+    fn finish(&mut self);
+    /// How many objects.
+    fn len(&self) -> usize;
+    /// The typed list behind it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+impl<T: Object> Store for Vec<T> {
+    fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
+        let mut object: T = serde_json::from_slice(json)?;
+        object.trim();
+        Vec::push(self, object);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        Vec::clear(self);
+    }
+
+    fn finish(&mut self) {
+        self.sort_by(|a, b| a.key().cmp(&b.key()));
+        self.shrink_to_fit();
+    }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// Kinds that nothing reads yet are counted and dropped.
+#[derive(Default)]
+struct Unread(usize);
+
+impl Store for Unread {
+    fn push(&mut self, _: &[u8]) -> Result<(), serde_json::Error> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.0 = 0;
+    }
+
+    fn finish(&mut self) {}
+
+    fn len(&self) -> usize {
+        self.0
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// An empty store of the right type for a kind.
+pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
+    match kind {
+        Kind::Namespace => Box::new(Vec::<Namespace>::new()),
+        Kind::Node => Box::new(Vec::<Node>::new()),
+        Kind::Pod => Box::new(Vec::<Pod>::new()),
+        Kind::Service => Box::new(Vec::<Service>::new()),
+        Kind::EndpointSlice => Box::new(Vec::<EndpointSlice>::new()),
+        Kind::ConfigMap => Box::new(Vec::<ConfigMap>::new()),
+        Kind::Secret => Box::new(Vec::<Secret>::new()),
+        Kind::Deployment | Kind::ReplicaSet | Kind::DaemonSet | Kind::StatefulSet => {
+            Box::new(Vec::<Workload>::new())
+        }
+        Kind::ControllerRevision => Box::new(Vec::<ControllerRevision>::new()),
+        Kind::Job => Box::new(Vec::<Job>::new()),
+        Kind::CronJob => Box::new(Vec::<CronJob>::new()),
+        Kind::Event => Box::new(Vec::<Event>::new()),
+        Kind::CustomResourceDefinition => Box::new(Vec::<CustomResourceDefinition>::new()),
+        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
+            Box::new(Vec::<WebhookConfiguration>::new())
+        }
+        Kind::Endpoints
+        | Kind::ServiceAccount
+        | Kind::Role
+        | Kind::RoleBinding
+        | Kind::ClusterRole
+        | Kind::ClusterRoleBinding
+        | Kind::APIService
+        | Kind::PodDisruptionBudget
+        | Kind::ResourceQuota
+        | Kind::LimitRange => Box::<Unread>::default(),
+    }
+}

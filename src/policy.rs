@@ -1,0 +1,120 @@
+//! What was asked of the run: which checks, and what counts as failing. The one place that decides the verdict.
+
+use std::collections::BTreeSet;
+
+use crate::checks::{self, Check};
+use crate::finding::Severity;
+use crate::item::Item;
+
+/// From which severity on a finding fails the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gate {
+    /// `--fail-on error`, the default.
+    #[default]
+    Error,
+    /// `--fail-on warning`.
+    Warning,
+    /// `--fail-on info`.
+    Info,
+    /// `--fail-on never`.
+    Never,
+}
+
+impl Gate {
+    /// Whether a finding of that severity fails the run.
+    pub fn fails(self, severity: Severity) -> bool {
+        match self {
+            Gate::Error => severity >= Severity::Error,
+            Gate::Warning => severity >= Severity::Warning,
+            Gate::Info => true,
+            Gate::Never => false,
+        }
+    }
+
+    /// As written on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Gate::Error => "error",
+            Gate::Warning => "warning",
+            Gate::Info => "info",
+            Gate::Never => "never",
+        }
+    }
+}
+
+/// What was asked of the run.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// Ids, aliases or categories to judge; empty means all.
+    pub only: Vec<String>,
+    /// Ids, aliases or categories to leave out.
+    pub skip: Vec<String>,
+    /// What fails the run.
+    pub gate: Gate,
+    /// Whether evidence that could not be had is accepted (`--on-unknown=pass`).
+    pub unknown_passes: bool,
+}
+
+/// A word that names no check and no category.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no check or category is named {word:?}{}", .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
+pub struct UnknownCheck {
+    /// What was written.
+    pub word: String,
+    /// The nearest real name.
+    pub nearest: Option<String>,
+}
+
+impl Policy {
+    /// The selected checks, in table order.
+    ///
+    /// # Errors
+    /// A word that names no check and no category.
+    pub fn select(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
+        let only = named(&self.only)?;
+        let skip = named(&self.skip)?;
+        Ok(checks::all()
+            .filter(|check| self.only.is_empty() || only.contains(check.id))
+            .filter(|check| !skip.contains(check.id))
+            .collect())
+    }
+}
+
+/// What a set of checks needs or can use.
+pub fn items(checks: &[&'static Check]) -> BTreeSet<Item> {
+    checks
+        .iter()
+        .flat_map(|check| check.card().front.needs.iter().chain(&check.card().front.uses))
+        .cloned()
+        .collect()
+}
+
+fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
+    let mut ids = BTreeSet::new();
+    for word in words {
+        let category: Vec<&str> =
+            checks::all().filter(|c| c.card().front.category == *word).map(|c| c.id).collect();
+        match checks::find(word) {
+            Some(check) => _ = ids.insert(check.id),
+            None if !category.is_empty() => ids.extend(category),
+            None => return Err(UnknownCheck { word: word.clone(), nearest: nearest(word) }),
+        }
+    }
+    Ok(ids)
+}
+
+fn nearest(word: &str) -> Option<String> {
+    let mut names: BTreeSet<&str> = checks::all().map(|check| check.id).collect();
+    names.extend(checks::all().map(|check| check.card().front.category.as_str()));
+    closest(word, names)
+}
+
+/// The candidate most like a word, if any is like it at all.
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    candidates
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(word, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}

@@ -1,0 +1,245 @@
+//! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
+//! the checks said; nothing here is judged again.
+
+use jiff::Timestamp;
+
+use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
+use crate::collect::Collected;
+use crate::exit;
+use crate::finding::{Finding, Severity};
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::cluster::{Cluster, TimeSource};
+use crate::model::skew::Skew;
+use crate::policy::Policy;
+use crate::source::Origin;
+
+/// The schema tag of the JSON form.
+pub const SCHEMA: &str = "meshdoctor.report/1";
+
+/// A report.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// How the run went; times are here and nowhere else.
+    pub run: Run,
+    /// Where the evidence came from.
+    pub origin: Origin,
+    /// The moment of judgement, and where it comes from.
+    pub at: (Timestamp, TimeSource),
+    /// Date of the embedded knowledge.
+    pub knowledge_date: String,
+    /// What was looked at: the cluster and every version in it.
+    pub subject: Skew,
+    /// The control plane's namespace.
+    pub control_plane_namespace: String,
+    /// The gate, the counts and the status.
+    pub verdict: Verdict,
+    /// What could not be judged, with the checks that needed it, in order.
+    pub coverage: Coverage,
+    /// Every selected check, in order.
+    pub checks: Vec<Judged>,
+    /// Every finding: roots first, the worst first.
+    pub findings: Vec<Finding>,
+    /// In how many objects and files something was redacted.
+    pub redacted: usize,
+    /// What went wrong with the run itself, if anything.
+    pub errors: Vec<String>,
+}
+
+/// How the run went.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// How long it took, in milliseconds.
+    pub milliseconds: u64,
+    /// The words of the command line, without values that could be secret.
+    pub command: Vec<String>,
+}
+
+/// The result in figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The exit status.
+    pub status: u8,
+    /// The gate's word.
+    pub gate: &'static str,
+    /// Roots by severity: error, warning, info. Symptoms are not counted.
+    pub roots: Counts,
+    /// All findings by severity.
+    pub findings: Counts,
+    /// Checks that passed.
+    pub passed: usize,
+    /// Checks that did not apply.
+    pub not_applicable: usize,
+    /// Checks that could not judge, or not all.
+    pub not_judged: usize,
+    /// Checks that crashed.
+    pub crashed: usize,
+}
+
+/// A count for each severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Errors.
+    pub error: usize,
+    /// Warnings.
+    pub warning: usize,
+    /// Infos.
+    pub info: usize,
+}
+
+impl Counts {
+    fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
+        findings.fold(Counts::default(), |mut counts, finding| {
+            match finding.severity {
+                Severity::Error => counts.error += 1,
+                Severity::Warning => counts.warning += 1,
+                Severity::Info => counts.info += 1,
+            }
+            counts
+        })
+    }
+}
+
+/// What was looked at, and what could not be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Objects that were read.
+    pub objects: usize,
+    /// Nodes in the cluster; `None` when that is not known.
+    pub nodes: Option<usize>,
+    /// Nodes with a snapshot.
+    pub snapshots: usize,
+    /// What is missing.
+    pub gaps: Vec<Gap>,
+}
+
+/// Something that could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// What is missing and why.
+    pub missing: Missing,
+    /// The checks that needed it.
+    pub checks: Vec<&'static str>,
+}
+
+/// A check and how it ended.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// Its id.
+    pub id: &'static str,
+    /// Its category.
+    pub category: String,
+    /// Its title.
+    pub title: String,
+    /// Its card's severity.
+    pub severity: Severity,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it could not judge.
+    pub gaps: Vec<Missing>,
+}
+
+/// Everything a report is made from, beside the evidence.
+pub struct Question<'a> {
+    /// The selected checks.
+    pub checks: &'a [&'static Check],
+    /// What fails the run.
+    pub policy: &'a Policy,
+    /// What the operator set.
+    pub settings: &'a Settings,
+    /// Facts that age.
+    pub knowledge: &'a Knowledge,
+    /// Where the evidence came from.
+    pub origin: Origin,
+}
+
+/// Judges the evidence: evaluates every selected check, links causes, applies the policy.
+pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
+    let cluster = &collected.cluster;
+    let results: Vec<CheckResult> = question
+        .checks
+        .iter()
+        .map(|check| evaluate(check, cluster, question.knowledge, question.settings))
+        .collect();
+    assemble(question, collected, results)
+}
+
+fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
+    let cluster = &collected.cluster;
+    let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    let explains =
+        |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
+    let findings = crate::cause::link(found, &explains);
+    let coverage = coverage(cluster, &results);
+    let verdict = verdict(question.policy, &findings, &results);
+    let checks = question
+        .checks
+        .iter()
+        .zip(results)
+        .map(|(check, result)| Judged {
+            id: check.id,
+            category: check.card().front.category.clone(),
+            title: check.card().front.title.clone(),
+            severity: check.card().front.severity,
+            outcome: result.outcome,
+            gaps: result.gaps,
+        })
+        .collect();
+    Report {
+        run: Run::default(),
+        origin: question.origin.clone(),
+        at: (cluster.at, cluster.time_source),
+        knowledge_date: question.knowledge.date().to_string(),
+        subject: Skew::of(cluster, question.knowledge),
+        control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        verdict,
+        coverage,
+        checks,
+        findings,
+        redacted: collected.redaction.touched,
+        errors: Vec::new(),
+    }
+}
+
+fn coverage(cluster: &Cluster, results: &[CheckResult]) -> Coverage {
+    let mut gaps: std::collections::BTreeMap<&Missing, Vec<&'static str>> = Default::default();
+    for result in results {
+        for missing in &result.gaps {
+            gaps.entry(missing).or_default().push(result.id);
+        }
+    }
+    Coverage {
+        objects: cluster.object_count(),
+        nodes: cluster
+            .answer(&crate::item::Item::List(crate::item::Kind::Node))
+            .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
+            .map(|answer| answer.count()),
+        snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
+        gaps: gaps.into_iter().map(|(missing, checks)| Gap { missing: missing.clone(), checks }).collect(),
+    }
+}
+
+fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult]) -> Verdict {
+    let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
+    let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
+    let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
+    let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
+    let status = exit::status(exit::Facts {
+        failing: findings.iter().any(|finding| policy.gate.fails(finding.severity)),
+        unknown: asked_for || crashed > 0,
+        unknown_passes: policy.unknown_passes,
+        nothing_judged: judged == 0,
+    });
+    Verdict {
+        status,
+        gate: policy.gate.word(),
+        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty())),
+        findings: Counts::of(findings.iter()),
+        passed: count(|o| matches!(o, Outcome::Pass)),
+        not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
+        not_judged: results.iter().filter(|r| !r.gaps.is_empty()).count(),
+        crashed,
+    }
+}

@@ -1,0 +1,162 @@
+//! A small cluster in memory: the source behind the cases of cards, and the shape that small dumps are brought into.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use crate::item::{Item, Kind, Scope};
+use crate::model::node::NodeFiles;
+
+/// One object: where it is, and its JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    /// Namespace; empty for cluster-scoped objects.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The object as JSON text.
+    pub json: Vec<u8>,
+}
+
+/// A cluster in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// Objects by kind.
+    pub objects: BTreeMap<Kind, Vec<Held>>,
+    /// Which kinds are complete.
+    pub completeness: Completeness,
+    /// Items that are answered with trouble whatever is held.
+    pub trouble: BTreeMap<Item, Why>,
+    /// Objects that could not be read, by kind: the list is there, but not all of it.
+    pub malformed: BTreeMap<Kind, Vec<String>>,
+    /// The API server's version, as `/version` gives it (`{"gitVersion": ...}`).
+    pub server_version: Option<serde_json::Value>,
+    /// The operator's CLI version.
+    pub cli_version: Option<String>,
+    /// Node evidence.
+    pub nodes: Vec<NodeFiles>,
+    /// When it was captured.
+    pub captured_at: Option<Timestamp>,
+    /// For the report.
+    pub origin: Option<Origin>,
+}
+
+/// An object that is no Kubernetes object we can file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAnObject {
+    /// It has no `kind` or no `metadata.name`.
+    #[error("no Kubernetes object: it has no {0}")]
+    Lacks(&'static str),
+}
+
+impl Memory {
+    /// Files an object under its kind; kinds that are never read are dropped. A later object of the same kind,
+    /// namespace and name replaces the earlier one.
+    ///
+    /// # Errors
+    /// It has no kind or no name.
+    pub fn add(&mut self, object: &serde_json::Value) -> Result<(), NotAnObject> {
+        let text =
+            |pointer: &str| object.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let kind = text("/kind");
+        if kind.is_empty() {
+            return Err(NotAnObject::Lacks("kind"));
+        }
+        let Some(kind) = Kind::of_manifest(text("/apiVersion"), kind) else { return Ok(()) };
+        let name = text("/metadata/name").to_owned();
+        if name.is_empty() {
+            return Err(NotAnObject::Lacks("metadata.name"));
+        }
+        let namespace = match (kind.info().namespaced, text("/metadata/namespace")) {
+            (false, _) => String::new(),
+            (true, "") => "default".to_owned(),
+            (true, namespace) => namespace.to_owned(),
+        };
+        let held = Held { namespace, name, json: object.to_string().into_bytes() };
+        let list = self.objects.entry(kind).or_default();
+        match list.iter_mut().find(|h| h.namespace == held.namespace && h.name == held.name) {
+            Some(earlier) => *earlier = held,
+            None => list.push(held),
+        }
+        Ok(())
+    }
+
+    fn list(&self, kind: Kind, intake: &mut dyn Intake) -> Fetched {
+        let held = self.objects.get(&kind).map_or(&[][..], Vec::as_slice);
+        held.iter().for_each(|object| intake.object(&object.json));
+        let mut reasons: Vec<Why> = self
+            .malformed
+            .get(&kind)
+            .into_iter()
+            .flatten()
+            .map(|message| Why::Malformed { message: message.clone() })
+            .collect();
+        if !self.completeness.covers(kind) {
+            if held.is_empty() && reasons.is_empty() {
+                return Fetched::Missing { reason: Why::NotCaptured };
+            }
+            reasons.push(Why::PerhapsMore);
+        }
+        if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
+    }
+
+    fn named(&self, kind: Kind, namespace: &str, name: &str, intake: &mut dyn Intake) -> Fetched {
+        let held = self.objects.get(&kind).into_iter().flatten();
+        match held.into_iter().find(|h| h.name == name && h.namespace == namespace) {
+            Some(object) => {
+                intake.object(&object.json);
+                Fetched::Complete
+            }
+            None if self.completeness.covers(kind) => Fetched::Complete,
+            None => Fetched::Missing { reason: Why::NotCaptured },
+        }
+    }
+}
+
+impl Source for Memory {
+    fn origin(&self) -> Origin {
+        self.origin.clone().unwrap_or_else(|| Origin { kind: "case".to_owned(), name: String::new() })
+    }
+
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        if let Some(why) = self.trouble.get(&request.item) {
+            if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {
+                self.list(kind, intake);
+                return Fetched::Partial { reasons: vec![why.clone()] };
+            }
+            return Fetched::Missing { reason: why.clone() };
+        }
+        let one = |value: Option<serde_json::Value>, otherwise: Why, intake: &mut dyn Intake| match value {
+            Some(value) => {
+                intake.object(value.to_string().as_bytes());
+                Fetched::Complete
+            }
+            None => Fetched::Missing { reason: otherwise },
+        };
+        match &request.item {
+            Item::List(kind) => self.list(*kind, intake),
+            Item::Named { kind, scope, name } => {
+                let namespace = match scope {
+                    Scope::Cluster => "",
+                    _ => request.namespace.as_deref().unwrap_or_default(),
+                };
+                self.named(*kind, namespace, name, intake)
+            }
+            Item::ServerVersion => one(self.server_version.clone(), Why::NotCaptured, intake),
+            Item::CliVersion => {
+                let version = self.cli_version.as_ref().map(|v| serde_json::json!({ "version": v }));
+                one(version, Why::NotOffered, intake)
+            }
+            Item::NodeFiles if self.nodes.is_empty() => Fetched::Missing { reason: Why::NotOffered },
+            Item::NodeFiles => {
+                self.nodes.iter().for_each(|files| intake.node(files.clone()));
+                Fetched::Complete
+            }
+        }
+    }
+
+    fn captured_at(&self) -> Option<Timestamp> {
+        self.captured_at
+    }
+}

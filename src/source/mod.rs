@@ -1,0 +1,196 @@
+//! Where evidence comes from. A [`Source`] answers one [`Request`] at a time, object by object, and ends with an
+//! outcome; it never decides what the answer means. Expected trouble (403, time-out, a broken file) is a value here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::item::{Item, Kind};
+use crate::model::node::NodeFiles;
+
+pub mod memory;
+
+/// An [`Item`] with its namespace filled in: what a source is really asked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// What is asked for.
+    pub item: Item,
+    /// The namespace of a named, namespaced object.
+    pub namespace: Option<String>,
+}
+
+impl Request {
+    /// A list or another item that needs no namespace.
+    pub fn of(item: Item) -> Request {
+        Request { item, namespace: None }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.item, &self.namespace) {
+            (Item::Named { kind, name, .. }, Some(namespace)) => {
+                write!(f, "{} {namespace}/{name}", kind.resource())
+            }
+            (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
+            (item, _) => write!(f, "{item}"),
+        }
+    }
+}
+
+/// Why evidence is not there, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "why")]
+pub enum Why {
+    /// The API server said 403.
+    Denied {
+        /// The server's own message.
+        message: String,
+    },
+    /// The API server does not serve the kind.
+    NotServed,
+    /// The dump or bundle does not hold it, which says nothing about the cluster.
+    NotCaptured,
+    /// The dump holds some, and nobody said that these are all.
+    PerhapsMore,
+    /// Nobody offered this kind of evidence (node snapshots, the operator's CLI).
+    NotOffered,
+    /// No answer in time.
+    TimedOut {
+        /// How long was waited, in seconds.
+        seconds: u64,
+    },
+    /// It came, and could not be read.
+    Malformed {
+        /// Where and what: `bundle.json:12: expected value`.
+        message: String,
+    },
+    /// Any other failure of the asking: connection reset, HTTP 500 after retries.
+    Failed {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl Why {
+    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody offered is listed
+    /// under coverage and changes no exit status.
+    pub fn was_asked_for(&self) -> bool {
+        match self {
+            Why::NotOffered => false,
+            Why::Denied { .. }
+            | Why::NotServed
+            | Why::NotCaptured
+            | Why::PerhapsMore
+            | Why::TimedOut { .. }
+            | Why::Malformed { .. }
+            | Why::Failed { .. } => true,
+        }
+    }
+
+    /// The stable word for it in reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Why::Denied { .. } => "denied",
+            Why::NotServed => "not-served",
+            Why::NotCaptured => "not-captured",
+            Why::PerhapsMore => "perhaps-more",
+            Why::NotOffered => "not-offered",
+            Why::TimedOut { .. } => "timed-out",
+            Why::Malformed { .. } => "malformed",
+            Why::Failed { .. } => "failed",
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Denied { message } if message.is_empty() => f.write_str("denied"),
+            Why::Denied { message } => write!(f, "denied: {message}"),
+            Why::NotServed => f.write_str("the API server does not serve this kind"),
+            Why::NotCaptured => f.write_str("not captured"),
+            Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
+            Why::NotOffered => f.write_str("not offered"),
+            Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
+            Why::Malformed { message } => write!(f, "could not be read: {message}"),
+            Why::Failed { message } => f.write_str(message),
+        }
+    }
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Fetched {
+    /// All of it is here. A named object that does not exist is complete too: nothing, and that is known.
+    Complete,
+    /// Some of it is here; the reasons say what is not.
+    Partial {
+        /// At least one.
+        reasons: Vec<Why>,
+    },
+    /// None of it is here.
+    Missing {
+        /// Why not.
+        reason: Why,
+    },
+}
+
+/// Where a report's evidence came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origin {
+    /// `live`, `bundle`, `dump`, `nodes`, `demo` or `case`.
+    pub kind: String,
+    /// The context, path or name that was read.
+    pub name: String,
+}
+
+/// Takes the objects of one request as they arrive.
+pub trait Intake: Send {
+    /// One object, as JSON text. A broken one is remembered as such; the rest goes on.
+    fn object(&mut self, json: &[u8]);
+    /// What was gathered on one node, not yet redacted.
+    fn node(&mut self, files: NodeFiles);
+    /// Everything since the start of this request is void: the source begins again (HTTP 410).
+    fn restart(&mut self);
+}
+
+/// Answers requests. Sources answer only what they have; they keep no opinion on it.
+pub trait Source: Sync {
+    /// For the report's `origin`.
+    fn origin(&self) -> Origin;
+
+    /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
+    /// (`{"version": "..."}`), `NodeFiles` one [`Intake::node`] a node.
+    fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> impl Future<Output = Fetched> + Send;
+
+    /// When the evidence was captured, where the source knows better than the clock.
+    fn captured_at(&self) -> Option<jiff::Timestamp> {
+        None
+    }
+}
+
+/// Which of a kind's objects a foreign dump is said to list completely (`--complete`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Completeness {
+    /// Nothing was said: what is there counts, what is not there is unknown.
+    #[default]
+    Unstated,
+    /// These kinds are listed completely.
+    Kinds(std::collections::BTreeSet<Kind>),
+    /// Every kind is.
+    All,
+}
+
+impl Completeness {
+    /// Whether every object of the kind is in the dump.
+    pub fn covers(&self, kind: Kind) -> bool {
+        match self {
+            Completeness::Unstated => false,
+            Completeness::Kinds(kinds) => kinds.contains(&kind),
+            Completeness::All => true,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Every case of every card says what the card claims, to the letter; and every check is proved by at least one firing
+//! case, one quiet one and one in which evidence is missing. `UPDATE=1` rewrites the expectations in place.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use meshdoctor::card::{Card, CaseKind, SECTIONS};
+use meshdoctor::checks::{self, Outcome};
+use meshdoctor::render;
+
+use crate::case;
+
+/// The width at which cards quote findings.
+const WIDTH: usize = 100;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = walkdir::WalkDir::new(root().join(folder))
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.extension().is_some_and(|e| e == ending))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_case_says_what_its_card_claims() {
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut wrong = Vec::new();
+    for check in checks::all() {
+        let card = check.card();
+        let path = root().join(format!("checks/{}/{}.md", card.front.category, check.id));
+        // The file, not the embedded text: UPDATE=1 may have changed it in this very run.
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        for case in &card.cases {
+            let result = case::live(check, case).judge(check);
+            let place = format!("{} / {}", check.id, case.title);
+            match (case.kind, &result.outcome) {
+                (CaseKind::Fires, Outcome::Findings) => {}
+                (CaseKind::Quiet, Outcome::Pass | Outcome::NotApplicable(_)) => {}
+                (CaseKind::Unknown, Outcome::Unknown) => {}
+                // A finding with a part that could not be judged is an honest unknown as well.
+                (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
+                (kind, outcome) => {
+                    wrong.push(format!("{place}: {kind:?} case, but the outcome is {outcome:?}"))
+                }
+            }
+            for finding in &result.findings {
+                if finding.severity > card.front.severity {
+                    wrong.push(format!("{place}: a finding is worse than its card's severity"));
+                }
+                if finding.evidence.is_empty()
+                    || finding.remedy.steps.is_empty()
+                    || finding.remedy.verify.is_empty()
+                {
+                    wrong.push(format!("{place}: a finding has evidence, steps and a step that verifies"));
+                }
+            }
+            let said = render::table::result(&result, WIDTH);
+            if said.trim_end() == case.expect.trim_end() {
+                continue;
+            }
+            if update {
+                text = with_expectation(&text, &case.title, said.trim_end());
+            } else {
+                wrong.push(format!(
+                    "{place}: said\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
+                    case.expect
+                ));
+            }
+        }
+        if update {
+            std::fs::write(&path, text).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The card's text with another expectation in the case of that title.
+fn with_expectation(text: &str, title: &str, said: &str) -> String {
+    let heading = text
+        .lines()
+        .find(|l| l.starts_with("### ") && l.split_once(':').is_some_and(|(_, t)| t.trim() == title))
+        .expect("the case came from this card");
+    let at = text.find(heading).unwrap();
+    let open = at + text[at..].find("```text expect\n").unwrap() + "```text expect\n".len();
+    let close =
+        open + if text[open..].starts_with("```") { 0 } else { text[open..].find("\n```").unwrap() + 1 };
+    let body = if said.is_empty() { String::new() } else { format!("{said}\n") };
+    format!("{}{body}{}", &text[..open], &text[close..])
+}
+
+#[test]
+fn every_card_proves_firing_quiet_and_missing_evidence() {
+    for check in checks::all() {
+        let kinds: BTreeSet<CaseKind> = check.card().cases.iter().map(|case| case.kind).collect();
+        let all = BTreeSet::from([CaseKind::Fires, CaseKind::Quiet, CaseKind::Unknown]);
+        assert_eq!(kinds, all, "{}: one case of each kind at least", check.id);
+        let titles: BTreeSet<&str> = check.card().cases.iter().map(|case| case.title.as_str()).collect();
+        assert_eq!(titles.len(), check.card().cases.len(), "{}: titles of cases differ", check.id);
+        for (section, text) in SECTIONS.iter().zip(&check.card().prose) {
+            assert!(!text.is_empty(), "{}: the section {section:?} is empty", check.id);
+        }
+    }
+}
+
+#[test]
+fn the_table_the_cards_and_the_source_files_are_the_same_list() {
+    let table: Vec<String> = checks::all().map(|c| format!("{}/{}", c.card().front.category, c.id)).collect();
+    let mut sorted = table.clone();
+    sorted.sort();
+    assert_eq!(table, sorted, "the table is in alphabetical order");
+    let cards: Vec<String> = files("checks", "md")
+        .iter()
+        .map(|path| {
+            let folder = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+            format!("{folder}/{}", path.file_stem().unwrap().to_str().unwrap())
+        })
+        .filter(|name| !name.ends_with("/_template"))
+        .collect();
+    assert_eq!(table, cards, "every card has a row, and every row a card, in its category's folder");
+    for name in &table {
+        let source = root().join(format!("src/checks/{}.rs", name.replace('-', "_")));
+        assert!(source.exists(), "{} is missing", source.display());
+    }
+}
+
+#[test]
+fn ids_name_the_bad_state_and_cards_refer_to_cards() {
+    for check in checks::all() {
+        for banned in ["check-", "ensure-", "must-", "no-", "use-", "avoid-"] {
+            assert!(!check.id.starts_with(banned), "{}: an id names the bad state", check.id);
+        }
+        assert!(
+            check.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+            "{}",
+            check.id
+        );
+        for symptom in &check.card().front.explains {
+            assert!(
+                checks::find(symptom).is_some_and(|c| c.id == symptom),
+                "{} explains {symptom}",
+                check.id
+            );
+        }
+    }
+}
+
+#[test]
+fn explanations_do_not_run_in_circles() {
+    fn reaches(from: &str, to: &str, depth: usize) -> bool {
+        assert!(depth < 50, "a circle through {from}");
+        let symptoms = &checks::find(from).unwrap().card().front.explains;
+        symptoms.iter().any(|s| s == to || reaches(s, to, depth + 1))
+    }
+    for check in checks::all() {
+        assert!(!reaches(check.id, check.id, 0), "{} explains itself", check.id);
+    }
+}
+
+#[test]
+fn every_embedded_card_parses() {
+    for check in checks::all() {
+        if let Err(error) = Card::parse(check.id, check.text) {
+            panic!("{error}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! No check can pass on evidence that is not there. For every case of every card: take one needed item away, in every
+//! way in which evidence goes missing, and a firing check keeps its findings or says "not judged"; a quiet one says
+//! "not judged", or does not apply, and never passes; what a card does not name changes nothing.
+
+use meshdoctor::card::CaseKind;
+use meshdoctor::checks::{self, Outcome};
+use meshdoctor::item::{Item, Kind};
+use meshdoctor::render;
+use meshdoctor::source::Why;
+
+use crate::case::{self, why};
+
+/// Each way in which an item can be missing.
+fn ways() -> Vec<Why> {
+    ["denied", "not-served", "not-captured", "timed-out", "malformed", "failed"]
+        .into_iter()
+        .map(why)
+        .collect()
+}
+
+#[test]
+fn a_check_never_passes_without_what_it_needs() {
+    let mut wrong = Vec::new();
+    for check in checks::all() {
+        for case in &check.card().cases {
+            let live = case::live(check, case);
+            let whole = live.judge(check);
+            for item in &check.card().front.needs {
+                for why in ways() {
+                    let result = live.without(item, why.clone()).judge(check);
+                    let place = format!("{} / {} without {item} ({})", check.id, case.title, why.word());
+                    match (&result.outcome, case.kind) {
+                        (Outcome::Unknown, _) => {}
+                        // Found with what is left: the same subjects, or a part of them with the gap said.
+                        (Outcome::Findings, CaseKind::Fires | CaseKind::Unknown) => {}
+                        // It does not apply, and that was seen in what is left.
+                        (Outcome::NotApplicable(_), _)
+                            if matches!(whole.outcome, Outcome::NotApplicable(_)) => {}
+                        (outcome, kind) => wrong.push(format!("{place}: a {kind:?} case became {outcome:?}")),
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_list_that_may_hold_more_is_never_a_pass() {
+    let mut wrong = Vec::new();
+    for check in checks::all() {
+        for case in check.card().cases.iter().filter(|case| case.kind == CaseKind::Quiet) {
+            let live = case::live(check, case);
+            if matches!(live.judge(check).outcome, Outcome::NotApplicable(_)) {
+                continue;
+            }
+            for item in check.card().front.needs.iter().filter(|item| matches!(item, Item::List(_))) {
+                let result = live.without(item, Why::PerhapsMore).judge(check);
+                if !matches!(result.outcome, Outcome::Unknown) {
+                    let outcome = &result.outcome;
+                    wrong.push(format!("{} / {}: {item} cut, and it says {outcome:?}", check.id, case.title));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_card_does_not_name_changes_nothing() {
+    for check in checks::all() {
+        let front = &check.card().front;
+        for case in &check.card().cases {
+            let live = case::live(check, case);
+            let mut bare = live.clone();
+            let others = Kind::ALL.iter().map(|kind| Item::List(*kind)).chain([
+                Item::ServerVersion,
+                Item::CliVersion,
+                Item::NodeFiles,
+            ]);
+            for item in others.filter(|item| !front.needs.contains(item) && !front.uses.contains(item)) {
+                // Where the control plane lives is found by these two, whatever the card says.
+                if !matches!(item, Item::List(Kind::Deployment | Kind::DaemonSet)) {
+                    bare.memory.trouble.insert(item, why("denied"));
+                }
+            }
+            let (a, b) = (live.judge(check), bare.judge(check));
+            let text = |r| render::table::result(r, 100);
+            assert_eq!(text(&a), text(&b), "{} / {}", check.id, case.title);
+        }
+    }
+}
+
+#[test]
+fn evidence_that_only_sharpens_never_turns_a_finding_into_a_pass() {
+    for check in checks::all() {
+        for case in check.card().cases.iter().filter(|case| case.kind == CaseKind::Fires) {
+            let live = case::live(check, case);
+            for item in &check.card().front.uses {
+                let result = live.without(item, why("denied")).judge(check);
+                assert!(
+                    matches!(result.outcome, Outcome::Findings | Outcome::Unknown),
+                    "{} / {} without {item}: {:?}",
+                    check.id,
+                    case.title,
+                    result.outcome
+                );
+            }
+        }
+    }
+}

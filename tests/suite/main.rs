@@ -1,0 +1,10 @@
+//! Everything that needs no cluster: cards, matrix, honesty, stories, the command line. One binary, so that it links
+//! once; each module opens with what it proves.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod cards;
+mod case;
+mod golden;
+mod honesty;
+mod matrix;
