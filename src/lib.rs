@@ -20,5 +20,6 @@ pub mod policy;
 pub mod redact;
 pub mod render;
 pub mod report;
+pub mod scene;
 pub mod source;
 pub mod version;

@@ -8,14 +8,22 @@ use meshdoctor::item::{Item, Kind};
 use meshdoctor::render;
 use meshdoctor::source::Why;
 
-use crate::case::{self, why};
+use crate::case;
 
 /// Each way in which an item can be missing.
 fn ways() -> Vec<Why> {
-    ["denied", "not-served", "not-captured", "timed-out", "malformed", "failed"]
-        .into_iter()
-        .map(why)
-        .collect()
+    vec![
+        denied(),
+        Why::NotServed,
+        Why::NotCaptured,
+        Why::TimedOut { seconds: 30 },
+        Why::Malformed { message: "line 1: expected value".to_owned() },
+        Why::Failed { message: "connection reset".to_owned() },
+    ]
+}
+
+fn denied() -> Why {
+    Why::Denied { message: String::new() }
 }
 
 #[test]
@@ -81,7 +89,7 @@ fn what_a_card_does_not_name_changes_nothing() {
             for item in others.filter(|item| !front.needs.contains(item) && !front.uses.contains(item)) {
                 // Where the control plane lives is found by these two, whatever the card says.
                 if !matches!(item, Item::List(Kind::Deployment | Kind::DaemonSet)) {
-                    bare.memory.trouble.insert(item, why("denied"));
+                    bare.0.memory.trouble.insert(item, denied());
                 }
             }
             let (a, b) = (live.judge(check), bare.judge(check));
@@ -97,7 +105,7 @@ fn evidence_that_only_sharpens_never_turns_a_finding_into_a_pass() {
         for case in check.card().cases.iter().filter(|case| case.kind == CaseKind::Fires) {
             let live = case::live(check, case);
             for item in &check.card().front.uses {
-                let result = live.without(item, why("denied")).judge(check);
+                let result = live.without(item, denied()).judge(check);
                 assert!(
                     matches!(result.outcome, Outcome::Findings | Outcome::Unknown),
                     "{} / {} without {item}: {:?}",

@@ -1,0 +1,197 @@
+//! Small clusters written by hand: the cases of cards and the demos. Fenced blocks become a [`Memory`] source with the
+//! settings of a run; nothing is judged here.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::card::{Block, BlockKind};
+use crate::checks::Settings;
+use crate::collect::Options;
+use crate::item::{Item, Kind};
+use crate::model::node::NodeFiles;
+use crate::source::memory::Memory;
+use crate::source::{Completeness, Origin, Why};
+
+/// A small cluster, and how the run looks at it.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// The objects, versions and node files.
+    pub memory: Memory,
+    /// What checks are told.
+    pub settings: Settings,
+    /// What collecting is told.
+    pub options: Options,
+}
+
+/// Blocks that make no cluster.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct SceneError {
+    /// The line of the block in its file, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What a `yaml run` block can say. Every field has a default.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct RunBlock {
+    /// The moment of judgement.
+    at: Option<Timestamp>,
+    /// The API server's version; `unknown` when nobody said.
+    server: Option<String>,
+    /// The operator's CLI.
+    cli: Option<String>,
+    /// `all`, `none` or kinds.
+    complete: Option<Complete>,
+    /// Items that cannot be had: `events: denied`.
+    trouble: BTreeMap<String, String>,
+    /// `-n`.
+    namespaces: Vec<String>,
+    /// Objects laid down earlier that are not there: `Deployment linkerd/linkerd-identity`.
+    delete: Vec<String>,
+    /// `-L`.
+    control_plane_namespace: Option<String>,
+    /// `--cni-namespace`.
+    cni_namespace: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Complete {
+    Word(String),
+    Kinds(Vec<String>),
+}
+
+/// The moment of scenes that name none.
+const AT: &str = "2026-01-15T12:00:00Z";
+/// The API server's version of scenes that name none.
+const SERVER: &str = "v1.31.5";
+
+impl Scene {
+    /// The cluster that blocks describe, in their order. `base` gives the text of a base cluster by name.
+    ///
+    /// # Errors
+    /// A block that is no YAML, no object, or names a base, kind or object that does not exist.
+    pub fn of(blocks: &[Block], base: &dyn Fn(&str) -> Option<String>) -> Result<Scene, SceneError> {
+        let mut scene = Scene::default();
+        scene.memory.completeness = Completeness::All;
+        scene.memory.captured_at = AT.parse().ok();
+        scene.memory.server_version = Some(serde_json::json!({ "gitVersion": SERVER }));
+        scene.memory.origin = Some(Origin { kind: "case".to_owned(), name: String::new() });
+        for block in blocks {
+            scene.lay(block, base).map_err(|message| SceneError { line: block.line, message })?;
+        }
+        Ok(scene)
+    }
+
+    /// Lays one block over what is there.
+    fn lay(&mut self, block: &Block, base: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
+        match &block.content {
+            BlockKind::Cluster { on } => {
+                if let Some(name) = on {
+                    let text = base(name).ok_or_else(|| format!("there is no base cluster {name:?}"))?;
+                    self.add(&text).map_err(|e| format!("base {name}: {e}"))?;
+                }
+                self.add(&block.text)
+            }
+            BlockKind::Run => {
+                let run = if block.text.trim().is_empty() { "{}" } else { &block.text };
+                self.run(serde_yaml::from_str(run).map_err(|e| e.to_string())?)
+            }
+            BlockKind::NodeFile { node, path } => {
+                let files = &mut self.memory.nodes;
+                let at = files.iter().position(|f| f.node == *node).unwrap_or_else(|| {
+                    files.push(NodeFiles { node: node.clone(), files: BTreeMap::new() });
+                    files.len() - 1
+                });
+                files[at].files.insert(path.clone(), format!("{}\n", block.text).into_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    fn add(&mut self, text: &str) -> Result<(), String> {
+        for document in documents(text) {
+            let object: serde_json::Value =
+                serde_yaml::from_str(document).map_err(|e| format!("{e} in\n{document}"))?;
+            self.memory.add(&object).map_err(|e| format!("{e} in\n{document}"))?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, run: RunBlock) -> Result<(), String> {
+        let memory = &mut self.memory;
+        for gone in &run.delete {
+            delete(memory, gone)?;
+        }
+        for (item, word) in &run.trouble {
+            memory.trouble.insert(item.parse::<Item>().map_err(|e| e.to_string())?, why(word)?);
+        }
+        match run.complete {
+            None => {}
+            Some(Complete::Word(word)) if word == "all" => memory.completeness = Completeness::All,
+            Some(Complete::Word(word)) if word == "none" => memory.completeness = Completeness::Unstated,
+            Some(Complete::Word(word)) => {
+                return Err(format!("complete: all, none or a list of kinds, not {word:?}"));
+            }
+            Some(Complete::Kinds(kinds)) => {
+                let kinds: Result<_, _> = kinds.iter().map(|kind| kind.parse()).collect();
+                memory.completeness = Completeness::Kinds(kinds.map_err(|e| format!("complete: {e}"))?);
+            }
+        }
+        match run.server.as_deref() {
+            None => {}
+            Some("unknown") => memory.server_version = None,
+            Some(version) => memory.server_version = Some(serde_json::json!({ "gitVersion": version })),
+        }
+        memory.captured_at = run.at.or(memory.captured_at);
+        memory.cli_version = run.cli.or(memory.cli_version.take());
+        self.settings.namespaces.extend(run.namespaces);
+        let options = &mut self.options;
+        options.control_plane_namespace =
+            run.control_plane_namespace.or(options.control_plane_namespace.take());
+        options.cni_namespace = run.cni_namespace.or(options.cni_namespace.take());
+        Ok(())
+    }
+}
+
+/// The documents of a YAML stream, without those that hold only comments.
+fn documents(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.strip_prefix("---\n").unwrap_or(text);
+    text.split("\n---\n").filter(|document| {
+        document.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+    })
+}
+
+fn delete(memory: &mut Memory, gone: &str) -> Result<(), String> {
+    let (kind, name) =
+        gone.split_once(' ').ok_or_else(|| format!("delete: KIND NAMESPACE/NAME, not {gone:?}"))?;
+    let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+    let kind: Kind = kind.parse().map_err(|e| format!("delete: {e}"))?;
+    let list = memory.objects.entry(kind).or_default();
+    let before = list.len();
+    list.retain(|held| held.name != name || held.namespace != namespace);
+    if list.len() == before {
+        return Err(format!("delete: there is no {gone}"));
+    }
+    Ok(())
+}
+
+/// A word of `trouble:` as what a source answers.
+fn why(word: &str) -> Result<Why, String> {
+    Ok(match word {
+        "denied" => Why::Denied { message: String::new() },
+        "not-served" => Why::NotServed,
+        "not-captured" => Why::NotCaptured,
+        "perhaps-more" => Why::PerhapsMore,
+        "not-offered" => Why::NotOffered,
+        "timed-out" => Why::TimedOut { seconds: 30 },
+        "malformed" => Why::Malformed { message: "line 1: expected value".to_owned() },
+        "failed" => Why::Failed { message: "connection reset".to_owned() },
+        other => return Err(format!("trouble: no such trouble {other:?}")),
+    })
+}
