@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::card::{Block, BlockKind};
 use crate::checks::Settings;
 use crate::collect::Options;
 use crate::item::{Item, Kind};
+use crate::markdown::{Block, BlockKind};
 use crate::model::node::NodeFiles;
 use crate::source::memory::Memory;
 use crate::source::{Completeness, Origin, Why};
@@ -111,6 +111,7 @@ impl Scene {
                 files[at].files.insert(path.clone(), format!("{}\n", block.text).into_bytes());
                 Ok(())
             }
+            BlockKind::Expect => Err("what is expected is no part of a cluster".to_owned()),
         }
     }
 

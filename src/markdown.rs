@@ -1,0 +1,171 @@
+//! The small markdown grammar that cards and demos share: YAML front matter between two lines of `---`, headings, prose,
+//! and fenced blocks whose info string says what they hold. It knows headings and fences, not what they mean.
+
+use serde::de::DeserializeOwned;
+
+/// A fenced block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// What it holds.
+    pub content: BlockKind,
+    /// Its text.
+    pub text: String,
+    /// The line of its first line in the file, from 1.
+    pub line: usize,
+}
+
+/// What a block holds, from its info string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockKind {
+    /// `yaml cluster` or `yaml cluster on=BASE`: Kubernetes objects, laid over a base cluster.
+    Cluster {
+        /// The base's name.
+        on: Option<String>,
+    },
+    /// `yaml run`: time, versions, what is missing.
+    Run,
+    /// `LANG node=NAME path=PATH`: a file of a node snapshot.
+    NodeFile {
+        /// The node.
+        node: String,
+        /// The path in its snapshot.
+        path: String,
+    },
+    /// `text expect`: what is expected to be said.
+    Expect,
+}
+
+/// A file that is not the grammar.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct MarkdownError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong and what is expected.
+    pub message: String,
+}
+
+/// Prose and blocks under one heading.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Body {
+    /// The text between the blocks.
+    pub prose: String,
+    /// The blocks, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// Reads a file from top to bottom.
+pub(crate) struct Reader<'a> {
+    file: String,
+    lines: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the front matter, and stands behind it.
+    pub(crate) fn open<F: DeserializeOwned>(
+        name: &str,
+        text: &'a str,
+    ) -> Result<(F, Reader<'a>), MarkdownError> {
+        let mut reader = Reader { file: format!("{name}.md"), lines: text.lines().collect(), at: 0 };
+        if reader.lines.first() != Some(&"---") {
+            return reader.fail("the file starts with front matter between two lines of ---");
+        }
+        let Some(end) = reader.lines.iter().skip(1).position(|line| *line == "---") else {
+            return reader.fail("the front matter has no closing ---");
+        };
+        reader.at = 1;
+        let front = match serde_yaml::from_str(&reader.lines[1..=end].join("\n")) {
+            Ok(front) => front,
+            Err(error) => return reader.fail(format!("front matter: {error}")),
+        };
+        reader.at = end + 2;
+        Ok((front, reader))
+    }
+
+    /// An error at the line where the reader stands.
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Result<T, MarkdownError> {
+        Err(MarkdownError { file: self.file.clone(), line: self.at + 1, message: message.into() })
+    }
+
+    /// The line where the reader stands, blank lines passed over; `None` at the end.
+    pub(crate) fn line(&mut self) -> Option<&'a str> {
+        while self.lines.get(self.at).is_some_and(|line| line.trim().is_empty()) {
+            self.at += 1;
+        }
+        self.lines.get(self.at).copied()
+    }
+
+    /// Passes over the line where it stands.
+    pub(crate) fn pass(&mut self) {
+        self.at += 1;
+    }
+
+    /// Passes over a heading that must come now.
+    pub(crate) fn heading(&mut self, heading: &str) -> Result<(), MarkdownError> {
+        if self.line() != Some(heading) {
+            return self.fail(format!("expected the heading {heading:?}"));
+        }
+        self.pass();
+        Ok(())
+    }
+
+    /// Everything up to the next heading, as it stands; blocks are part of the text.
+    pub(crate) fn prose(&mut self) -> String {
+        let start = self.at;
+        let mut fenced = false;
+        while let Some(line) = self.lines.get(self.at) {
+            if line.starts_with("```") {
+                fenced = !fenced;
+            } else if !fenced && is_heading(line) {
+                break;
+            }
+            self.at += 1;
+        }
+        self.lines[start..self.at].join("\n").trim().to_owned()
+    }
+
+    /// Everything up to the next heading, taken apart.
+    pub(crate) fn body(&mut self) -> Result<Body, MarkdownError> {
+        let mut prose = Vec::new();
+        let mut blocks = Vec::new();
+        while let Some(line) = self.lines.get(self.at).copied().filter(|line| !is_heading(line)) {
+            let Some(info) = line.strip_prefix("```") else {
+                prose.push(line);
+                self.at += 1;
+                continue;
+            };
+            let content = self.block_kind(info)?;
+            let open = self.at;
+            let Some(length) = self.lines[open + 1..].iter().position(|line| *line == "```") else {
+                return self.fail("this block is never closed");
+            };
+            let text = self.lines[open + 1..open + 1 + length].join("\n");
+            blocks.push(Block { content, text, line: open + 2 });
+            self.at = open + length + 2;
+        }
+        Ok(Body { prose: prose.join("\n").trim().to_owned(), blocks })
+    }
+
+    fn block_kind(&self, info: &str) -> Result<BlockKind, MarkdownError> {
+        let words: Vec<&str> = info.split_whitespace().skip(1).collect();
+        let value = |name: &str| {
+            words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+        };
+        match (words.first(), value("node"), value("path")) {
+            (Some(&"cluster"), ..) => Ok(BlockKind::Cluster { on: value("on") }),
+            (Some(&"run"), ..) => Ok(BlockKind::Run),
+            (Some(&"expect"), ..) => Ok(BlockKind::Expect),
+            (_, Some(node), Some(path)) => Ok(BlockKind::NodeFile { node, path }),
+            _ => self.fail(format!(
+                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH` or `text expect`"
+            )),
+        }
+    }
+}
+
+fn is_heading(line: &str) -> bool {
+    line.starts_with("## ") || line.starts_with("### ")
+}
