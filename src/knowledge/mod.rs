@@ -1,16 +1,123 @@
-//! Facts that age.
+//! Typed loaders of `checks/knowledge/*.yaml`: the facts that change with releases. Each file is embedded and parsed when
+//! it is first asked for, so commands that need none of them pay nothing; a directory can override file by file. No check
+//! lives here, and no fact: a wrong answer is corrected in the YAML.
 
-/// The knowledge of a build.
-pub struct Knowledge;
+mod annotations;
+mod cni_plugin;
+mod file;
+mod key;
+mod native_sidecar;
+mod nearest;
+mod platforms;
+mod range;
+mod releases;
+mod signatures;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+pub use annotations::{Annotations, NotAKey};
+pub use cni_plugin::{CniPlugin, HostBinaries, Ipv6, Mode, PluginRelease, Support, TokenRefresh};
+pub use file::KnowledgeError;
+pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
+pub use native_sidecar::{KeysRead, NativeSidecar};
+pub use nearest::Suggestion;
+pub use platforms::{Certainty, Platform, Platforms, System};
+pub use range::ReleaseRange;
+pub use releases::{ChartDefault, Defect, GatewayApi, KubernetesRange, NotRecommended, ReleaseRow, Releases};
+pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
+pub use value::ValueType;
+
+use crate::version::MinorTable;
+use file::{KnowledgeFile, Part};
+
+/// All knowledge files.
+#[derive(Debug, Default)]
+pub struct Knowledge {
+    annotations: Part<Annotations>,
+    native_sidecar: Part<NativeSidecar>,
+    releases: Part<Releases>,
+    cni_plugin: Part<CniPlugin>,
+    signatures: Part<Signatures>,
+    platforms: Part<Platforms>,
+}
 
 impl Knowledge {
-    /// What is embedded.
+    /// What this build was made with.
     pub fn embedded() -> &'static Knowledge {
-        &Knowledge
+        static EMBEDDED: OnceLock<Knowledge> = OnceLock::new();
+        EMBEDDED.get_or_init(Knowledge::default)
     }
 
-    /// As of when.
-    pub fn date(&self) -> &'static str {
-        "2026-11-20"
+    /// The embedded files, each replaced by the file of the same name in `dir` where there is one.
+    ///
+    /// # Errors
+    /// A directory that cannot be read, a `.yaml` in it that is no knowledge file, and any file that does not parse or
+    /// contradicts itself; the error names the file and, where the parser knows it, line and column.
+    pub fn load(dir: &Path) -> Result<Knowledge, KnowledgeError> {
+        file::refuse_strangers(
+            dir,
+            &[
+                Annotations::NAME,
+                NativeSidecar::NAME,
+                Releases::NAME,
+                CniPlugin::NAME,
+                Signatures::NAME,
+                Platforms::NAME,
+            ],
+        )?;
+        Ok(Knowledge {
+            annotations: Part::load(dir)?,
+            native_sidecar: Part::load(dir)?,
+            releases: Part::load(dir)?,
+            cni_plugin: Part::load(dir)?,
+            signatures: Part::load(dir)?,
+            platforms: Part::load(dir)?,
+        })
+    }
+
+    /// The day on which the releases table was last checked against the world. A cluster newer than that may know keys
+    /// and defects that no file here does.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.releases().date()
+    }
+
+    /// `annotations.yaml`: every annotation and label key.
+    pub fn annotations(&self) -> &Annotations {
+        self.annotations.get()
+    }
+
+    /// `native-sidecar.yaml`: which keys switch to native sidecars.
+    pub fn native_sidecar(&self) -> &NativeSidecar {
+        self.native_sidecar.get()
+    }
+
+    /// `releases.yaml`: the minors, their ranges and defects.
+    pub fn releases(&self) -> &Releases {
+        self.releases.get()
+    }
+
+    /// Which edge opened which minor.
+    pub fn minors(&self) -> &MinorTable {
+        self.releases().minors()
+    }
+
+    /// `cni-plugin.yaml`: the plugin's versions.
+    pub fn cni_plugin(&self) -> &CniPlugin {
+        self.cni_plugin.get()
+    }
+
+    /// `signatures.yaml`: what error texts mean.
+    pub fn signatures(&self) -> &Signatures {
+        self.signatures.get()
+    }
+
+    /// `platforms.yaml`: directories and binaries by platform.
+    pub fn platforms(&self) -> &Platforms {
+        self.platforms.get()
     }
 }

@@ -91,6 +91,16 @@ impl fmt::Display for Release {
     }
 }
 
+impl FromStr for Release {
+    type Err = InvalidVersion;
+
+    /// Reads `2.14.10`, or only `2.14`.
+    fn from_str(text: &str) -> Result<Self, InvalidVersion> {
+        release(text)
+            .ok_or_else(|| InvalidVersion { text: shorten(text), expected: "a release such as 2.14.10" })
+    }
+}
+
 /// A release line such as 2.17: the unit in which version skew is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor {
@@ -387,7 +397,7 @@ macro_rules! serde_by_text {
         }
     )+};
 }
-serde_by_text!(LinkerdVersion, EdgeTag, Minor);
+serde_by_text!(LinkerdVersion, EdgeTag, Release, Minor);
 
 impl Serialize for EdgeTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,0 +1,361 @@
+//! `cni-plugin.yaml`: what each version of the linkerd-cni plugin can do, and which binaries it runs on the host.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use semver::Version;
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use crate::version::{CniVersion, EdgeTag};
+
+/// A value of `iptables-mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// `iptables-legacy`
+    Legacy,
+    /// `iptables-nft`
+    Nft,
+    /// Whatever `iptables` is on the host.
+    Plain,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Legacy => "legacy",
+            Mode::Nft => "nft",
+            Mode::Plain => "plain",
+        })
+    }
+}
+
+impl FromStr for Mode {
+    type Err = ();
+
+    /// Exact: the plugin knows no other spelling.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "legacy" => Ok(Mode::Legacy),
+            "nft" => Ok(Mode::Nft),
+            "plain" => Ok(Mode::Plain),
+            _ => Err(()),
+        }
+    }
+}
+
+/// What becomes of IPv6 rules that cannot be written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ipv6 {
+    /// The plugin writes none.
+    #[default]
+    None,
+    /// The pod starts without them.
+    FailuresIgnored,
+    /// The pod does not start.
+    Required,
+}
+
+/// Whether the installer keeps the token in its kubeconfig fresh.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenRefresh {
+    /// Never.
+    #[default]
+    None,
+    /// It tries, and can miss a change.
+    Unreliable,
+    /// It does.
+    Works,
+}
+
+/// One version of the plugin, or several that do not differ in what is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PluginRelease {
+    /// The first version like this.
+    pub first: Version,
+    /// The first edge whose linkerd2-cni chart installs it.
+    pub first_chart: Option<EdgeTag>,
+    /// Year and month.
+    pub dated: String,
+    /// The newest CNI specification it speaks.
+    pub cni_spec: Version,
+    /// The values of `iptables-mode` it accepts; empty: it does not know the key.
+    #[serde(default)]
+    pub modes: Vec<Mode>,
+    /// What it does without the key.
+    pub absent_mode: Option<Mode>,
+    /// What its chart sets.
+    pub chart_mode: Option<Mode>,
+    /// What becomes of IPv6 rules that cannot be written.
+    #[serde(default)]
+    pub ipv6: Ipv6,
+    /// Whether it sees a proxy among the init containers.
+    #[serde(default)]
+    pub native_sidecars: bool,
+    /// Whether its installer keeps the token fresh.
+    #[serde(default)]
+    pub token_refresh: TokenRefresh,
+    /// Its installer leaves the entry and a dead token behind when it stops.
+    #[serde(default)]
+    pub clean_up_broken: bool,
+    /// The modes it tries in turn when a binary is missing.
+    #[serde(default)]
+    pub falls_back: Vec<Mode>,
+    /// What else is worth knowing.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// The plugin's versions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CniPlugin {
+    source: String,
+    date: jiff::civil::Date,
+    binaries: BTreeMap<Mode, String>,
+    host_binary: String,
+    releases: Vec<PluginRelease>,
+    last: Version,
+}
+
+/// Whether a version accepts a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support<'a> {
+    /// It does.
+    Yes,
+    /// It refuses every pod with that value; these it accepts.
+    No {
+        /// The values it accepts.
+        accepted: &'a [Mode],
+    },
+    /// It does not know the key and runs the host's `iptables`.
+    IgnoresKey,
+    /// The version is not known.
+    Unknown,
+}
+
+/// The binaries that setting up one pod runs on the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostBinaries {
+    /// The mode they belong to; `None`: the version knows no modes.
+    pub mode: Option<Mode>,
+    /// What has to be there: the `-save` twin first, because it runs first.
+    pub needed: Vec<String>,
+    /// What runs for IPv6 and may be missing without harm.
+    pub optional: Vec<String>,
+}
+
+impl CniPlugin {
+    /// What is known of a version: the row it falls into. `None` for versions newer than the file, for those that were
+    /// released with Linkerd itself, and for unknown ones.
+    pub fn for_version(&self, version: &CniVersion) -> Option<&PluginRelease> {
+        let version = version.plugin().filter(|version| **version <= self.last)?;
+        self.releases.iter().rev().find(|row| row.first <= *version)
+    }
+
+    /// The rows, oldest first.
+    pub fn rows(&self) -> &[PluginRelease] {
+        &self.releases
+    }
+
+    /// Whether the version is newer than the file.
+    pub fn is_beyond(&self, version: &CniVersion) -> bool {
+        version.plugin().is_some_and(|version| *version > self.last)
+    }
+
+    /// The first version that accepts a mode.
+    pub fn first_with_mode(&self, mode: Mode) -> Option<&Version> {
+        self.releases.iter().find(|row| row.modes.contains(&mode)).map(|row| &row.first)
+    }
+
+    /// The first version whose installer cleans up after itself again, for upgrades away from those that do not.
+    pub fn first_with_clean_up(&self) -> Option<&Version> {
+        let broken = self.releases.iter().rposition(|row| row.clean_up_broken)?;
+        self.releases.get(broken + 1).map(|row| &row.first)
+    }
+
+    /// Whether the version accepts a value of `iptables-mode`; `None` and an empty value stand for an absent key.
+    pub fn mode_supported(&self, version: &CniVersion, mode: Option<&str>) -> Support<'_> {
+        if matches!(version, CniVersion::InLinkerd(_)) {
+            return Support::IgnoresKey;
+        }
+        let Some(row) = self.for_version(version) else { return Support::Unknown };
+        if row.modes.is_empty() {
+            return Support::IgnoresKey;
+        }
+        match mode.filter(|mode| !mode.is_empty()).map(str::parse::<Mode>) {
+            None => Support::Yes,
+            Some(Ok(mode)) if row.modes.contains(&mode) => Support::Yes,
+            Some(Ok(_) | Err(())) => Support::No { accepted: &row.modes },
+        }
+    }
+
+    /// What the version runs on the host for an entry with this mode. `None` if the version is unknown or refuses it.
+    pub fn binaries(&self, version: &CniVersion, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
+        match self.mode_supported(version, mode) {
+            Support::Unknown | Support::No { .. } => None,
+            Support::IgnoresKey => {
+                Some(HostBinaries { mode: None, needed: pair(&self.host_binary), optional: Vec::new() })
+            }
+            Support::Yes => {
+                let row = self.for_version(version)?;
+                let mode = mode.and_then(|mode| mode.parse().ok()).or(row.absent_mode)?;
+                let binary = self.binaries.get(&mode)?;
+                let v6 = if ipv6 { pair(&binary.replacen("iptables", "ip6tables", 1)) } else { Vec::new() };
+                let (mut needed, mut optional) = (pair(binary), Vec::new());
+                match row.ipv6 {
+                    Ipv6::None => {}
+                    Ipv6::FailuresIgnored => optional = v6,
+                    Ipv6::Required => needed.extend(v6),
+                }
+                Some(HostBinaries { mode: Some(mode), needed, optional })
+            }
+        }
+    }
+
+    /// The binary of a mode; its twin ends in `-save`.
+    pub fn binary_of(&self, mode: Mode) -> Option<&str> {
+        self.binaries.get(&mode).map(String::as_str)
+    }
+
+    /// The modes that the version tries in turn when a binary of the configured one is missing: the first complete pair
+    /// wins. Empty for versions that fail instead.
+    pub fn fallbacks(&self, version: &CniVersion) -> &[Mode] {
+        self.for_version(version).map_or(&[], |row| &row.falls_back)
+    }
+
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+fn pair(binary: &str) -> Vec<String> {
+    vec![format!("{binary}-save"), binary.to_owned()]
+}
+
+impl KnowledgeFile for CniPlugin {
+    const NAME: &'static str = "cni-plugin.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/cni-plugin.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        for pair in self.releases.windows(2) {
+            if pair[0].first >= pair[1].first {
+                return Err(format!("{} and {} are out of order", pair[0].first, pair[1].first));
+            }
+        }
+        if self.releases.last().is_none_or(|row| row.first > self.last) {
+            return Err("last must not be older than the last row".to_owned());
+        }
+        for row in &self.releases {
+            if row.modes.is_empty() != row.absent_mode.is_none() {
+                return Err(format!("{}: modes and absent-mode go together", row.first));
+            }
+            if let Some(mode) = row.modes.iter().find(|mode| !self.binaries.contains_key(mode)) {
+                return Err(format!("{}: no binary is given for the mode {mode}", row.first));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+    use super::*;
+
+    fn plugin() -> &'static CniPlugin {
+        Knowledge::embedded().cni_plugin()
+    }
+
+    fn v(tag: &str) -> CniVersion {
+        CniVersion::from_tag(tag)
+    }
+
+    #[test]
+    fn plain_came_with_v1_6_0() {
+        use Mode::{Legacy, Nft};
+        for (tag, mode, expected) in [
+            ("v1.3.0", Some("plain"), Support::IgnoresKey),
+            ("v1.3.0", None, Support::IgnoresKey),
+            ("stable-2.12.2", Some("nft"), Support::IgnoresKey),
+            ("v1.4.0", Some("nft"), Support::Yes),
+            ("v1.5.2", None, Support::Yes),
+            ("v1.5.2", Some(""), Support::Yes),
+            ("v1.5.2", Some("plain"), Support::No { accepted: &[Legacy, Nft] }),
+            ("v1.6.0", Some("plain"), Support::Yes),
+            ("v1.6.7", Some("plain"), Support::Yes),
+            ("v1.7.0-alpha.1", Some("plain"), Support::Yes),
+            ("v1.7.0", Some("plain"), Support::Unknown),
+            ("acme-3", Some("plain"), Support::Unknown),
+        ] {
+            assert_eq!(plugin().mode_supported(&v(tag), mode), expected, "{tag} {mode:?}");
+        }
+        assert!(matches!(plugin().mode_supported(&v("v1.6.4"), Some("NFT")), Support::No { .. }));
+        assert_eq!(plugin().first_with_mode(Mode::Plain), Some(&Version::new(1, 6, 0)));
+        assert_eq!(plugin().first_with_clean_up(), Some(&Version::new(1, 6, 2)));
+    }
+
+    #[test]
+    fn binaries_follow_the_mode_and_save_runs_first() {
+        let needed = |tag: &str, mode: Option<&str>, ipv6| {
+            plugin().binaries(&v(tag), mode, ipv6).map(|binaries| (binaries.needed, binaries.optional))
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            needed("v1.5.2", None, false),
+            Some((names(&["iptables-legacy-save", "iptables-legacy"]), vec![]))
+        );
+        assert_eq!(
+            needed("v1.3.0", Some("nft"), true),
+            Some((names(&["iptables-save", "iptables"]), vec![]))
+        );
+        assert_eq!(
+            needed("v1.4.0", Some("nft"), true),
+            Some((
+                names(&["iptables-nft-save", "iptables-nft"]),
+                names(&["ip6tables-nft-save", "ip6tables-nft"])
+            ))
+        );
+        assert_eq!(
+            needed("v1.6.2", Some("plain"), true),
+            Some((names(&["iptables-save", "iptables", "ip6tables-save", "ip6tables"]), vec![]))
+        );
+        assert_eq!(needed("v1.5.2", Some("plain"), false), None);
+        assert_eq!(needed("latest", None, false), None);
+        assert_eq!(plugin().fallbacks(&v("v1.6.8")), &[]);
+        assert_eq!(plugin().fallbacks(&v("v1.7.0-alpha.1")), &[Mode::Nft, Mode::Plain, Mode::Legacy]);
+    }
+
+    #[test]
+    fn each_version_falls_into_its_row() {
+        for (tag, first, broken, native) in [
+            ("v1.1.3", "1.0.0", false, false),
+            ("v1.3.0", "1.3.0", false, false),
+            ("v1.5.0", "1.5.0", false, true),
+            ("v1.6.0", "1.6.0", true, true),
+            ("v1.6.1", "1.6.1", true, true),
+            ("v1.6.2", "1.6.2", false, true),
+            ("v1.6.9", "1.6.5", false, true),
+        ] {
+            let row = plugin().for_version(&v(tag)).expect(tag);
+            assert_eq!(
+                (row.first.to_string().as_str(), row.clean_up_broken, row.native_sidecars),
+                (first, broken, native),
+                "{tag}"
+            );
+        }
+        assert!(plugin().is_beyond(&v("v2.0.0")) || matches!(v("v2.0.0"), CniVersion::Unknown(_)));
+        assert!(plugin().is_beyond(&v("v1.7.0")) && plugin().for_version(&v("v1.7.0")).is_none());
+    }
+}

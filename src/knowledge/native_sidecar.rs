@@ -1,0 +1,144 @@
+//! `native-sidecar.yaml`: which annotations turn the proxy into a native sidecar, in which order, in which release.
+
+use serde::Deserialize;
+
+use super::Knowledge;
+use super::file::KnowledgeFile;
+use super::nearest;
+use crate::version::{Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion};
+
+/// The native-sidecar switch through the releases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NativeSidecar {
+    #[expect(dead_code, reason = "kept for the reader of the file; every knowledge file must state it")]
+    source: String,
+    date: jiff::civil::Date,
+    reads: Vec<Reads>,
+    default_on: EdgeTag,
+    chart_value: String,
+    kubernetes: Kubernetes,
+    cni_plugin: semver::Version,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Reads {
+    from: EdgeTag,
+    keys: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Kubernetes {
+    exists: K8sMinor,
+    on_by_default: K8sMinor,
+}
+
+/// The keys an injector reads, in order of precedence: the first that is present decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysRead<'a> {
+    /// Exactly these; an empty slice: the release has no native sidecars.
+    Exactly(&'a [String]),
+    /// At least these, which the edge that opened the minor reads; the build may read newer ones as well.
+    AtLeast(&'a [String]),
+    /// Not to be told from the version.
+    Unknown,
+}
+
+impl<'a> KeysRead<'a> {
+    /// The keys that are sure to be read, in order of precedence.
+    pub fn known(self) -> &'a [String] {
+        match self {
+            KeysRead::Exactly(keys) | KeysRead::AtLeast(keys) => keys,
+            KeysRead::Unknown => &[],
+        }
+    }
+}
+
+impl NativeSidecar {
+    /// Which keys the injector of `version` reads.
+    pub fn keys_read_by(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> KeysRead<'_> {
+        let minors = knowledge.minors();
+        let mut unsure = false;
+        for reads in self.reads.iter().rev() {
+            match version.contains(&Introduced::at_edge(reads.from), minors) {
+                Contains::Yes if unsure => return KeysRead::AtLeast(&reads.keys),
+                Contains::Yes => return KeysRead::Exactly(&reads.keys),
+                Contains::Unknown => unsure = true,
+                Contains::No => {}
+            }
+        }
+        if unsure { KeysRead::Unknown } else { KeysRead::Exactly(&[]) }
+    }
+
+    /// Every key that some release reads, in order of precedence.
+    pub fn all_keys(&self) -> &[String] {
+        self.reads.last().map_or(&[], |reads| &reads.keys)
+    }
+
+    /// Whether the key is one of the switch's, or was meant to be: misspelled, or under another prefix.
+    pub fn is_native_sidecar_family(&self, key: &str) -> bool {
+        if self.all_keys().iter().any(|known| known == key) {
+            return true;
+        }
+        let (domain, name) = key.split_once('/').unwrap_or(("linkerd", key));
+        if !domain.contains("linkerd") {
+            return false;
+        }
+        let core = nearest::core(&name.to_ascii_lowercase());
+        let wanted = nearest::core("native-sidecar");
+        let swapped = nearest::core("native-side-car");
+        strsim::damerau_levenshtein(&core, &wanted) <= 3
+            || strsim::damerau_levenshtein(&core, &swapped) <= 2
+            || (core.contains("native") && core.contains("sidecar"))
+    }
+
+    /// Whether the proxy is a native sidecar where neither annotation nor chart value says anything.
+    pub fn default_native(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.default_on), knowledge.minors())
+    }
+
+    /// The edge from which native sidecars are the default.
+    pub fn default_since(&self) -> EdgeTag {
+        self.default_on
+    }
+
+    /// The chart value that decides where no annotation does.
+    pub fn chart_value(&self) -> &str {
+        &self.chart_value
+    }
+
+    /// The first Kubernetes minor that has the feature at all (its gate off).
+    pub fn kubernetes_minimum(&self) -> K8sMinor {
+        self.kubernetes.exists
+    }
+
+    /// The first Kubernetes minor that has the feature on by default.
+    pub fn kubernetes_on_by_default(&self) -> K8sMinor {
+        self.kubernetes.on_by_default
+    }
+
+    /// The first linkerd-cni plugin that sees a proxy among the init containers.
+    pub fn cni_plugin(&self) -> &semver::Version {
+        &self.cni_plugin
+    }
+
+    /// When the facts were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+impl KnowledgeFile for NativeSidecar {
+    const NAME: &'static str = "native-sidecar.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/native-sidecar.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        if self.reads.is_empty() || self.reads.iter().any(|reads| reads.keys.is_empty()) {
+            return Err("reads needs at least one row, and each row a key".to_owned());
+        }
+        self.reads.sort_by_key(|reads| reads.from);
+        Ok(())
+    }
+}

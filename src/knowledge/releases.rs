@@ -1,0 +1,319 @@
+//! `releases.yaml`: the minors with what they need and document, defaults that changed, and defects by release.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use super::range::ReleaseRange;
+use crate::version::{
+    Channel, Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion, Minor, MinorTable, Release,
+};
+
+/// The table of releases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Releases {
+    source: String,
+    date: jiff::civil::Date,
+    newest_edge: EdgeTag,
+    releases: Vec<ReleaseRow>,
+    kubernetes_minimums: Vec<KubernetesMinimum>,
+    defaults: Vec<ChartDefault>,
+    defects: Vec<Defect>,
+    not_recommended: Vec<NotRecommended>,
+    #[serde(skip)]
+    minors: MinorTable,
+}
+
+/// One minor.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ReleaseRow {
+    /// Which.
+    pub minor: Minor,
+    /// The edge it was cut from, and the first that belongs to it.
+    pub opened_by: EdgeTag,
+    /// The last open-source stable release of it, if there were any.
+    pub last_stable: Option<Release>,
+    /// Year and month of the announcement.
+    pub announced: String,
+    /// The Kubernetes it needs and documents.
+    pub kubernetes: KubernetesRange,
+    /// The Gateway API it speaks; none before 2.15's documentation names one.
+    pub gateway_api: Option<GatewayApi>,
+    /// The linkerd-cni plugin its last chart installs.
+    pub cni_plugin: semver::Version,
+}
+
+/// A range of Kubernetes minors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KubernetesRange {
+    /// The oldest that chart and CLI accept.
+    pub minimum: K8sMinor,
+    /// The newest that the documentation names. A newer one is not known to fail.
+    pub documented_maximum: K8sMinor,
+}
+
+/// A range of Gateway API releases.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GatewayApi {
+    /// Oldest supported.
+    pub minimum: semver::Version,
+    /// Newest supported.
+    pub maximum: semver::Version,
+    /// Version of HTTPRoute that has to be served.
+    pub http_route: String,
+    /// Version of GRPCRoute that has to be served.
+    pub grpc_route: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct KubernetesMinimum {
+    from: EdgeTag,
+    minimum: K8sMinor,
+}
+
+/// A chart value and how its default changed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ChartDefault {
+    /// Chart.
+    pub chart: String,
+    /// Path of the value.
+    pub value: String,
+    changes: Vec<DefaultChange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct DefaultChange {
+    from: EdgeTag,
+    from_stable: Option<Release>,
+    default: String,
+}
+
+/// A defect, and the releases that have it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Defect {
+    /// Name of the row.
+    pub id: String,
+    /// What goes wrong.
+    pub what: String,
+    from: EdgeTag,
+    from_stable: Option<Release>,
+    /// The first edge without it.
+    pub until: EdgeTag,
+    /// The first minor that is sure not to have it.
+    pub fixed_in_minor: Minor,
+    /// Where this is known from.
+    pub source: String,
+}
+
+/// Edges that upstream advises against.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NotRecommended {
+    /// Which.
+    pub edges: Vec<EdgeTag>,
+    /// What is wrong with them.
+    pub why: String,
+    /// The edge to run instead, or a later one.
+    #[serde(rename = "use")]
+    pub instead: EdgeTag,
+}
+
+impl Defect {
+    /// Whether `version` has the defect. A vendor's build of a minor in the range may carry the fix: unknown.
+    pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        let range = ReleaseRange {
+            from: Some(self.from),
+            from_stable: self.from_stable,
+            until: Some(self.until),
+            ..ReleaseRange::default()
+        };
+        range.covers(version, minors)
+    }
+}
+
+impl Releases {
+    /// Which edge opened which minor.
+    pub fn minors(&self) -> &MinorTable {
+        &self.minors
+    }
+
+    /// The minors, oldest first.
+    pub fn rows(&self) -> &[ReleaseRow] {
+        &self.releases
+    }
+
+    /// One minor; `None` if the table does not know it.
+    pub fn minor(&self, minor: Minor) -> Option<&ReleaseRow> {
+        self.releases.iter().find(|row| row.minor == minor)
+    }
+
+    /// The newest minor in the table.
+    pub fn newest(&self) -> &ReleaseRow {
+        self.releases.last().expect("a releases file without rows is refused when it is read")
+    }
+
+    /// The newest edge that was looked at when the table was made.
+    pub fn newest_edge(&self) -> EdgeTag {
+        self.newest_edge
+    }
+
+    /// The minor that `version` belongs to; `None` for dev and git builds and for minors the table does not know.
+    pub fn for_version(&self, version: &LinkerdVersion) -> Option<&ReleaseRow> {
+        self.minor(version.minor(&self.minors)?)
+    }
+
+    /// Whether `version` is newer than the table, which then may not know its keys, defaults and defects.
+    pub fn is_beyond(&self, version: &LinkerdVersion) -> bool {
+        match (version.channel(), version.edge(), version.minor(&self.minors)) {
+            (Channel::Edge, Some(edge), _) => edge > self.newest_edge,
+            (_, _, Some(minor)) => minor > self.newest().minor,
+            (_, _, None) => false,
+        }
+    }
+
+    /// The Kubernetes range of `version`: the minor's, but for an edge the minimum of the exact edge.
+    pub fn kubernetes_range(&self, version: &LinkerdVersion) -> Option<KubernetesRange> {
+        let range = self.for_version(version)?.kubernetes;
+        let exact = version.edge().and_then(|edge| {
+            self.kubernetes_minimums.iter().rev().find(|row| row.from <= edge).map(|row| row.minimum)
+        });
+        Some(KubernetesRange { minimum: exact.unwrap_or(range.minimum), ..range })
+    }
+
+    /// The default of a chart value in `version`. For a vendor's build, that of the edge which opened its minor, unless
+    /// that edge is not known.
+    pub fn default_of(&self, chart: &str, value: &str, version: &LinkerdVersion) -> Option<&str> {
+        let row = self.defaults.iter().find(|row| row.chart == chart && row.value == value)?;
+        let holds = |change: &&DefaultChange| {
+            let introduced = Introduced { edge: Some(change.from), stable: change.from_stable, minor: None };
+            match version.contains(&introduced, &self.minors) {
+                Contains::Yes => true,
+                Contains::No | Contains::Unknown => false,
+            }
+        };
+        row.changes.iter().rev().find(holds).map(|change| change.default.as_str())
+    }
+
+    /// A defect by its name.
+    pub fn defect(&self, id: &str) -> Option<&Defect> {
+        self.defects.iter().find(|row| row.id == id)
+    }
+
+    /// Why upstream advises against this edge, if it does.
+    pub fn not_recommended(&self, edge: EdgeTag) -> Option<&NotRecommended> {
+        self.not_recommended.iter().find(|row| row.edges.contains(&edge))
+    }
+
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+impl KnowledgeFile for Releases {
+    const NAME: &'static str = "releases.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/releases.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        self.releases.sort_by_key(|row| row.minor);
+        if self.releases.is_empty() {
+            return Err("releases needs at least one row".to_owned());
+        }
+        for pair in self.releases.windows(2) {
+            if pair[0].minor == pair[1].minor || pair[0].opened_by >= pair[1].opened_by {
+                return Err(format!("{} and {} are out of order", pair[0].minor, pair[1].minor));
+            }
+        }
+        for row in &self.releases {
+            if row.kubernetes.minimum > row.kubernetes.documented_maximum {
+                return Err(format!("{}: the Kubernetes minimum is above the maximum", row.minor));
+            }
+        }
+        self.kubernetes_minimums.sort_by_key(|row| row.from);
+        self.minors = MinorTable::new(self.releases.iter().map(|row| (row.opened_by, row.minor)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+    use super::*;
+
+    fn v(text: &str) -> LinkerdVersion {
+        text.parse().expect("a version")
+    }
+
+    #[test]
+    fn each_release_opens_with_its_edge_and_has_its_range() {
+        let releases = Knowledge::embedded().releases();
+        for (version, minor, minimum, maximum) in [
+            ("edge-24.2.4", 15, 22, 29),
+            ("edge-24.8.2", 16, 22, 29),
+            ("edge-24.11.8", 17, 22, 31),
+            ("edge-25.4.4", 18, 23, 32),
+            ("edge-25.10.7", 19, 23, 35),
+            ("edge-26.5.5", 19, 31, 35),
+            ("edge-26.6.3", 20, 31, 35),
+            ("stable-2.14.10", 14, 21, 28),
+            ("enterprise-2.17.0-1", 17, 22, 31),
+        ] {
+            let row = releases.for_version(&v(version)).expect(version);
+            assert_eq!(row.minor, Minor::new(2, minor), "{version}");
+            let range = releases.kubernetes_range(&v(version)).expect(version);
+            assert_eq!(range.minimum, K8sMinor::new(1, minimum), "{version}");
+            assert_eq!(range.documented_maximum, K8sMinor::new(1, maximum), "{version}");
+        }
+        assert!(releases.for_version(&v("dev-x")).is_none());
+        assert_eq!(releases.newest().minor, Minor::new(2, 20));
+        assert!(releases.is_beyond(&v("edge-27.1.1")) && releases.is_beyond(&v("enterprise-2.21.0")));
+        assert!(!releases.is_beyond(&v("edge-26.8.3")) && !releases.is_beyond(&v("dev-x")));
+    }
+
+    #[test]
+    fn the_debug_image_defect_ends_where_the_fix_begins() {
+        let knowledge = Knowledge::embedded();
+        let defect = knowledge.releases().defect("debug-image-ignored").expect("the defect");
+        for (version, expected) in [
+            ("edge-20.10.1", Contains::No),
+            ("edge-20.10.2", Contains::Yes),
+            ("stable-2.14.10", Contains::Yes),
+            ("edge-25.3.2", Contains::Yes),
+            ("edge-25.3.3", Contains::No),
+            ("2.17.0", Contains::Unknown),
+            ("enterprise-2.15.7", Contains::Unknown),
+            ("enterprise-2.18.0", Contains::No),
+        ] {
+            assert_eq!(defect.affects(&v(version), knowledge.minors()), expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn defaults_follow_their_changes() {
+        let releases = Knowledge::embedded().releases();
+        let native =
+            |version: &str| releases.default_of("linkerd-control-plane", "proxy.nativeSidecar", &v(version));
+        assert_eq!(native("edge-26.5.1"), Some("false"));
+        assert_eq!(native("edge-26.5.2"), Some("true"));
+        assert_eq!(native("enterprise-2.17.0"), Some("false"));
+        assert_eq!(native("stable-2.14.10"), None);
+        let policy =
+            |version: &str| releases.default_of("linkerd-control-plane", "webhookFailurePolicy", &v(version));
+        assert_eq!(policy("edge-25.4.4"), Some("Ignore"));
+        assert_eq!(policy("stable-2.14.10"), Some("Ignore"));
+        assert!(releases.not_recommended("edge-25.3.3".parse().expect("an edge")).is_some());
+        assert!(releases.not_recommended("edge-25.4.4".parse().expect("an edge")).is_none());
+    }
+}

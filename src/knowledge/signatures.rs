@@ -1,0 +1,251 @@
+//! `signatures.yaml`: what error texts mean. Also knows how runtimes, multus and the event recorder wrap a plugin's
+//! answer, because a text must be freed of that, and laid at the right plugin's door, before it is matched.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+
+/// Where a text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignatureScope {
+    /// linkerd-cni's answer to ADD, as an event shows it.
+    Event,
+    /// The container runtime's journal.
+    Journal,
+    /// The log of the install-cni container.
+    InstallerLog,
+    /// The log of the linkerd-network-validator container.
+    Validator,
+}
+
+/// One meaning of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Signature {
+    /// Name of the row.
+    pub id: String,
+    /// Where such texts come from.
+    pub scope: SignatureScope,
+    #[serde(default)]
+    all: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    none: Vec<String>,
+    /// What is wrong, as a clause.
+    pub cause: String,
+    /// How to make sure, starting with a verb.
+    pub confirm: Option<String>,
+    /// What to do, starting with a verb.
+    pub remedy: String,
+    /// Threads in which it was seen: `owner/repository#number`.
+    #[serde(default)]
+    pub refs: Vec<String>,
+    /// Such a text.
+    pub example: String,
+}
+
+/// The table of signatures.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Signatures {
+    source: String,
+    date: jiff::civil::Date,
+    signatures: Vec<Signature>,
+}
+
+/// A failed ADD that linkerd-cni itself answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddFailure<'t, 'k> {
+    /// linkerd-cni's own words, freed of everything around them.
+    pub answer: &'t str,
+    /// What they mean; `None`: no signature fits.
+    pub signature: Option<&'k Signature>,
+}
+
+const PLUGIN: &str = "linkerd-cni";
+const NOT_FOUND: &str = "failed to find plugin \"linkerd-cni\" in path";
+
+impl Signature {
+    /// Whether the row fits a text of its scope.
+    pub fn matches(&self, text: &str) -> bool {
+        self.all.iter().all(|piece| holds(text, piece))
+            && (self.any.is_empty() || self.any.iter().any(|piece| holds(text, piece)))
+            && !self.none.iter().any(|piece| holds(text, piece))
+    }
+}
+
+/// Whether `text` holds `piece`, where `exit status 1` is not held by `exit status 127`.
+fn holds(text: &str, piece: &str) -> bool {
+    let number = piece.ends_with(|c: char| c.is_ascii_digit());
+    text.match_indices(piece).any(|(at, _)| {
+        let next = text[at + piece.len()..].chars().next();
+        !(number && next.is_some_and(|c| c.is_ascii_digit()))
+    })
+}
+
+impl Signatures {
+    /// All rows, in the order in which they are tried.
+    pub fn rows(&self) -> &[Signature] {
+        &self.signatures
+    }
+
+    /// A row by its name.
+    pub fn get(&self, id: &str) -> Option<&Signature> {
+        self.signatures.iter().find(|row| row.id == id)
+    }
+
+    /// The first row of `scope` that fits.
+    pub fn matching(&self, scope: SignatureScope, text: &str) -> Option<&Signature> {
+        self.signatures.iter().find(|row| row.scope == scope && row.matches(text))
+    }
+
+    /// Reads the message of a failed sandbox: `None` unless the failing plugin is linkerd-cni. Of nested calls (multus)
+    /// the innermost failed ADD counts, so an `aws-cni` that failed beside a healthy linkerd-cni is nobody's here.
+    pub fn match_add_failure<'t>(&self, message: &'t str) -> Option<AddFailure<'t, '_>> {
+        let answer = linkerd_cni_answer(message)?;
+        Some(AddFailure { answer, signature: self.matching(SignatureScope::Event, answer) })
+    }
+
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+/// What linkerd-cni answered, if the innermost failed ADD in `message` is its own.
+fn linkerd_cni_answer(message: &str) -> Option<&str> {
+    // `plugin type="NAME" name="NETWORK" failed (add): ANSWER`, quotes escaped where multus or a log nests it in JSON.
+    let mut last = None;
+    let mut starts = message.match_indices("plugin type=").map(|(at, piece)| at + piece.len()).peekable();
+    while let Some(start) = starts.next() {
+        let end = starts.peek().copied().unwrap_or(message.len());
+        let call = &message[start..end];
+        let Some(name) = quoted(call) else { continue };
+        if let Some(at) = call.find("failed (add):") {
+            last = Some((name, start + at + "failed (add):".len()));
+        }
+    }
+    match last {
+        Some((PLUGIN, at)) => {
+            let answer = &message[at..];
+            // What follows about another plugin's call is not part of the answer.
+            let end = answer.find("plugin type=").unwrap_or(answer.len());
+            Some(answer[..end].trim())
+        }
+        Some(_) => None,
+        None => {
+            // Older CNI libraries do not name the plugin that failed; a binary that is missing names itself.
+            let escaped = NOT_FOUND.replace('"', "\\\"");
+            let at = message.find(NOT_FOUND).or_else(|| message.find(&escaped))?;
+            Some(message[at..].trim())
+        }
+    }
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\\').unwrap_or(text).strip_prefix('"')?;
+    text.split(['"', '\\']).next()
+}
+
+impl KnowledgeFile for Signatures {
+    const NAME: &'static str = "signatures.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/signatures.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        for (at, row) in self.signatures.iter().enumerate() {
+            if row.all.is_empty() && row.any.is_empty() {
+                return Err(format!("the signature {} would fit every text", row.id));
+            }
+            if self.signatures[..at].iter().any(|other| other.id == row.id) {
+                return Err(format!("the signature {} is listed twice", row.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signatures() -> &'static Signatures {
+        Knowledge::embedded().signatures()
+    }
+
+    fn id(message: &str) -> Option<&'static str> {
+        signatures()
+            .match_add_failure(message)
+            .map(|failure| failure.signature.map_or("none", |s| s.id.as_str()))
+    }
+
+    #[test]
+    fn each_example_fits_its_row_and_no_other() {
+        for row in signatures().rows() {
+            let fitting: Vec<&str> = signatures()
+                .rows()
+                .iter()
+                .filter(|other| other.scope == row.scope && other.matches(&row.example))
+                .map(|other| other.id.as_str())
+                .collect();
+            assert_eq!(fitting, [row.id.as_str()], "{}", row.example);
+        }
+    }
+
+    #[test]
+    fn what_runtimes_and_multus_put_around_an_answer_is_taken_off() {
+        let containerd = "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for \
+            sandbox \"4c1f\": plugin type=\"linkerd-cni\" name=\"aws-cni\" failed (add): exit status 127";
+        assert_eq!(id(containerd), Some("exit-127"));
+        assert_eq!(signatures().match_add_failure(containerd).map(|f| f.answer), Some("exit status 127"));
+        assert_eq!(id(&format!("(combined from similar events): {containerd}")), Some("exit-127"));
+        let crio = "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to create pod network sandbox \
+            k8s_web: error adding pod shop_web to CNI network \"cilium\": plugin type=\"linkerd-cni\" name=\"cilium\" \
+            failed (add): Unauthorized";
+        assert_eq!(id(crio), Some("unauthorized"));
+        let multus = "plugin type=\"multus\" name=\"multus-cni-network\" failed (add): [shop/web:k8s-pod-network]: \
+            error adding container to network \"k8s-pod-network\": plugin type=\"linkerd-cni\" \
+            name=\"k8s-pod-network\" failed (add): Unauthorized";
+        assert_eq!(id(multus), Some("unauthorized"));
+        assert_eq!(id(&multus.replace('"', "\\\"")), Some("unauthorized"));
+    }
+
+    #[test]
+    fn other_plugins_failures_are_not_linkerds() {
+        for message in [
+            "plugin type=\"aws-cni\" name=\"aws-cni\" failed (add): add cmd: failed to assign an IP address to container",
+            "plugin type=\"istio-cni\" name=\"x\" failed (add): Unauthorized",
+            "plugin type=\"multus\" name=\"m\" failed (add): error adding container: plugin type=\"cilium-cni\" failed (add): exit status 127",
+            "plugin type=\"linkerd-cni\" name=\"x\" failed (delete): Unauthorized",
+            "Error: linkerd-cni Unauthorized",
+            "",
+        ] {
+            assert_eq!(id(message), None, "{message}");
+        }
+        assert_eq!(id("plugin type=\"linkerd-cni\" failed (add): something new"), Some("none"));
+        let cleaned = "plugin type=\"linkerd-cni\" failed (add): exit status 1, failed to clean up sandbox: plugin \
+            type=\"aws-cni\" failed (delete): Unauthorized";
+        assert_eq!(id(cleaned), Some("exit-1"));
+        assert_eq!(
+            id("failed to find plugin \"linkerd-cni\" in path [/opt/cni/bin]"),
+            Some("plugin-missing")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(plugin type=|\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|exit status 1|é|.){0,12}") {
+            if let Some(failure) = signatures().match_add_failure(&text) {
+                prop_assert!(text.contains(failure.answer));
+            }
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! What the value of a key may say, and the parsers that decide it: each accepts exactly what the component that reads
+//! the key accepts.
+
+use std::net::IpAddr;
+
+use serde::Deserialize;
+
+/// The grammar of a value.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ValueType {
+    /// Anything.
+    Text {},
+    /// One of these, to the letter.
+    OneOf {
+        /// The words.
+        values: Vec<String>,
+    },
+    /// A list of these words, separated by commas without blanks, in any case.
+    Words {
+        /// The words.
+        values: Vec<String>,
+    },
+    /// What Go's `strconv.ParseBool` takes.
+    GoBool {},
+    /// The same words, read by the policy controller.
+    StrictBool {},
+    /// What Go's `time.ParseDuration` takes.
+    GoDuration {},
+    /// One whole number and one unit, as the policy controller takes it.
+    PolicyDuration {},
+    /// A number of seconds, or a Go duration.
+    SecondsOrGoDuration {},
+    /// A Kubernetes resource quantity.
+    Quantity {},
+    /// Ports and ranges of ports, separated by commas.
+    PortList {
+        /// Whether names of ports are taken, too.
+        #[serde(default)]
+        names: bool,
+        /// Whether blanks around the elements are trimmed.
+        #[serde(default)]
+        blanks: bool,
+        /// The lowest port.
+        #[serde(default)]
+        lowest: u16,
+    },
+    /// CIDRs separated by commas, blanks trimmed.
+    CidrList {},
+    /// A JSON list of environment variables as in a pod.
+    EnvList {},
+    /// A whole number.
+    Integer {
+        /// The smallest.
+        min: Option<i64>,
+        /// The largest.
+        max: Option<i64>,
+    },
+    /// A number.
+    Float {
+        /// The smallest.
+        min: f64,
+        /// The largest.
+        max: f64,
+        /// Whether the bounds themselves are excluded.
+        #[serde(default)]
+        exclusive: bool,
+    },
+    /// HTTP statuses to retry: `5xx`, `gateway-error`, a status or a range, separated by commas without blanks.
+    RetryHttp {},
+}
+
+const BOOLS: [&str; 12] = ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"];
+
+impl ValueType {
+    /// Whether `value` is accepted.
+    ///
+    /// # Errors
+    /// What is accepted instead, as the end of a sentence that quotes the value.
+    pub fn check(&self, value: &str) -> Result<(), String> {
+        let ok = match self {
+            ValueType::Text {} => true,
+            ValueType::OneOf { values } => values.iter().any(|known| known == value),
+            ValueType::Words { values } => {
+                value.split(',').all(|word| values.iter().any(|known| known.eq_ignore_ascii_case(word)))
+            }
+            ValueType::GoBool {} | ValueType::StrictBool {} => BOOLS.contains(&value),
+            ValueType::GoDuration {} => go_duration(value),
+            ValueType::PolicyDuration {} => policy_duration(value),
+            ValueType::SecondsOrGoDuration {} => {
+                value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value)
+            }
+            ValueType::Quantity {} => quantity(value),
+            ValueType::PortList { names, blanks, lowest } => {
+                value.is_empty()
+                    || value.split(',').all(|element| {
+                        let element = if *blanks { element.trim() } else { element };
+                        ports(element, *lowest) || (*names && port_name(element))
+                    })
+            }
+            ValueType::CidrList {} => {
+                value.is_empty() || value.split(',').all(|element| cidr(element.trim()))
+            }
+            ValueType::EnvList {} => env_list(value),
+            ValueType::Integer { min, max } => value
+                .parse::<i64>()
+                .is_ok_and(|n| min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max)),
+            ValueType::Float { min, max, exclusive } => value
+                .parse::<f64>()
+                .is_ok_and(|n| if *exclusive { n > *min && n < *max } else { n >= *min && n <= *max }),
+            ValueType::RetryHttp {} => value.split(',').all(retry_http),
+        };
+        if ok { Ok(()) } else { Err(self.accepted()) }
+    }
+
+    /// What is accepted, in words.
+    pub fn accepted(&self) -> String {
+        match self {
+            ValueType::Text {} => "any text is accepted".to_owned(),
+            ValueType::OneOf { values } => {
+                let words: Vec<&str> = values.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+                match words.as_slice() {
+                    [one] => format!("only {one} is accepted"),
+                    words => format!("accepted are {}", list(words)),
+                }
+            }
+            ValueType::Words { values } => {
+                let words: Vec<&str> = values.iter().map(String::as_str).collect();
+                format!("accepted is a list without blanks of {}", list(&words))
+            }
+            ValueType::GoBool {} | ValueType::StrictBool {} => {
+                "accepted are true and false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)".to_owned()
+            }
+            ValueType::GoDuration {} => "accepted is a duration with units, such as 250ms, 10s or 1m30s".to_owned(),
+            ValueType::PolicyDuration {} => {
+                "accepted is one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
+            }
+            ValueType::SecondsOrGoDuration {} => "accepted is a number of seconds, or a duration such as 3s".to_owned(),
+            ValueType::Quantity {} => "accepted is a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
+            ValueType::PortList { names, blanks, lowest } => format!(
+                "accepted are ports{} and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
+                if *names { ", names of ports" } else { "" },
+                if *blanks { "" } else { " without blanks" },
+            ),
+            ValueType::CidrList {} => "accepted are CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8".to_owned(),
+            ValueType::EnvList {} => {
+                r#"accepted is a JSON list of environment variables, such as [{"name": "A", "value": "b"}]"#.to_owned()
+            }
+            ValueType::Integer { min, max } => match (min, max) {
+                (Some(min), Some(max)) => format!("accepted is a whole number from {min} to {max}"),
+                (Some(min), None) => format!("accepted is a whole number from {min} on"),
+                (None, Some(max)) => format!("accepted is a whole number up to {max}"),
+                (None, None) => "accepted is a whole number".to_owned(),
+            },
+            ValueType::Float { min, max, exclusive: true } => {
+                format!("accepted is a number between {min} and {max}, both excluded")
+            }
+            ValueType::Float { min, max, exclusive: false } => format!("accepted is a number from {min} to {max}"),
+            ValueType::RetryHttp {} => {
+                "accepted is a list without blanks of 5xx, gateway-error, statuses and ranges, such as 5xx or 429,500-599"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// `[+-](NUMBER[.FRACTION]UNIT)+`, or a bare zero; within 63 bits of nanoseconds.
+fn go_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    if rest.is_empty() {
+        return false;
+    }
+    let mut total = 0f64;
+    while !rest.is_empty() {
+        let whole = digits(rest);
+        let mut end = whole;
+        let mut fraction = 0;
+        if rest[end..].starts_with('.') {
+            fraction = digits(&rest[end + 1..]);
+            end += 1 + fraction;
+        }
+        if whole + fraction == 0 {
+            return false;
+        }
+        let number = &rest[..end];
+        rest = &rest[end..];
+        // Longer units first: `ms` is not minutes.
+        let units = [
+            ("ns", 1e0),
+            ("us", 1e3),
+            ("µs", 1e3),
+            ("μs", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("m", 6e10),
+            ("h", 3.6e12),
+        ];
+        let Some((unit, nanoseconds)) = units.into_iter().find(|(unit, _)| rest.starts_with(unit)) else {
+            return false;
+        };
+        rest = &rest[unit.len()..];
+        let Ok(number) = number.parse::<f64>() else { return false };
+        total += number * nanoseconds;
+    }
+    total < 9.3e18
+}
+
+fn policy_duration(text: &str) -> bool {
+    let (number, unit) = text.split_at(digits(text));
+    match unit {
+        "" => text == "0",
+        "ms" | "s" | "m" | "h" | "d" => number.parse::<u64>().is_ok(),
+        _ => false,
+    }
+}
+
+fn quantity(text: &str) -> bool {
+    let rest = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let whole = digits(rest);
+    let (mut end, mut fraction) = (whole, 0);
+    if rest[end..].starts_with('.') {
+        fraction = digits(&rest[end + 1..]);
+        end += 1 + fraction;
+    }
+    if whole + fraction == 0 {
+        return false;
+    }
+    let suffix = &rest[end..];
+    let exponent = |text: &str| {
+        let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+        !text.is_empty() && digits(text) == text.len()
+    };
+    matches!(
+        suffix,
+        "" | "n" | "u" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
+    ) || suffix.strip_prefix(['e', 'E']).is_some_and(exponent)
+}
+
+fn ports(element: &str, lowest: u16) -> bool {
+    let port = |text: &str| {
+        (!text.is_empty() && digits(text) == text.len())
+            .then(|| text.parse::<u16>().ok())
+            .flatten()
+            .filter(|port| *port >= lowest)
+    };
+    match element.split_once('-') {
+        Some((from, to)) => matches!((port(from), port(to)), (Some(from), Some(to)) if from <= to),
+        None => port(element).is_some(),
+    }
+}
+
+/// A port's name as Kubernetes takes it: up to 15 of `a-z`, `0-9` and dashes, a letter among them.
+fn port_name(text: &str) -> bool {
+    text.len() <= 15
+        && text.bytes().any(|b| b.is_ascii_lowercase())
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+fn cidr(text: &str) -> bool {
+    let Some((address, bits)) = text.split_once('/') else { return false };
+    let Ok(address) = address.parse::<IpAddr>() else { return false };
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    !bits.is_empty() && digits(bits) == bits.len() && bits.parse::<u8>().is_ok_and(|bits| bits <= most)
+}
+
+fn env_list(text: &str) -> bool {
+    let Ok(serde_json::Value::Array(items)) = serde_json::from_str(text) else { return false };
+    items.iter().all(|item| {
+        let name = item.get("name").and_then(|name| name.as_str());
+        let value = item.get("value").is_none_or(serde_json::Value::is_string);
+        name.is_some_and(|name| !name.is_empty()) && value
+    })
+}
+
+fn retry_http(text: &str) -> bool {
+    let status =
+        |text: &str| text.len() == 3 && text.parse::<u16>().is_ok_and(|status| (100..600).contains(&status));
+    match text.split_once('-') {
+        _ if text == "5xx" || text == "gateway-error" => true,
+        Some((from, to)) => status(from) && status(to) && from <= to,
+        None => status(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let numeric = ValueType::PortList { names: false, blanks: false, lowest: 0 };
+        let named = ValueType::PortList { names: true, blanks: true, lowest: 1 };
+        vec![
+            (
+                ValueType::OneOf { values: words(&["enabled", "disabled"]) },
+                vec!["enabled"],
+                vec!["Enabled", "true", ""],
+            ),
+            (
+                ValueType::GoBool {},
+                vec!["true", "T", "0", "False"],
+                vec!["yes", "enabled", "tRUE", "", " true"],
+            ),
+            (
+                ValueType::GoDuration {},
+                vec!["1m30s", "250ms", "0", "1.5h", ".5s", "-1s", "10µs"],
+                vec!["10", "1d", "", "s", "1 s", "ms", "99999999999h"],
+            ),
+            (
+                ValueType::PolicyDuration {},
+                vec!["10s", "0", "250ms", "1d"],
+                vec!["1m30s", "1.5s", "10", "", "-1s", "s"],
+            ),
+            (
+                ValueType::Quantity {},
+                vec!["100m", "0.5", "64Mi", "1e3", "2", "1E", "+1"],
+                vec!["64MB", "", "abc", "1 Gi", "Mi", "1e"],
+            ),
+            (
+                numeric,
+                vec!["80", "80,443", "8000-8999", "0", ""],
+                vec!["80, 443", "http", "65536", "9-8", "80,", "-1"],
+            ),
+            (named, vec!["80, 443", "http,3306", "8000-8999", ""], vec!["0", "80,,443", "HTTP", "70000"]),
+            (
+                ValueType::CidrList {},
+                vec!["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
+                vec!["10.0.0.0", "10.0.0.0/33", "x/8", "10.0.0.0/"],
+            ),
+            (
+                ValueType::EnvList {},
+                vec!["[]", r#"[{"name":"A","value":"b"}]"#, r#"[{"name":"A","valueFrom":{}}]"#],
+                vec!["", "{}", r#"[{"value":"b"}]"#, r#"[{"name":"A","value":1}]"#],
+            ),
+            (
+                ValueType::Integer { min: Some(0), max: Some(65535) },
+                vec!["0", "65535"],
+                vec!["-1", "65536", "1.0", "", " 1"],
+            ),
+            (
+                ValueType::Float { min: 0.0, max: 1.0, exclusive: true },
+                vec!["0.5"],
+                vec!["0", "1", "x", "NaN"],
+            ),
+            (ValueType::Float { min: 0.0, max: 1.0, exclusive: false }, vec!["0", "1.0"], vec!["1.1", "inf"]),
+            (
+                ValueType::RetryHttp {},
+                vec!["5xx", "gateway-error,429", "500-599"],
+                vec!["", "5xx, 429", "600", "599-500", "99"],
+            ),
+            (
+                ValueType::Words { values: words(&["cancelled", "internal"]) },
+                vec!["Cancelled,internal"],
+                vec!["cancelled, internal", ""],
+            ),
+            (ValueType::SecondsOrGoDuration {}, vec!["3", "3s"], vec!["3 s", "", "+3"]),
+        ]
+    }
+
+    #[test]
+    fn each_type_takes_what_its_reader_takes() {
+        for (value_type, good, bad) in types() {
+            for value in good {
+                assert_eq!(value_type.check(value), Ok(()), "{value_type:?} {value:?}");
+            }
+            for value in bad {
+                let error = value_type.check(value).expect_err(value);
+                assert!(error.contains("accepted"), "{error}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_panics(value in ".{0,30}", shaped in "[0-9a-zµ.,:/+ -]{0,16}") {
+            for (value_type, _, _) in types() {
+                let _ = (value_type.check(&value), value_type.check(&shaped));
+            }
+        }
+    }
+}
