@@ -279,7 +279,7 @@ impl Intake for Border<'_> {
 
     fn node(&mut self, files: NodeFiles) {
         self.arrived += 1;
-        let files = node::normalise(files);
+        let files = node::normalise(&files, &node::Defaults::default());
         if let Some(saver) = self.saver {
             saver.node(&files);
         }

@@ -24,4 +24,5 @@ pub mod render;
 pub mod report;
 pub mod scene;
 pub mod source;
+pub mod token;
 pub mod version;

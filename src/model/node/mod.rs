@@ -1,31 +1,37 @@
-//! What was gathered on a node.
+//! What is known of one node: the files of its snapshot, normalised and parsed.
+//!
+//! [`normalise`] turns whatever people bring (a snapshot, a folder, a bare copy of `net.d`) into the
+//! redacted snapshot format; [`NodeSnapshot::parse`] turns that into types and never fails, since trouble
+//! in the files is evidence too. Checks only ever see `parse(normalise(x))`, so that a live run and a
+//! bundle agree. This module reads no disk, knows no cluster and passes no judgement on Linkerd: it says
+//! what the runtime loads and what stands there.
 
-use std::collections::BTreeMap;
+mod chain;
+mod conflist;
+mod effective;
+mod entry;
+mod facts;
+mod files;
+mod json;
+mod kubeconfig;
+mod logs;
+mod looked;
+mod normalise;
+mod parse;
+mod runtime;
+mod snapshot;
 
-/// A node's files as they were gathered, by path in its snapshot.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NodeFiles {
-    /// The node's name.
-    pub node: String,
-    /// Contents by path.
-    pub files: BTreeMap<String, Vec<u8>>,
-}
-
-/// A node's evidence, parsed.
-#[derive(Debug, Clone)]
-pub struct NodeSnapshot {
-    /// The node's name.
-    pub node: String,
-}
-
-impl NodeSnapshot {
-    /// Reads normalised files.
-    pub fn parse(files: &NodeFiles) -> NodeSnapshot {
-        NodeSnapshot { node: files.node.clone() }
-    }
-}
-
-/// Brings gathered files into the snapshot format.
-pub fn normalise(files: NodeFiles) -> NodeFiles {
-    files
-}
+pub use chain::{Chain, ChainEntry, ChainGap};
+pub use conflist::{CniVersions, Config, ConfigKind, Defect, DefectKind, Plugin};
+pub use effective::{Effective, Loaded};
+pub use entry::{Field, LinkerdEntry, PolicyToken};
+pub use facts::{
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
+    OsRelease, PathError, PluginBins, Problem, RuntimeInfo, VersionAnswer,
+};
+pub use files::{Defaults, NodeFiles};
+pub use json::{Json, Located, Member, Place, Span};
+pub use looked::Looked;
+pub use normalise::normalise;
+pub use runtime::{Runtime, RuntimeKind};
+pub use snapshot::{ConfFile, Content, KubeconfigLookup, NodeSnapshot};

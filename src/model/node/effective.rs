@@ -1,0 +1,235 @@
+//! Which file the container runtime loads, by the rules of each runtime.
+//!
+//! containerd takes the first file by byte order and fails if that one is bad; CRI-O skips what it cannot
+//! load or whose plugins it cannot find. Checked against go-cni and ocicni. What the snapshot leaves open
+//! is said: as an assumption where the choice stands anyhow, as unknown where it does not.
+
+use super::conflist::{Defect, DefectKind};
+use super::facts::FileKind;
+use super::files::MAX_CONF;
+use super::looked::Looked;
+use super::runtime::RuntimeKind;
+use super::snapshot::{ConfFile, Content, NodeSnapshot};
+
+/// The runtime's choice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effective<'a> {
+    /// It loads this file.
+    File(Loaded<'a>),
+    /// It has to load this file and cannot: the node has no CNI configuration.
+    Broken { file: &'a ConfFile, why: Defect },
+    /// It has nothing to load.
+    None { why: String },
+    /// The runtime is not known and the two families would choose differently.
+    Disagree { containerd: Box<Effective<'a>>, crio: Box<Effective<'a>> },
+    /// The snapshot does not say.
+    Unknown { reason: String },
+}
+
+/// A loaded file and what stands behind that answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded<'a> {
+    pub file: &'a ConfFile,
+    /// Further files that containerd loads as networks of their own (`max_conf_num` other than 1).
+    pub others: Vec<&'a ConfFile>,
+    /// What the snapshot does not prove, each a clause.
+    pub assuming: Vec<String>,
+}
+
+impl<'a> Effective<'a> {
+    /// The file that is loaded; `None` for every other answer.
+    pub fn file(&self) -> Option<&'a ConfFile> {
+        match self {
+            Effective::File(loaded) => Some(loaded.file),
+            Effective::Broken { .. }
+            | Effective::None { .. }
+            | Effective::Disagree { .. }
+            | Effective::Unknown { .. } => None,
+        }
+    }
+}
+
+impl NodeSnapshot {
+    /// Which file this runtime loads. For [`RuntimeKind::Unknown`] the snapshot's own word counts, else both.
+    pub fn effective(&self, runtime: RuntimeKind) -> Effective<'_> {
+        let runtime = if runtime == RuntimeKind::Unknown { self.runtime_hint() } else { runtime };
+        let files = match self.candidates() {
+            Ok(files) => files,
+            Err(answer) => return answer,
+        };
+        match runtime {
+            RuntimeKind::Containerd => self.by_containerd(&files),
+            RuntimeKind::Crio | RuntimeKind::Dockershim => self.by_crio(&files),
+            RuntimeKind::Unknown => {
+                let (containerd, crio) = (self.by_containerd(&files), self.by_crio(&files));
+                match (&containerd, &crio) {
+                    (Effective::File(one), Effective::File(other)) if one.file == other.file => {
+                        let mut loaded = one.clone();
+                        loaded.assuming.extend(other.assuming.iter().cloned());
+                        loaded.assuming.sort();
+                        loaded.assuming.dedup();
+                        Effective::File(loaded)
+                    }
+                    (one, other) if one == other => containerd,
+                    _ => Effective::Disagree { containerd: Box::new(containerd), crio: Box::new(crio) },
+                }
+            }
+        }
+    }
+
+    /// The files of the runtime's directory in byte order, if the snapshot knows them all.
+    fn candidates(&self) -> Result<Vec<&ConfFile>, Effective<'_>> {
+        let dir = self.conf_dir();
+        match self.lists(dir) {
+            None => {
+                let reason = format!("the files of {dir} are not all known");
+                return Err(Effective::Unknown { reason });
+            }
+            Some(false) => return Err(Effective::None { why: format!("{dir} does not exist") }),
+            Some(true) => {}
+        }
+        let files = self.loadable_files();
+        if files.is_empty() {
+            let why = format!("{dir} holds no file that ends in .conf, .conflist or .json");
+            return Err(Effective::None { why });
+        }
+        Ok(files)
+    }
+
+    /// The first `max_conf_num` files; one that is bad spoils them all.
+    fn by_containerd<'a>(&'a self, files: &[&'a ConfFile]) -> Effective<'a> {
+        let told = self.runtime_info.as_ref().and_then(|info| info.max_conf_num);
+        let max = self.dirs.as_ref().and_then(|dirs| dirs.max_conf_num).or(told);
+        let count = match max.unwrap_or(1) {
+            0 => files.len(),
+            some => usize::try_from(some).unwrap_or(usize::MAX).min(files.len()),
+        };
+        let mut assuming = Vec::new();
+        for file in &files[..count] {
+            match judge(file) {
+                Judged::Good => {}
+                Judged::Bad(why) => return Effective::Broken { file, why },
+                Judged::Open(why) => assuming.push(format!("{} can be loaded ({why})", file.path())),
+            }
+        }
+        Effective::File(Loaded { file: files[0], others: files[1..count].to_vec(), assuming })
+    }
+
+    /// The first file that loads, or the one whose network `cni_default_network` names.
+    fn by_crio<'a>(&'a self, files: &[&'a ConfFile]) -> Effective<'a> {
+        let wanted = self.dirs.as_ref().and_then(|dirs| dirs.cni_default_network.as_deref());
+        let wanted = wanted.filter(|name| !name.is_empty());
+        let mut assuming = Vec::new();
+        let mut skipped = Vec::new();
+        for file in files {
+            match judge_for_crio(file) {
+                Judged::Good => {}
+                Judged::Bad(why) => {
+                    skipped.push(format!("{}: {}", file.name, why.message));
+                    continue;
+                }
+                Judged::Open(why) => {
+                    let reason = format!(
+                        "CRI-O skips what it cannot load, and of {} that is open: {why}",
+                        file.path()
+                    );
+                    return Effective::Unknown { reason };
+                }
+            }
+            let (lacking, unsure) = self.lacking_plugins(file);
+            if let Some(plugin) = lacking {
+                skipped.push(format!("{}: {plugin}", file.name));
+                continue;
+            }
+            let name = file.config().and_then(|config| config.name.clone()).filter(|name| !name.is_empty());
+            // CRI-O names a network without a name after its file.
+            if wanted.is_some_and(|wanted| wanted != name.as_deref().unwrap_or(&file.name)) {
+                continue;
+            }
+            assuming.extend(unsure);
+            return Effective::File(Loaded { file, others: Vec::new(), assuming });
+        }
+        let why = match (wanted, skipped.is_empty()) {
+            (Some(wanted), _) => {
+                format!("no loadable file holds the network {wanted:?} that cni_default_network names")
+            }
+            (None, _) => format!("CRI-O skips every file ({})", skipped.join("; ")),
+        };
+        Effective::None { why }
+    }
+
+    /// The first plugin CRI-O would not find or not accept, and what is not known about the others.
+    fn lacking_plugins(&self, file: &ConfFile) -> (Option<String>, Vec<String>) {
+        let mut unsure = Vec::new();
+        let mut types: Vec<&str> = file
+            .plugins()
+            .iter()
+            .filter(|plugin| plugin.depth == 0)
+            .filter_map(|plugin| plugin.plugin_type.as_deref())
+            .collect();
+        types.sort_unstable();
+        types.dedup();
+        for plugin in types {
+            match self.plugin_binary(plugin) {
+                Looked::Found(_) => {}
+                Looked::Absent => return (Some(format!("failed to find plugin {plugin:?}")), unsure),
+                Looked::NotLookedFor(why) => unsure.push(format!("the plugin {plugin} is installed ({why})")),
+            }
+        }
+        let declared = file.config().and_then(|config| config.versions.declared.as_deref());
+        let linkerd = file.plugins().iter().any(|plugin| plugin.depth == 0 && plugin.is_linkerd());
+        if let (Some(declared), true, Some(answer)) = (declared, linkerd, self.linkerd_cni_version())
+            && !answer.supported_versions.is_empty()
+            && !answer.supported_versions.iter().any(|version| version == declared)
+            && file.config().is_some_and(|config| config.versions.list.is_empty())
+        {
+            return (
+                Some(format!("plugin \"linkerd-cni\" does not support config version {declared:?}")),
+                unsure,
+            );
+        }
+        (None, unsure)
+    }
+}
+
+enum Judged {
+    Good,
+    Bad(Defect),
+    /// The snapshot does not say: why.
+    Open(String),
+}
+
+/// Would a runtime's library load this file?
+fn judge(file: &ConfFile) -> Judged {
+    if let Some(size) = file.index.as_ref().and_then(|row| row.size)
+        && size > MAX_CONF as u64
+    {
+        return Judged::Bad(Defect {
+            kind: DefectKind::TooLarge,
+            message: format!("{size} bytes; recent containerd refuses files over {MAX_CONF}"),
+            place: None,
+            json_path: None,
+        });
+    }
+    match &file.content {
+        Content::Captured { defect: None, .. } => Judged::Good,
+        Content::Captured { defect: Some(defect), .. } if defect.kind.is_certain() => {
+            Judged::Bad(defect.clone())
+        }
+        Content::Captured { defect: Some(defect), .. } => Judged::Open(defect.message.clone()),
+        Content::NotCaptured(why) => Judged::Open(why.clone()),
+    }
+}
+
+/// As [`judge`]; CRI-O knows no limit of size.
+fn judge_for_crio(file: &ConfFile) -> Judged {
+    match judge(file) {
+        Judged::Bad(defect) if defect.kind == DefectKind::TooLarge => {
+            Judged::Open("too large to be captured".to_owned())
+        }
+        Judged::Open(why) if file.index.as_ref().is_some_and(|row| row.kind == FileKind::Symlink) => {
+            Judged::Open(format!("a link; {why}"))
+        }
+        judged => judged,
+    }
+}

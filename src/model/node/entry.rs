@@ -1,0 +1,224 @@
+//! Linkerd's own entry in a CNI configuration, field by field with the place of each.
+//!
+//! Types are as strict as the plugin's: a string where it wants a number makes it fail, so that is kept as
+//! [`Field::Wrong`] rather than read with good will.
+
+use super::conflist::{Plugin, join};
+use super::json::{Json, Located, Place, Span};
+use crate::redact::Marker;
+
+/// One field of the entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Field<T> {
+    /// Not there, or null.
+    #[default]
+    Absent,
+    Set {
+        value: T,
+        place: Place,
+    },
+    /// There, but of a type the plugin refuses.
+    Wrong {
+        /// As written, shortened.
+        found: String,
+        place: Place,
+    },
+}
+
+impl<T> Field<T> {
+    /// The value, when it is there and well-typed.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Field::Set { value, .. } => Some(value),
+            Field::Absent | Field::Wrong { .. } => None,
+        }
+    }
+
+    /// Where it stands, when it is there.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Field::Set { place, .. } | Field::Wrong { place, .. } => Some(*place),
+            Field::Absent => None,
+        }
+    }
+}
+
+/// What stands in `policy.k8s_auth_token`. The plugin never reads it; old installers put a token there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicyToken {
+    /// A JWT was there; the first twelve hex digits of its hash.
+    Jwt { sha256_prefix: String },
+    /// The installer's placeholder, not filled in.
+    Placeholder(String),
+    /// Something else was there and was redacted.
+    Other,
+    /// An empty string.
+    Empty,
+}
+
+/// The entry of type `linkerd-cni`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkerdEntry {
+    /// `plugins[1]`, `delegates[0].plugins[3]`; `.` when the file holds nothing else.
+    pub json_path: String,
+    /// The whole object, for naming the lines to delete.
+    pub span: Span,
+    /// Where `type` stands: what a finding points at.
+    pub type_place: Option<Place>,
+    /// Position among its siblings, 0-based.
+    pub index: usize,
+    pub siblings: usize,
+    /// How many multus entries are above it.
+    pub depth: usize,
+    pub name: Field<String>,
+    pub cni_version: Field<String>,
+    pub log_level: Field<String>,
+    /// `kubernetes.kubeconfig`: absolute path on the node.
+    pub kubeconfig: Field<String>,
+    pub incoming_proxy_port: Field<i64>,
+    pub outgoing_proxy_port: Field<i64>,
+    pub proxy_uid: Field<i64>,
+    pub proxy_gid: Field<i64>,
+    pub ports_to_redirect: Field<Vec<i64>>,
+    pub inbound_ports_to_ignore: Field<Vec<String>>,
+    pub outbound_ports_to_ignore: Field<Vec<String>>,
+    pub subnets_to_ignore: Field<Vec<String>>,
+    pub simulate: Field<bool>,
+    pub use_wait_flag: Field<bool>,
+    /// Absent in entries of charts before 2024.4.1.
+    pub iptables_mode: Field<String>,
+    pub ipv6: Field<bool>,
+    /// `policy` is there: a chart before 2025.1.1.
+    pub has_policy: bool,
+    pub policy_token: Field<PolicyToken>,
+    /// The whole entry, redacted, to compare with another.
+    pub value: serde_json::Value,
+}
+
+impl LinkerdEntry {
+    /// The path of one of its fields: `linkerd.iptables-mode` -> `plugins[1].linkerd.iptables-mode`.
+    pub fn path_of(&self, field: &str) -> String {
+        join(&self.json_path, field)
+    }
+
+    /// Where to point: `type`, else the object.
+    pub fn place(&self) -> Place {
+        self.type_place.unwrap_or(self.span.start)
+    }
+
+    /// Every field that the plugin would refuse, as path, what was found, and place.
+    pub fn wrong_fields(&self) -> Vec<(String, String, Place)> {
+        let mut wrong = Vec::new();
+        let mut note = |field: &str, found: Option<(String, Place)>| {
+            if let Some((found, place)) = found {
+                wrong.push((self.path_of(field), found, place));
+            }
+        };
+        note("name", self.name.wrong());
+        note("cniVersion", self.cni_version.wrong());
+        note("log_level", self.log_level.wrong());
+        note("kubernetes.kubeconfig", self.kubeconfig.wrong());
+        note("linkerd.incoming-proxy-port", self.incoming_proxy_port.wrong());
+        note("linkerd.outgoing-proxy-port", self.outgoing_proxy_port.wrong());
+        note("linkerd.proxy-uid", self.proxy_uid.wrong());
+        note("linkerd.proxy-gid", self.proxy_gid.wrong());
+        note("linkerd.ports-to-redirect", self.ports_to_redirect.wrong());
+        note("linkerd.inbound-ports-to-ignore", self.inbound_ports_to_ignore.wrong());
+        note("linkerd.outbound-ports-to-ignore", self.outbound_ports_to_ignore.wrong());
+        note("linkerd.subnets-to-ignore", self.subnets_to_ignore.wrong());
+        note("linkerd.simulate", self.simulate.wrong());
+        note("linkerd.use-wait-flag", self.use_wait_flag.wrong());
+        note("linkerd.iptables-mode", self.iptables_mode.wrong());
+        note("linkerd.ipv6", self.ipv6.wrong());
+        wrong
+    }
+
+    pub(super) fn read(object: &Located, plugin: &Plugin) -> LinkerdEntry {
+        let linkerd = |key: &str| object.get("linkerd").and_then(|inner| inner.get(key));
+        let policy = object.get("policy").filter(|policy| policy.value != Json::Null);
+        LinkerdEntry {
+            json_path: plugin.json_path.clone(),
+            span: plugin.span,
+            type_place: plugin.type_place,
+            index: plugin.index,
+            siblings: plugin.siblings,
+            depth: plugin.depth,
+            name: field(object.get("name"), text),
+            cni_version: field(object.get("cniVersion"), text),
+            log_level: field(object.get("log_level"), text),
+            kubeconfig: field(object.get("kubernetes").and_then(|inner| inner.get("kubeconfig")), text),
+            incoming_proxy_port: field(linkerd("incoming-proxy-port"), integer),
+            outgoing_proxy_port: field(linkerd("outgoing-proxy-port"), integer),
+            proxy_uid: field(linkerd("proxy-uid"), integer),
+            proxy_gid: field(linkerd("proxy-gid"), integer),
+            ports_to_redirect: field(linkerd("ports-to-redirect"), |value| all(value, integer)),
+            inbound_ports_to_ignore: field(linkerd("inbound-ports-to-ignore"), |value| all(value, text)),
+            outbound_ports_to_ignore: field(linkerd("outbound-ports-to-ignore"), |value| all(value, text)),
+            subnets_to_ignore: field(linkerd("subnets-to-ignore"), |value| all(value, text)),
+            simulate: field(linkerd("simulate"), boolean),
+            use_wait_flag: field(linkerd("use-wait-flag"), boolean),
+            iptables_mode: field(linkerd("iptables-mode"), text),
+            ipv6: field(linkerd("ipv6"), boolean),
+            has_policy: policy.is_some(),
+            policy_token: field(policy.and_then(|policy| policy.get("k8s_auth_token")), |value| {
+                value.as_str().map(policy_token)
+            }),
+            value: object.to_value(),
+        }
+    }
+}
+
+impl<T> Field<T> {
+    fn wrong(&self) -> Option<(String, Place)> {
+        match self {
+            Field::Wrong { found, place } => Some((found.clone(), *place)),
+            Field::Absent | Field::Set { .. } => None,
+        }
+    }
+}
+
+fn field<T>(value: Option<&Located>, read: impl Fn(&Located) -> Option<T>) -> Field<T> {
+    let Some(located) = value.filter(|value| value.value != Json::Null) else { return Field::Absent };
+    let place = located.span.start;
+    match read(located) {
+        Some(value) => Field::Set { value, place },
+        None => {
+            let found: String = located.to_value().to_string().chars().take(80).collect();
+            Field::Wrong { found, place }
+        }
+    }
+}
+
+fn text(value: &Located) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn boolean(value: &Located) -> Option<bool> {
+    match value.value {
+        Json::Bool(value) => Some(value),
+        Json::Null | Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => None,
+    }
+}
+
+/// Runtimes write lists anew before a plugin sees them, which turns `2102.0` into `2102`.
+fn integer(value: &Located) -> Option<i64> {
+    let Json::Number(text) = &value.value else { return None };
+    if let Ok(whole) = text.parse() {
+        return Some(whole);
+    }
+    let fraction: f64 = text.parse().ok()?;
+    (fraction.fract() == 0.0 && fraction.abs() < 9e15).then_some(fraction as i64)
+}
+
+fn all<T>(value: &Located, read: impl Fn(&Located) -> Option<T>) -> Option<Vec<T>> {
+    value.as_array()?.iter().map(read).collect()
+}
+
+fn policy_token(text: &str) -> PolicyToken {
+    match Marker::whole(text.as_bytes()) {
+        Some(Marker { sha256_prefix: Some(sha256_prefix), .. }) => PolicyToken::Jwt { sha256_prefix },
+        None if text.is_empty() => PolicyToken::Empty,
+        None if text.starts_with("__") && text.ends_with("__") => PolicyToken::Placeholder(text.to_owned()),
+        Some(_) | None => PolicyToken::Other,
+    }
+}

@@ -1,0 +1,258 @@
+//! The small JSON and text files of a snapshot as types: meta, directories, listing, binaries, host, runtime.
+//!
+//! Shapes only; reading them is the business of `parse`. An optional field that is not there is unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::token::Claims;
+
+/// `meta.json`: where the snapshot comes from and what it lacks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// `node-snapshot/<n>`; `None` when the file is not there.
+    pub schema: Option<String>,
+    pub node: Option<String>,
+    pub node_uid: Option<String>,
+    /// When the evidence was taken. Judge expiry against this, not against the clock.
+    pub collected_at: Option<Timestamp>,
+    pub collector: Option<String>,
+    pub host_root: Option<String>,
+    /// Paths that could not be read, and why.
+    pub errors: Vec<PathError>,
+    /// Files of the snapshot that were cut.
+    pub truncated: BTreeSet<String>,
+    /// Files that exist on the node but were left out, by snapshot path.
+    pub not_captured: BTreeMap<String, String>,
+    /// Directories whose file names are all known although there is no `index.json` (a bare copy).
+    pub listed: BTreeSet<String>,
+}
+
+impl Meta {
+    /// Written by a later format than this program knows: what it does not know may be missing.
+    pub fn is_newer_format(&self) -> bool {
+        self.schema
+            .as_deref()
+            .and_then(|schema| schema.strip_prefix("node-snapshot/"))
+            .and_then(|version| version.parse::<u64>().ok())
+            .is_some_and(|version| version > 1)
+    }
+}
+
+/// Something that could not be read while the snapshot was taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PathError {
+    pub path: String,
+    pub error: String,
+}
+
+/// `cni/dirs.json`: which directories the runtime uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirs {
+    pub conf_dir: Option<String>,
+    pub bin_dirs: Option<Vec<String>>,
+    /// `crictl`, `config.toml`, `crio.conf`, `flag` or `default`.
+    pub source: Option<String>,
+    /// containerd's `max_conf_num`; 0 loads every file.
+    pub max_conf_num: Option<u64>,
+    /// CRI-O's `cni_default_network`.
+    pub cni_default_network: Option<String>,
+    /// Directories that were looked at: path to whether it exists. One that is not here was not looked at.
+    pub looked_at: BTreeMap<String, bool>,
+}
+
+/// One row of `cni/index.json`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexEntry {
+    pub dir: String,
+    pub name: String,
+    pub kind: FileKind,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// Octal, as text: `0644`.
+    pub mode: Option<String>,
+    pub uid: Option<u64>,
+    pub gid: Option<u64>,
+    pub mtime: Option<Timestamp>,
+    /// Of the original bytes, lower-case hex.
+    pub sha256: Option<String>,
+    pub link_target: Option<String>,
+}
+
+/// What a directory entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    File,
+    Symlink,
+    Dir,
+    Other,
+}
+
+/// One kubeconfig of the node, without its secrets (`cni/kubeconfig.facts.json`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct KubeconfigFacts {
+    /// Absolute path on the node.
+    pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtime: Option<Timestamp>,
+    /// Why the file could not be read as a kubeconfig; the rest is then unknown.
+    pub parse_error: Option<String>,
+    /// `server` of the cluster that the linkerd-cni context names.
+    pub server: Option<String>,
+    pub current_context: Option<String>,
+    pub contexts: Vec<String>,
+    pub users: Vec<String>,
+    /// SHA-256 of the decoded `certificate-authority-data`, lower-case hex.
+    pub ca_sha256: Option<String>,
+    pub insecure: Option<bool>,
+    pub token_claims: Option<Claims>,
+    /// First twelve hex digits of the token's SHA-256; the same number stands in the marker of a copy.
+    pub token_sha256_prefix: Option<String>,
+    /// Why there are no claims although there is a token: not a JWT, or a broken one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_error: Option<String>,
+    /// Whether the user signs in with a token at all; `None` when the snapshot does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_token: Option<bool>,
+}
+
+impl KubeconfigFacts {
+    /// Is there a token? From what the snapshot says, else from what it holds of one.
+    pub fn token_present(&self) -> Option<bool> {
+        if self.token_claims.is_some() || self.token_sha256_prefix.is_some() || self.token_error.is_some() {
+            return Some(true);
+        }
+        self.has_token
+    }
+}
+
+/// `cni/bin.json`: the plugin binaries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PluginBins {
+    /// Sorted by directory and name.
+    pub entries: Vec<BinEntry>,
+    /// What the linkerd-cni binary answered to `CNI_COMMAND=VERSION`.
+    pub linkerd_cni_version: Option<VersionAnswer>,
+}
+
+/// One file of a plugin directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BinEntry {
+    pub dir: String,
+    pub name: String,
+    pub size: Option<u64>,
+    pub mode: Option<String>,
+    pub mtime: Option<Timestamp>,
+    pub sha256: Option<String>,
+}
+
+/// A plugin's answer to `CNI_COMMAND=VERSION`: CNI spec versions, not the plugin's own version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct VersionAnswer {
+    pub cni_version: Option<String>,
+    pub supported_versions: Vec<String>,
+}
+
+/// `host/binaries.json`: what the runtime finds on its PATH.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostBinaries {
+    /// PATH of the runtime's process.
+    pub runtime_path: Option<String>,
+    /// `environ` (read from the process) or `default` (guessed).
+    pub path_source: Option<String>,
+    /// Every name that was looked for.
+    pub binaries: BTreeMap<String, Option<HostBinary>>,
+    pub proxy_env: BTreeMap<String, String>,
+}
+
+impl HostBinaries {
+    /// The PATH was read from the runtime's process, not guessed.
+    pub fn path_is_certain(&self) -> bool {
+        self.path_source.as_deref() == Some("environ")
+    }
+}
+
+/// A binary that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostBinary {
+    pub name: String,
+    pub path: String,
+    /// Where its symbolic links lead, in order.
+    pub links: Vec<String>,
+    /// What `--version` printed; for iptables the parenthesis names the backend.
+    pub version: Option<String>,
+    pub executable: Option<bool>,
+}
+
+/// `host/os-release`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OsRelease {
+    pub fields: BTreeMap<String, String>,
+}
+
+impl OsRelease {
+    /// `ID`, for example `bottlerocket`, `amzn`, `ubuntu`.
+    pub fn id(&self) -> Option<&str> {
+        self.fields.get("ID").map(String::as_str)
+    }
+
+    /// `VERSION_ID`.
+    pub fn version_id(&self) -> Option<&str> {
+        self.fields.get("VERSION_ID").map(String::as_str)
+    }
+
+    /// `PRETTY_NAME`.
+    pub fn pretty_name(&self) -> Option<&str> {
+        self.fields.get("PRETTY_NAME").map(String::as_str)
+    }
+}
+
+/// `host/lsm.json`: security modules, as the file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lsm {
+    pub selinux: Option<String>,
+    pub apparmor: Option<String>,
+}
+
+/// `runtime/info.json`: what the runtime says of its own CNI state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RuntimeInfo {
+    pub name: Option<String>,
+    pub version: Option<String>,
+    /// containerd's `lastCNILoadStatus`: `OK`, or the error it met.
+    pub last_cni_load_status: Option<String>,
+    pub conf_dir: Option<String>,
+    pub bin_dirs: Vec<String>,
+    pub max_conf_num: Option<u64>,
+    /// The files the runtime says it loaded.
+    pub loaded_files: Vec<String>,
+}
+
+/// `logs/`: filtered lines of the runtime's and the kubelet's log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    pub runtime: Option<Vec<String>>,
+    pub kubelet: Option<Vec<String>>,
+}
+
+/// Something in the snapshot that could not be read as it should, with its place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Snapshot path.
+    pub file: String,
+    /// 1-based; `None` when it concerns the whole file.
+    pub line: Option<usize>,
+    /// 1-based, in bytes.
+    pub column: Option<usize>,
+    pub message: String,
+}

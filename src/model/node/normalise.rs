@@ -1,0 +1,329 @@
+//! From whatever was brought to the snapshot format: sanitised names, bounded sizes, nothing secret.
+//!
+//! Idempotent, and the only way into the model: live evidence, a bundle and a hand-made copy all pass here.
+//! What is left out is written into `meta.json`, since a file that is known to exist must not look absent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::facts::KubeconfigFacts;
+use super::files::{
+    self, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS, MAX_TEXT,
+    NodeFiles,
+};
+use super::{kubeconfig, logs};
+use crate::redact;
+
+const META: &str = "meta.json";
+const FACTS: &str = "cni/kubeconfig.facts.json";
+const NET_D: &str = "cni/net.d/";
+const OTHER: &str = "cni/other/";
+/// The JSON files of a snapshot besides `meta.json` and the kubeconfig facts.
+const JSON_FILES: [&str; 7] = [
+    "cni/dirs.json",
+    "cni/index.json",
+    "cni/bin.json",
+    "host/binaries.json",
+    "host/sysctl.json",
+    "host/lsm.json",
+    "runtime/info.json",
+];
+const TEXT_FILES: [&str; 3] = ["host/os-release", "host/uname", "host/modules.txt"];
+const LOGS: [&str; 2] = ["logs/runtime.txt", "logs/kubelet.txt"];
+/// Words that make an inert file worth keeping.
+const MENTIONS: [&str; 3] = ["linkerd-cni", "multus", "cilium"];
+
+/// Brings raw node evidence into the redacted snapshot format, version 1.
+pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
+    let node = plain_node(&raw.node);
+    let mut work = Work::new(raw, defaults);
+    for (path, bytes) in work.placed(raw) {
+        work.file(&path, bytes);
+    }
+    work.facts();
+    work.meta(&node, raw.files.get(META).map(Vec::as_slice), defaults);
+    NodeFiles { node, files: work.files }
+}
+
+/// A node's name as it may be shown and joined to a path.
+fn plain_node(name: &str) -> String {
+    let clean = redact::text(name);
+    let clean: String = clean
+        .chars()
+        .map(|c| if files::is_plain_name(c.encode_utf8(&mut [0; 4])) || c == '.' { c } else { '_' })
+        .collect();
+    let clean: String = clean.chars().take(253).collect();
+    if clean.trim_matches('.').is_empty() { "unnamed".to_owned() } else { clean }
+}
+
+struct Work {
+    files: BTreeMap<String, Vec<u8>>,
+    conf_dir: String,
+    /// Facts taken from raw kubeconfigs.
+    read: Vec<KubeconfigFacts>,
+    not_captured: BTreeMap<String, String>,
+    truncated: BTreeSet<String>,
+    notes: Vec<(String, String)>,
+    listed: BTreeSet<String>,
+    conf_bytes: usize,
+    conf_files: usize,
+    is_snapshot: bool,
+}
+
+impl Work {
+    fn new(raw: &NodeFiles, defaults: &Defaults) -> Work {
+        let is_snapshot = raw.files.keys().any(|path| {
+            path == META || ["cni/", "host/", "runtime/", "logs/"].iter().any(|root| path.starts_with(root))
+        });
+        let said =
+            raw.files.get("cni/dirs.json").and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+        let said =
+            said.as_ref().and_then(|dirs| dirs["confDir"].as_str()).map(|dir| dir.trim_end_matches('/'));
+        let conf_dir = said.filter(|dir| files::is_plain_dir(dir)).unwrap_or(&defaults.conf_dir).to_owned();
+        Work {
+            files: BTreeMap::new(),
+            conf_dir,
+            read: Vec::new(),
+            not_captured: BTreeMap::new(),
+            truncated: BTreeSet::new(),
+            notes: Vec::new(),
+            listed: BTreeSet::new(),
+            conf_bytes: 0,
+            conf_files: 0,
+            is_snapshot,
+        }
+    }
+
+    fn note(&mut self, path: &str, why: impl Into<String>) {
+        if self.notes.len() < MAX_NOTES {
+            let shown: String = path.escape_debug().to_string().chars().take(200).collect();
+            self.notes.push((shown, why.into()));
+        }
+    }
+
+    /// Each raw file under its path in the snapshot; names that cannot be used are noted and left out.
+    fn placed<'a>(&mut self, raw: &'a NodeFiles) -> Vec<(String, &'a [u8])> {
+        let mut placed = BTreeMap::new();
+        for (path, bytes) in &raw.files {
+            let relative = path.strip_prefix("./").unwrap_or(path);
+            // A name that holds a token would carry it into every path that is shown.
+            if !relative.split('/').all(files::is_plain_name) || redact::text(relative) != relative {
+                self.note(path, "a name that is not used: it is not a plain relative path");
+                continue;
+            }
+            let target = if self.is_snapshot { Some(relative.to_owned()) } else { self.place_bare(relative) };
+            if let Some(target) = target {
+                placed.entry(target).or_insert(bytes.as_slice());
+            }
+        }
+        if !self.is_snapshot && !placed.is_empty() {
+            self.listed = placed.keys().filter_map(|path| self.dir_of(path)).collect();
+        }
+        placed.into_iter().collect()
+    }
+
+    /// Where a file of a bare copy belongs: of `net.d` itself, or of a tree that holds one.
+    fn place_bare(&self, path: &str) -> Option<String> {
+        let Some((dir, name)) = path.rsplit_once('/') else { return Some(format!("{NET_D}{path}")) };
+        match dir {
+            "net.d" | "cni/net.d" | "etc/cni/net.d" => Some(format!("{NET_D}{name}")),
+            "etc" | "usr/lib" if name == "os-release" => Some("host/os-release".to_owned()),
+            _ if dir.ends_with("net.d") => {
+                let absolute = match dir.strip_prefix("multus/") {
+                    Some(rest) => format!("/etc/cni/multus/{rest}"),
+                    None => format!("/{dir}"),
+                };
+                Some(if absolute == self.conf_dir {
+                    format!("{NET_D}{name}")
+                } else {
+                    format!("{OTHER}{}/{name}", files::escape_dir(&absolute))
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The node's directory that a snapshot path stands for.
+    fn dir_of(&self, path: &str) -> Option<String> {
+        if path.starts_with(NET_D) {
+            return Some(self.conf_dir.clone());
+        }
+        let (dir, _) = path.strip_prefix(OTHER)?.split_once('/')?;
+        Some(files::unescape_dir(dir))
+    }
+
+    fn file(&mut self, path: &str, bytes: &[u8]) {
+        match path {
+            META => {}
+            FACTS => self.bounded(path, bytes, MAX_FACTS),
+            _ if JSON_FILES.contains(&path) => self.bounded(path, bytes, MAX_FACTS),
+            _ if TEXT_FILES.contains(&path) => {
+                let kept = &bytes[..bytes.len().min(MAX_TEXT)];
+                if kept.len() < bytes.len() {
+                    self.truncated.insert(path.to_owned());
+                }
+                self.files.insert(path.to_owned(), redact::bytes(kept).into_owned());
+            }
+            _ if LOGS.contains(&path) => {
+                let filtered = logs::filter(bytes);
+                if filtered.cut {
+                    self.truncated.insert(path.to_owned());
+                }
+                self.files.insert(path.to_owned(), filtered.bytes);
+            }
+            _ => match self.conf_name(path) {
+                Some(name) => self.conf(path, &name, bytes),
+                None => self.note(path, "not a file of the snapshot format"),
+            },
+        }
+    }
+
+    /// The bare name, when the path is that of a copied configuration file.
+    fn conf_name(&self, path: &str) -> Option<String> {
+        if let Some(name) = path.strip_prefix(NET_D) {
+            return (!name.contains('/')).then(|| name.to_owned());
+        }
+        let (dir, name) = path.strip_prefix(OTHER)?.split_once('/')?;
+        (!name.contains('/') && files::is_plain_dir(&files::unescape_dir(dir))).then(|| name.to_owned())
+    }
+
+    fn bounded(&mut self, path: &str, bytes: &[u8], limit: usize) {
+        if bytes.len() > limit {
+            self.note(path, format!("{} bytes, more than the {limit} that are read", bytes.len()));
+        } else {
+            self.files.insert(path.to_owned(), redact::json_bytes(bytes).into_owned());
+        }
+    }
+
+    /// A file of a configuration directory: a configuration, a kubeconfig, or something else.
+    fn conf(&mut self, path: &str, name: &str, bytes: &[u8]) {
+        let loadable = files::has_loadable_extension(name);
+        if kubeconfig::is_kubeconfig(name, &bytes[..bytes.len().min(MAX_CONF)]) {
+            if let Some(dir) = self.dir_of(path) {
+                self.read.push(kubeconfig::facts(&format!("{dir}/{name}"), bytes));
+            }
+            // A raw kubeconfig is never kept; one with a configuration's extension is one to the runtime.
+            if !loadable {
+                return;
+            }
+        }
+        let over = if bytes.len() > MAX_CONF {
+            Some(format!("{} bytes, more than the {MAX_CONF} that are read", bytes.len()))
+        } else if self.conf_files >= MAX_CONF_FILES || self.conf_bytes + bytes.len() > MAX_CONF_ALL {
+            Some(format!("beyond {MAX_CONF_FILES} files or {MAX_CONF_ALL} bytes in all"))
+        } else {
+            None
+        };
+        if let Some(why) = over {
+            if self.not_captured.len() < MAX_ROWS {
+                self.not_captured.insert(path.to_owned(), why);
+            } else if let Some(dir) = self.dir_of(path) {
+                self.listed.remove(&dir);
+            }
+            return;
+        }
+        let clean = redact::json_bytes(bytes).into_owned();
+        let mentions = |word: &str| {
+            name.contains(word) || clean.windows(word.len()).any(|window| window == word.as_bytes())
+        };
+        if loadable || MENTIONS.iter().any(|word| mentions(word)) {
+            self.conf_bytes += bytes.len();
+            self.conf_files += 1;
+            self.files.insert(path.to_owned(), clean);
+        }
+    }
+
+    /// Facts taken here join those that were brought, which were taken on the node and know more.
+    fn facts(&mut self) {
+        if self.read.is_empty() {
+            return;
+        }
+        let brought = self.files.get(FACTS).map(|bytes| serde_json::from_slice::<Vec<Value>>(bytes));
+        let mut rows = match brought {
+            None => Vec::new(),
+            Some(Ok(rows)) => rows,
+            Some(Err(error)) => {
+                self.note(FACTS, format!("replaced, since it is not a JSON array: {error}"));
+                Vec::new()
+            }
+        };
+        let read = std::mem::take(&mut self.read);
+        for facts in read {
+            if !rows.iter().any(|row| row["path"].as_str() == Some(&facts.path)) {
+                rows.push(serde_json::to_value(&facts).expect("facts are plain strings and numbers"));
+            }
+        }
+        self.insert_json(FACTS, &Value::Array(rows));
+    }
+
+    fn insert_json(&mut self, path: &str, value: &Value) {
+        let mut bytes = serde_json::to_vec_pretty(value).expect("a JSON value always serialises");
+        bytes.push(b'\n');
+        self.files.insert(path.to_owned(), redact::json_bytes(&bytes).into_owned());
+    }
+
+    /// `meta.json`: as brought when there is nothing to add, else with what was left out here.
+    fn meta(&mut self, node: &str, brought: Option<&[u8]>, defaults: &Defaults) {
+        let parsed = brought
+            .filter(|bytes| bytes.len() <= MAX_FACTS)
+            .map(serde_json::from_slice::<Map<String, Value>>);
+        let mut meta = match parsed {
+            Some(Ok(meta)) => meta,
+            Some(Err(error)) => {
+                self.note(META, format!("not a JSON object: {error}"));
+                Map::new()
+            }
+            None => Map::new(),
+        };
+        let before = meta.clone();
+        if !meta.contains_key("schema") {
+            meta.insert("schema".to_owned(), json!("node-snapshot/1"));
+        }
+        if !meta.contains_key("node") {
+            meta.insert("node".to_owned(), json!(node));
+        }
+        if let (false, Some(at)) = (meta.contains_key("collectedAt"), defaults.collected_at) {
+            meta.insert("collectedAt".to_owned(), json!(at.to_string()));
+        }
+        let notes = std::mem::take(&mut self.notes);
+        add_rows(
+            &mut meta,
+            "errors",
+            notes.into_iter().map(|(path, error)| json!({"path": path, "error": error})),
+        );
+        let left = std::mem::take(&mut self.not_captured);
+        add_rows(
+            &mut meta,
+            "notCaptured",
+            left.into_iter().map(|(path, why)| json!({"path": path, "why": why})),
+        );
+        add_rows(&mut meta, "truncated", std::mem::take(&mut self.truncated).into_iter().map(Value::String));
+        add_rows(&mut meta, "listed", std::mem::take(&mut self.listed).into_iter().map(Value::String));
+        match brought {
+            Some(bytes) if meta == before => {
+                self.files.insert(META.to_owned(), redact::json_bytes(bytes).into_owned());
+            }
+            _ => self.insert_json(META, &Value::Object(meta)),
+        }
+    }
+}
+
+/// Appends rows that are not there yet.
+fn add_rows(meta: &mut Map<String, Value>, key: &str, rows: impl Iterator<Item = Value>) {
+    let rows: Vec<Value> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    let known = meta.entry(key).or_insert_with(|| Value::Array(Vec::new()));
+    if !known.is_array() {
+        *known = Value::Array(Vec::new());
+    }
+    if let Value::Array(known) = known {
+        for row in rows {
+            if !known.contains(&row) {
+                known.push(row);
+            }
+        }
+    }
+}

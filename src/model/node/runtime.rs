@@ -1,0 +1,62 @@
+//! Which container runtime a node has, as far as the choice of the CNI file depends on it.
+
+/// The runtime families that choose a CNI configuration differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuntimeKind {
+    /// containerd (go-cni): the first file, good or bad.
+    Containerd,
+    /// CRI-O (ocicni): the first file that loads and whose plugins are all there.
+    Crio,
+    /// Docker through dockershim (Kubernetes up to 1.23); chooses as CRI-O does.
+    Dockershim,
+    /// Another one, or not known: both rules are evaluated.
+    Unknown,
+}
+
+/// `status.nodeInfo.containerRuntimeVersion`, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtime {
+    pub kind: RuntimeKind,
+    /// As written after `://`; `None` when nothing stands there.
+    pub version: Option<String>,
+}
+
+impl RuntimeKind {
+    /// From `containerd://1.7.25`, `cri-o://1.31.0`, `docker://20.10.7`, or the bare name.
+    pub fn parse(version: &str) -> RuntimeKind {
+        Runtime::parse(version).kind
+    }
+}
+
+impl Runtime {
+    /// From `containerd://1.7.25` and its like; anything unknown is [`RuntimeKind::Unknown`], never an error.
+    pub fn parse(text: &str) -> Runtime {
+        let (name, version) = text.trim().split_once("://").unwrap_or((text.trim(), ""));
+        let kind = match name.to_ascii_lowercase().as_str() {
+            "containerd" => RuntimeKind::Containerd,
+            "cri-o" | "crio" => RuntimeKind::Crio,
+            "docker" => RuntimeKind::Dockershim,
+            _ => RuntimeKind::Unknown,
+        };
+        Runtime { kind, version: (!version.is_empty()).then(|| version.to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_node_status_names_the_runtime() {
+        assert_eq!(
+            Runtime::parse("containerd://1.7.25"),
+            Runtime { kind: RuntimeKind::Containerd, version: Some("1.7.25".into()) }
+        );
+        assert_eq!(RuntimeKind::parse("cri-o://1.31.0"), RuntimeKind::Crio);
+        assert_eq!(RuntimeKind::parse("docker://20.10.7"), RuntimeKind::Dockershim);
+        assert_eq!(RuntimeKind::parse("CRI-O"), RuntimeKind::Crio);
+        for odd in ["", "://", "podman://5", "containerdx://1"] {
+            assert_eq!(RuntimeKind::parse(odd), RuntimeKind::Unknown, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The typed snapshot of one node and the questions checks ask of it.
+//!
+//! "Looked for and absent" and "not looked for" are different answers everywhere; nothing here turns one
+//! into the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::conflist::{Config, ConfigKind, Defect, Plugin};
+use super::entry::LinkerdEntry;
+use super::facts::{
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
+    OsRelease, PluginBins, Problem, RuntimeInfo, VersionAnswer,
+};
+use super::files::{DEFAULT_CONF_DIR, has_loadable_extension};
+use super::looked::Looked;
+use super::runtime::RuntimeKind;
+
+/// Everything a snapshot says of one node. A part that is `None` is not in the snapshot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeSnapshot {
+    pub node: String,
+    pub meta: Meta,
+    pub dirs: Option<Dirs>,
+    /// The listing of the configuration directories; `None` for a bare copy.
+    pub index: Option<Vec<IndexEntry>>,
+    /// Some rows of the listing could not be read: nothing can be said to be absent from it.
+    pub index_incomplete: bool,
+    /// Every known file of every configuration directory, sorted by directory and name, in bytes.
+    pub conf_files: Vec<ConfFile>,
+    /// `None` when no kubeconfig was looked for.
+    pub kubeconfigs: Option<Vec<KubeconfigFacts>>,
+    pub bins: Option<PluginBins>,
+    pub host_binaries: Option<HostBinaries>,
+    pub os_release: Option<OsRelease>,
+    pub uname: Option<String>,
+    /// Names of loaded or built-in kernel modules among those that matter.
+    pub modules: Option<BTreeSet<String>>,
+    pub sysctl: Option<BTreeMap<String, String>>,
+    pub lsm: Option<Lsm>,
+    pub runtime_info: Option<RuntimeInfo>,
+    pub logs: Logs,
+    /// What could not be read in the snapshot itself. A broken CNI configuration is not among these: that is
+    /// evidence, see [`ConfFile::defect`].
+    pub problems: Vec<Problem>,
+}
+
+/// One file of a configuration directory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfFile {
+    /// Absolute directory on the node.
+    pub dir: String,
+    pub name: String,
+    /// Its row in the listing; `None` means that mode, owner and times are unknown.
+    pub index: Option<IndexEntry>,
+    pub content: Content,
+}
+
+/// What is known of a file's content.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    Captured {
+        /// Redacted, otherwise as on the node.
+        bytes: Vec<u8>,
+        /// What it says; `None` when it is not JSON.
+        config: Option<Box<Config>>,
+        /// Why a runtime would refuse it; for files that no runtime loads, why it could not.
+        defect: Option<Defect>,
+    },
+    /// The file is known to exist, its content is not in the snapshot: why.
+    NotCaptured(String),
+}
+
+impl ConfFile {
+    /// Absolute path on the node.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.dir.trim_end_matches('/'), self.name)
+    }
+
+    /// Do runtimes consider it, going by its name and kind? (`.bak`, `.cilium_bak` and the like are inert.)
+    pub fn is_loadable(&self) -> bool {
+        let directory = self.index.as_ref().is_some_and(|row| row.kind == FileKind::Dir);
+        has_loadable_extension(&self.name) && !directory
+    }
+
+    /// How runtimes read it; `None` for inert files.
+    pub fn kind(&self) -> Option<ConfigKind> {
+        kind_of(&self.name)
+    }
+
+    /// What it says, when captured and JSON.
+    pub fn config(&self) -> Option<&Config> {
+        match &self.content {
+            Content::Captured { config, .. } => config.as_deref(),
+            Content::NotCaptured(_) => None,
+        }
+    }
+
+    /// Why it cannot be loaded; `None` also when its content was not captured.
+    pub fn defect(&self) -> Option<&Defect> {
+        match &self.content {
+            Content::Captured { defect, .. } => defect.as_ref(),
+            Content::NotCaptured(_) => None,
+        }
+    }
+
+    /// Its linkerd-cni entries at any depth. `Err` says why nobody can tell: not captured, or not JSON.
+    pub fn linkerd_entries(&self) -> Result<&[LinkerdEntry], String> {
+        match &self.content {
+            Content::NotCaptured(why) => Err(format!("{}: content not captured ({why})", self.path())),
+            Content::Captured { config: Some(config), .. } => Ok(&config.linkerd_entries),
+            Content::Captured { config: None, defect, .. } => {
+                let why = defect.as_ref().map_or("not JSON", |defect| defect.message.as_str());
+                Err(format!("{}: {why}", self.path()))
+            }
+        }
+    }
+
+    /// Every plugin at any depth; empty when nothing could be read.
+    pub fn plugins(&self) -> &[Plugin] {
+        self.config().map_or(&[], |config| &config.plugins)
+    }
+
+    /// Does its text hold this word? `None` when the content was not captured.
+    pub fn mentions(&self, word: &str) -> Option<bool> {
+        match &self.content {
+            Content::Captured { bytes, .. } => {
+                Some(bytes.windows(word.len().max(1)).any(|window| window == word.as_bytes()))
+            }
+            Content::NotCaptured(_) => None,
+        }
+    }
+
+    /// One line of it (1-based), redacted, for quoting.
+    pub fn line(&self, number: usize) -> Option<String> {
+        match &self.content {
+            Content::Captured { bytes, .. } => {
+                let line = bytes.split(|byte| *byte == b'\n').nth(number.checked_sub(1)?)?;
+                Some(String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
+            }
+            Content::NotCaptured(_) => None,
+        }
+    }
+}
+
+/// How a runtime reads a file of this name.
+pub(super) fn kind_of(name: &str) -> Option<ConfigKind> {
+    match name.rsplit_once('.')?.1 {
+        "conflist" => Some(ConfigKind::List),
+        "conf" | "json" => Some(ConfigKind::Single),
+        _ => None,
+    }
+}
+
+/// The kubeconfig that an entry names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KubeconfigLookup<'a> {
+    Facts(&'a KubeconfigFacts),
+    /// Its directory was looked at and it is not there.
+    Absent {
+        path: String,
+    },
+    /// Nobody looked, or it was not read.
+    NotLookedFor {
+        path: String,
+        why: String,
+    },
+    /// The entry names none.
+    NoPath,
+}
+
+impl NodeSnapshot {
+    /// The directory the runtime reads, as far as known; else the usual one.
+    pub fn conf_dir(&self) -> &str {
+        let said = self.dirs.as_ref().and_then(|dirs| dirs.conf_dir.as_deref());
+        let told = self.runtime_info.as_ref().and_then(|info| info.conf_dir.as_deref());
+        said.or(told).unwrap_or(DEFAULT_CONF_DIR)
+    }
+
+    /// The files of the runtime's own directory that it considers, in its order.
+    pub fn loadable_files(&self) -> Vec<&ConfFile> {
+        let dir = self.conf_dir();
+        self.conf_files.iter().filter(|file| file.dir == dir && file.is_loadable()).collect()
+    }
+
+    /// The file at an absolute path, when the snapshot knows of it.
+    pub fn conf_file(&self, path: &str) -> Option<&ConfFile> {
+        let (dir, name) = path.rsplit_once('/')?;
+        self.conf_files.iter().find(|file| file.name == name && file.dir == dir)
+    }
+
+    /// Is every file name of this directory known? `Some(false)`: the directory does not exist.
+    pub fn lists(&self, dir: &str) -> Option<bool> {
+        let dir = dir.trim_end_matches('/');
+        if self.meta.errors.iter().any(|error| error.path.trim_end_matches('/') == dir) {
+            return None;
+        }
+        if let Some(dirs) = &self.dirs
+            && dirs.looked_at.get(dir) == Some(&false)
+        {
+            return Some(false);
+        }
+        let Some(index) = &self.index else { return self.meta.listed.contains(dir).then_some(true) };
+        if self.index_incomplete {
+            return None;
+        }
+        let looked = self.dirs.as_ref().is_some_and(|dirs| dirs.looked_at.get(dir) == Some(&true));
+        let rows = index.iter().any(|row| row.dir == dir);
+        // Without a list of directories, a listing is that of the runtime's own.
+        let only = self.dirs.as_ref().is_none_or(|dirs| dirs.looked_at.is_empty()) && dir == self.conf_dir();
+        (looked || rows || only && index.is_empty()).then_some(true)
+    }
+
+    /// Is there something at this absolute path? Answers only for the configuration directories.
+    pub fn exists(&self, path: &str) -> Looked<()> {
+        let Some((dir, name)) = path.rsplit_once('/') else {
+            return Looked::NotLookedFor("the path is not absolute");
+        };
+        let dir = dir.trim_end_matches('/');
+        let facts = self.kubeconfigs.as_deref().unwrap_or_default().iter().any(|facts| facts.path == path);
+        let row =
+            self.index.as_deref().unwrap_or_default().iter().any(|row| row.dir == dir && row.name == name);
+        if facts || row || self.conf_file(path).is_some() {
+            return Looked::Found(());
+        }
+        match self.lists(dir) {
+            Some(_) => Looked::Absent,
+            None => Looked::NotLookedFor("its directory is not in the snapshot"),
+        }
+    }
+
+    /// The kubeconfig that this entry's `kubernetes.kubeconfig` names.
+    pub fn kubeconfig_of(&self, entry: &LinkerdEntry) -> KubeconfigLookup<'_> {
+        match entry.kubeconfig.value() {
+            None => KubeconfigLookup::NoPath,
+            Some(path) => self.kubeconfig(path),
+        }
+    }
+
+    /// The kubeconfig at an absolute path on the node.
+    pub fn kubeconfig(&self, path: &str) -> KubeconfigLookup<'_> {
+        let known = self.kubeconfigs.as_deref().unwrap_or_default();
+        if let Some(facts) = known.iter().find(|facts| same_path(&facts.path, path)) {
+            return KubeconfigLookup::Facts(facts);
+        }
+        let path = path.to_owned();
+        match self.exists(&path) {
+            Looked::Absent => KubeconfigLookup::Absent { path },
+            Looked::Found(()) => {
+                KubeconfigLookup::NotLookedFor { path, why: "it is there, but was not read".to_owned() }
+            }
+            Looked::NotLookedFor(why) => KubeconfigLookup::NotLookedFor { path, why: why.to_owned() },
+        }
+    }
+
+    /// One of the iptables names or `nsenter` on the runtime's PATH.
+    pub fn binary(&self, name: &str) -> Looked<&HostBinary> {
+        match self.host_binaries.as_ref().map(|host| host.binaries.get(name)) {
+            None => Looked::NotLookedFor("host/binaries.json is not in the snapshot"),
+            Some(None) => Looked::NotLookedFor("host/binaries.json does not name it"),
+            Some(Some(None)) => Looked::Absent,
+            Some(Some(Some(binary))) => Looked::Found(binary),
+        }
+    }
+
+    /// A plugin binary in the directories where the runtime looks for plugins.
+    pub fn plugin_binary(&self, name: &str) -> Looked<&BinEntry> {
+        let Some(bins) = &self.bins else {
+            return Looked::NotLookedFor("cni/bin.json is not in the snapshot");
+        };
+        let told = self.runtime_info.as_ref().map(|info| &info.bin_dirs).filter(|dirs| !dirs.is_empty());
+        let dirs = self.dirs.as_ref().and_then(|dirs| dirs.bin_dirs.as_ref()).or(told);
+        let searched = |dir: &str| dirs.is_none_or(|dirs| dirs.iter().any(|known| same_path(known, dir)));
+        if let Some(entry) = bins.entries.iter().find(|entry| entry.name == name && searched(&entry.dir)) {
+            return Looked::Found(entry);
+        }
+        let unread = |dir: &String| self.meta.errors.iter().any(|error| same_path(&error.path, dir));
+        if dirs.is_some_and(|dirs| dirs.iter().any(unread)) {
+            return Looked::NotLookedFor("a plugin directory could not be read");
+        }
+        Looked::Absent
+    }
+
+    /// A plugin binary outside the directories where the runtime looks.
+    pub fn plugin_binary_elsewhere(&self, name: &str) -> Option<&BinEntry> {
+        match self.plugin_binary(name) {
+            Looked::Found(_) | Looked::NotLookedFor(_) => None,
+            Looked::Absent => self.bins.as_ref()?.entries.iter().find(|entry| entry.name == name),
+        }
+    }
+
+    /// What the linkerd-cni binary answered to `CNI_COMMAND=VERSION`.
+    pub fn linkerd_cni_version(&self) -> Option<&VersionAnswer> {
+        self.bins.as_ref()?.linkerd_cni_version.as_ref()
+    }
+
+    /// The kernel release, from `uname -r` or `uname -a`.
+    pub fn kernel_release(&self) -> Option<&str> {
+        let mut words = self.uname.as_deref()?.split_whitespace();
+        match words.next()? {
+            "Linux" => words.nth(1),
+            release => Some(release),
+        }
+    }
+
+    /// The runtime as the snapshot itself tells it, for when the cluster does not.
+    pub fn runtime_hint(&self) -> RuntimeKind {
+        let name = self.runtime_info.as_ref().and_then(|info| info.name.as_deref());
+        match name.map_or(RuntimeKind::Unknown, RuntimeKind::parse) {
+            RuntimeKind::Unknown => {}
+            known => return known,
+        }
+        match self.dirs.as_ref().and_then(|dirs| dirs.source.as_deref()) {
+            Some("config.toml") => RuntimeKind::Containerd,
+            Some("crio.conf") => RuntimeKind::Crio,
+            Some(_) | None => RuntimeKind::Unknown,
+        }
+    }
+
+    /// Every linkerd-cni entry in every file of every directory, inert files included.
+    pub fn all_linkerd_entries(&self) -> Vec<(&ConfFile, &LinkerdEntry)> {
+        let entries = |file: &'_ ConfFile| file.linkerd_entries().map(<[LinkerdEntry]>::len).unwrap_or(0);
+        let files = self.conf_files.iter().filter(|file| entries(file) > 0);
+        files
+            .flat_map(|file| {
+                file.linkerd_entries().unwrap_or_default().iter().map(move |entry| (file, entry))
+            })
+            .collect()
+    }
+}
+
+/// The same path, doubled and trailing slashes aside.
+fn same_path(one: &str, other: &str) -> bool {
+    let parts =
+        |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    one == other || parts(one) == parts(other)
+}

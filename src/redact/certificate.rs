@@ -1,0 +1,194 @@
+//! Whether a private key belongs to a certificate, answered before the key is dropped.
+//!
+//! Nothing of the key leaves this module but the answer.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::signature::{
+    ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair,
+};
+use serde::{Deserialize, Serialize};
+use x509_cert::Certificate;
+use x509_cert::der::{Decode, Encode};
+
+/// Does the private key belong to the certificate?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyMatches {
+    /// The key's public half is the one in the certificate.
+    True,
+    /// It is not.
+    False,
+    /// No key, no certificate, or a form that is not understood.
+    Unknown,
+}
+
+impl KeyMatches {
+    /// As it is written in the annotation.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            KeyMatches::True => "true",
+            KeyMatches::False => "false",
+            KeyMatches::Unknown => "unknown",
+        }
+    }
+}
+
+/// Compares the first certificate of a PEM text with the private key of another.
+pub fn key_matches(certificates: &[u8], key: &[u8]) -> KeyMatches {
+    compare(certificates, key)
+        .map_or(KeyMatches::Unknown, |same| if same { KeyMatches::True } else { KeyMatches::False })
+}
+
+fn compare(certificates: &[u8], key: &[u8]) -> Option<bool> {
+    let certificate = blocks(certificates).into_iter().find(|block| block.label == "CERTIFICATE")?;
+    let certificate = Certificate::from_der(&certificate.der).ok()?;
+    let spki = certificate.tbs_certificate().subject_public_key_info();
+    let algorithm = spki.algorithm.oid.to_string();
+    let curve = spki.algorithm.parameters.as_ref().and_then(|any| any.to_der().ok());
+    let public = spki.subject_public_key.as_bytes()?;
+
+    let key = blocks(key).into_iter().find(|block| block.label.ends_with("PRIVATE KEY"))?;
+    match key.label.as_str() {
+        "RSA PRIVATE KEY" => same_rsa(&key.der, &algorithm, public),
+        "EC PRIVATE KEY" => same_ec(&key.der, &algorithm, curve.as_deref(), public),
+        "PRIVATE KEY" => same_pkcs8(&key.der, &algorithm, curve.as_deref(), public),
+        // Encrypted, or of another tool's making.
+        _ => None,
+    }
+}
+
+const RSA: &str = "1.2.840.113549.1.1.1";
+const EC: &str = "1.2.840.10045.2.1";
+const ED25519: &str = "1.3.101.112";
+
+fn same_pkcs8(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
+    let mut fields = Der(Der(der).take(0x30)?);
+    fields.take(0x02)?;
+    let mut identifier = Der(fields.take(0x30)?);
+    let oid = identifier.take(0x06)?;
+    let named = match oid {
+        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01] => RSA,
+        [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01] => EC,
+        [0x2b, 0x65, 0x70] => ED25519,
+        _ => return None,
+    };
+    let inner = fields.take(0x04)?;
+    if named != algorithm {
+        return Some(false);
+    }
+    match named {
+        RSA => same_rsa(inner, algorithm, public),
+        EC if curve.is_some_and(|curve| curve != identifier.0) => Some(false),
+        EC => same_ec(inner, algorithm, curve, public),
+        _ => {
+            let seed = Der(inner).take(0x04)?;
+            let seed: [u8; 32] = seed.try_into().ok()?;
+            Some(Ed25519KeyPair::from_seed_and_public_key(&seed, public).is_ok())
+        }
+    }
+}
+
+/// PKCS#1: modulus and exponent stand in the key as they stand in the certificate.
+fn same_rsa(der: &[u8], algorithm: &str, public: &[u8]) -> Option<bool> {
+    let mut private = Der(Der(der).take(0x30)?);
+    private.take(0x02)?;
+    let (modulus, exponent) = (private.take(0x02)?, private.take(0x02)?);
+    if algorithm != RSA {
+        return Some(false);
+    }
+    let mut certified = Der(Der(public).take(0x30)?);
+    Some((modulus, exponent) == (certified.take(0x02)?, certified.take(0x02)?))
+}
+
+/// SEC 1: ring accepts the private half only together with the public half that belongs to it.
+fn same_ec(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
+    let mut fields = Der(Der(der).take(0x30)?);
+    fields.take(0x02)?;
+    let private = fields.take(0x04)?;
+    let own_curve = fields.take(0xa0);
+    let own_public = fields.take(0xa1).and_then(|bits| Der(bits).take(0x03)).and_then(|bits| bits.get(1..));
+    if algorithm != EC {
+        return Some(false);
+    }
+    if let (Some(own), Some(certified)) = (own_curve, curve)
+        && own != certified
+    {
+        return Some(false);
+    }
+    let ring_algorithm = match curve? {
+        [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] => &ECDSA_P256_SHA256_ASN1_SIGNING,
+        [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22] => &ECDSA_P384_SHA384_ASN1_SIGNING,
+        // A curve ring does not know: the key's own copy of its public half has to do.
+        _ => return own_public.map(|own| own == public),
+    };
+    let random = ring::rand::SystemRandom::new();
+    Some(EcdsaKeyPair::from_private_key_and_public_key(ring_algorithm, private, public, &random).is_ok())
+}
+
+/// A reader of DER elements, just enough for the forms above.
+struct Der<'a>(&'a [u8]);
+
+impl<'a> Der<'a> {
+    /// The content of the next element if it has this tag.
+    fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
+        let (&found, rest) = self.0.split_first()?;
+        let (&first, mut rest) = rest.split_first()?;
+        if found != tag {
+            return None;
+        }
+        let mut len = usize::from(first);
+        if first & 0x80 != 0 {
+            let bytes = usize::from(first & 0x7f);
+            if bytes == 0 || bytes > 4 || rest.len() < bytes {
+                return None;
+            }
+            len = rest[..bytes].iter().fold(0, |len, byte| len << 8 | usize::from(*byte));
+            rest = &rest[bytes..];
+        }
+        let content = rest.get(..len)?;
+        self.0 = &rest[len..];
+        Some(content)
+    }
+}
+
+/// One PEM block, decoded.
+struct Block {
+    label: String,
+    der: Vec<u8>,
+}
+
+/// Every whole PEM block of a text; what cannot be decoded is left out.
+fn blocks(text: &[u8]) -> Vec<Block> {
+    let text = String::from_utf8_lossy(text);
+    let mut found = Vec::new();
+    let mut rest = text.as_ref();
+    while let Some(at) = rest.find("-----BEGIN ") {
+        rest = &rest[at + 11..];
+        let Some((label, after)) = rest.split_once("-----") else { break };
+        let Some((body, after)) = after.split_once(&format!("-----END {label}-----")) else { continue };
+        let body: String = body.chars().filter(|c| !c.is_whitespace()).collect();
+        if let Ok(der) = STANDARD.decode(body) {
+            found.push(Block { label: label.to_owned(), der });
+        }
+        rest = after;
+    }
+    found
+}
+
+/// Only the certificates of a PEM text, as PEM again; `None` when it holds none.
+///
+/// A file of certificates may hold the private key as well: it does not come through.
+pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
+    let mut kept = String::new();
+    for block in blocks(text).into_iter().filter(|block| block.label == "CERTIFICATE") {
+        kept.push_str("-----BEGIN CERTIFICATE-----\n");
+        let body = STANDARD.encode(&block.der);
+        for line in body.as_bytes().chunks(64) {
+            kept.push_str(&String::from_utf8_lossy(line));
+            kept.push('\n');
+        }
+        kept.push_str("-----END CERTIFICATE-----\n");
+    }
+    (!kept.is_empty()).then_some(kept)
+}
