@@ -11,7 +11,6 @@ use crate::version::{Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NativeSidecar {
-    #[expect(dead_code, reason = "kept for the reader of the file; every knowledge file must state it")]
     source: String,
     date: jiff::civil::Date,
     reads: Vec<Reads>,
@@ -124,7 +123,12 @@ impl NativeSidecar {
         &self.cni_plugin
     }
 
-    /// When the facts were last checked.
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

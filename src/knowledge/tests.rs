@@ -16,8 +16,9 @@ const MEASURED: [&str; 6] =
     ["edge-24.2.4", "edge-24.8.2", "edge-24.11.8", "edge-25.4.4", "edge-25.10.7", "edge-26.5.5"];
 
 /// Keys that were run through the injector of each release: `y` it changed the pod, `n` it did not, `c` it did not, but
-/// would under a condition that the run did not meet.
-const RUNS: [(&str, &str); 57] = [
+/// would under a condition that the run did not meet. The debug-image keys were run together with the debug sidecar;
+/// proxy-additional-env and viz.linkerd.io/disable-tap, which that run could not show, are from the source.
+const RUNS: [(&str, &str); 63] = [
     ("config.linkerd.io/proxy-image", "yyyyyy"),
     ("config.linkerd.io/proxy-version", "yyyyyy"),
     ("config.linkerd.io/image-pull-policy", "yyyyyy"),
@@ -68,7 +69,13 @@ const RUNS: [(&str, &str); 57] = [
     ("config.linkerd.io/proxy-enable-native-sidecar", "nnnnny"),
     ("config.linkerd.io/proxy-await", "yyyyyy"),
     ("config.linkerd.io/default-inbound-policy", "yyyyyy"),
+    ("config.linkerd.io/proxy-additional-env", "nnnnny"),
+    ("resource.opentelemetry.io/team", "nnnncc"),
     ("config.linkerd.io/trace-collector", "ccccnn"),
+    ("config.linkerd.io/trace-collector-protocol", "nnccnn"),
+    ("config.linkerd.io/trace-collector-name", "nnccnn"),
+    ("config.alpha.linkerd.io/trace-collector-service-account", "ccccnn"),
+    ("viz.linkerd.io/disable-tap", "yyyyyy"),
     ("config.linkerd.io/disable-identity", "nnnnnn"),
     ("config.linkerd.io/disable-tap", "nnnnnn"),
     ("config.linkerd.io/debug", "nnnnnn"),
@@ -285,35 +292,56 @@ fn prefixes_and_twofold_keys_are_found() {
     );
 }
 
+/// A folder of real data: named by the variable, else beside the checkout.
+fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
+    let dir = std::env::var_os(variable).map_or_else(beside, PathBuf::from);
+    let Ok(entries) = std::fs::read_dir(&dir) else {
+        println!("skipped: nothing at {} (set {variable})", dir.display());
+        return None;
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    paths.sort();
+    Some(paths)
+}
+
 /// Every key in Linkerd's domains that rendered manifests carry has to be known, of its kind, read where it stands (or
 /// excused for Linkerd's charts), of a value that parses, and effective in the release.
 #[test]
-fn no_key_of_a_real_install_is_strange() {
-    let dir = std::env::var_os("MESHDOCTOR_MANIFESTS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/manifests"), PathBuf::from);
-    let Ok(releases) = std::fs::read_dir(&dir) else {
-        println!("skipped: no manifests at {} (set MESHDOCTOR_MANIFESTS)", dir.display());
-        return;
-    };
-    let mut releases: Vec<PathBuf> = releases.map(|entry| entry.expect("readable").path()).collect();
-    releases.sort();
+fn no_key_of_a_rendered_install_is_strange() {
+    let Some(releases) = shared("MESHDOCTOR_MANIFESTS", "manifests") else { return };
     let mut seen = 0;
-    for release in releases {
-        let minor = release.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
-        let Some(version) = MEASURED.iter().enumerate().find(|(at, _)| minor == format!("2.{}", 15 + at))
-        else {
-            continue;
-        };
-        for file in std::fs::read_dir(&release).expect("readable") {
+    for (at, version) in MEASURED.iter().enumerate() {
+        let minor = format!("2.{}", 15 + at);
+        let Some(dir) = releases.iter().find(|dir| dir.ends_with(&minor)) else { continue };
+        for file in std::fs::read_dir(dir).expect("readable") {
             let path = file.expect("readable").path();
             let text = std::fs::read_to_string(&path).expect("readable");
             for document in serde_yaml::Deserializer::from_str(&text) {
                 let object = <serde_json::Value as serde::Deserialize>::deserialize(document).expect("YAML");
-                seen += examine(&object, &v(version.1), &path.display().to_string());
+                seen += examine(&object, &v(version), &path.display().to_string());
             }
         }
     }
-    assert!(seen > 1000, "only {seen} keys in {}", dir.display());
+    assert!(seen > 1000, "only {seen} keys");
+}
+
+/// The same for what healthy clusters hold: pods as injected, mirrored and copied labels, and all.
+#[test]
+fn no_key_of_a_healthy_cluster_is_strange() {
+    let Some(recordings) = shared("MESHDOCTOR_RECORDINGS", "recordings") else { return };
+    let mut seen = 0;
+    for dir in recordings {
+        let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let Some(rest) = name.strip_prefix("healthy-2.") else { continue };
+        let minor: usize = rest.split('-').next().and_then(|minor| minor.parse().ok()).expect(&name);
+        let text = std::fs::read_to_string(dir.join("cluster.json")).expect(&name);
+        let cluster: serde_json::Value = serde_json::from_str(&text).expect(&name);
+        for object in cluster["items"].as_array().expect("a List") {
+            seen += examine(object, &v(MEASURED[minor - 15]), &name);
+        }
+    }
+    assert!(seen > 1000, "only {seen} keys");
 }
 
 fn examine(object: &serde_json::Value, version: &LinkerdVersion, place: &str) -> usize {
@@ -324,6 +352,8 @@ fn examine(object: &serde_json::Value, version: &LinkerdVersion, place: &str) ->
         "Service" => Scope::Service,
         "Deployment" | "DaemonSet" | "StatefulSet" | "Job" | "CronJob" => Scope::Workload,
         "Secret" => Scope::Secret,
+        // Controllers copy both the workload's annotations and the template's labels here.
+        "ReplicaSet" | "ControllerRevision" => return 0,
         _ => Scope::Any,
     };
     let spec = &object["spec"];

@@ -1,7 +1,8 @@
 //! Does a version contain a change? Answered in three values, because what a vendor's build or a development build
 //! contains is not public. Fixes and keys are gated here, on the exact edge; skew is counted elsewhere, on the minor.
 
-use super::linkerd::{Channel, EdgeTag, LinkerdVersion, Minor, MinorTable, Numbers, Release};
+use super::linkerd::{Channel, LinkerdVersion, Numbers};
+use super::numbers::{EdgeTag, Minor, MinorTable, Release};
 
 /// The answer to "is this change in that version?".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

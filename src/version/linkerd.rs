@@ -1,11 +1,13 @@
-//! Linkerd's own version strings: channels, edge dates, minors. Parsing and ordering only; whether a version contains
-//! a given change is answered in `contains`.
+//! Linkerd's own version strings, channel and all. Parsing and ordering only; whether a version contains a given change
+//! is answered in `contains`.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::numbers::{EdgeTag, InvalidVersion, Minor, MinorTable, Release, dated, release, shorten};
 
 /// The stream a version was released in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,134 +41,6 @@ impl Channel {
             Channel::Git => "git",
             Channel::Unmarked => "",
         }
-    }
-}
-
-/// The date-like number of an edge release: `25.4.4` is the fourth edge of April 2025.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EdgeTag {
-    /// Two-digit year.
-    pub year: u16,
-    /// Month, not padded.
-    pub month: u16,
-    /// Number of the edge within its month.
-    pub number: u16,
-}
-
-impl fmt::Display for EdgeTag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "edge-{}.{}.{}", self.year, self.month, self.number)
-    }
-}
-
-impl FromStr for EdgeTag {
-    type Err = InvalidVersion;
-
-    /// Reads `edge-25.4.4`.
-    fn from_str(text: &str) -> Result<Self, InvalidVersion> {
-        match text.parse::<LinkerdVersion>() {
-            Ok(LinkerdVersion { channel: Channel::Edge, numbers: Numbers::Dated(tag), .. }) => Ok(tag),
-            Ok(_) | Err(_) => {
-                Err(InvalidVersion { text: text.to_owned(), expected: "an edge such as edge-25.4.4" })
-            }
-        }
-    }
-}
-
-/// The numbers of a release that counts versions: `2.15.7`, or only `2.15`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release {
-    /// Always 2 so far.
-    pub major: u16,
-    /// What upstream's prose calls the major version.
-    pub minor: u16,
-    /// Absent in a bare `2.17`, which sorts before every patch.
-    pub patch: Option<u16>,
-}
-
-impl fmt::Display for Release {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)?;
-        self.patch.map_or(Ok(()), |patch| write!(f, ".{patch}"))
-    }
-}
-
-impl FromStr for Release {
-    type Err = InvalidVersion;
-
-    /// Reads `2.14.10`, or only `2.14`.
-    fn from_str(text: &str) -> Result<Self, InvalidVersion> {
-        release(text)
-            .ok_or_else(|| InvalidVersion { text: shorten(text), expected: "a release such as 2.14.10" })
-    }
-}
-
-/// A release line such as 2.17: the unit in which version skew is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Minor {
-    /// Always 2 so far.
-    pub major: u16,
-    /// 17 in 2.17.
-    pub minor: u16,
-}
-
-impl Minor {
-    /// `Minor::new(2, 17)` is 2.17.
-    pub const fn new(major: u16, minor: u16) -> Self {
-        Minor { major, minor }
-    }
-
-    /// How many minors `self` is ahead of `other` (negative: behind); `None` across majors.
-    pub fn ahead_of(self, other: Minor) -> Option<i32> {
-        (self.major == other.major).then(|| i32::from(self.minor) - i32::from(other.minor))
-    }
-}
-
-impl fmt::Display for Minor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-impl FromStr for Minor {
-    type Err = InvalidVersion;
-
-    /// Reads `2.17`.
-    fn from_str(text: &str) -> Result<Self, InvalidVersion> {
-        match release(text) {
-            Some(Release { major, minor, patch: None }) => Ok(Minor { major, minor }),
-            Some(_) | None => Err(InvalidVersion { text: text.to_owned(), expected: "a minor such as 2.17" }),
-        }
-    }
-}
-
-/// Which edge opened which minor, oldest first. Comes from the releases table of the knowledge files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MinorTable {
-    rows: Vec<(EdgeTag, Minor)>,
-}
-
-impl MinorTable {
-    /// Builds the table; the order of `rows` does not matter.
-    pub fn new(rows: impl IntoIterator<Item = (EdgeTag, Minor)>) -> Self {
-        let mut rows: Vec<_> = rows.into_iter().collect();
-        rows.sort_unstable();
-        MinorTable { rows }
-    }
-
-    /// The newest minor whose opening edge is not newer than `edge`.
-    pub fn minor_of(&self, edge: EdgeTag) -> Option<Minor> {
-        self.rows.iter().rev().find(|(first, _)| *first <= edge).map(|(_, minor)| *minor)
-    }
-
-    /// The edge that opened `minor`.
-    pub fn opened_by(&self, minor: Minor) -> Option<EdgeTag> {
-        self.rows.iter().find(|(_, m)| *m == minor).map(|(edge, _)| *edge)
-    }
-
-    /// The newest minor in the table, with the edge that opened it.
-    pub fn newest(&self) -> Option<(EdgeTag, Minor)> {
-        self.rows.last().copied()
     }
 }
 
@@ -298,14 +172,6 @@ impl fmt::Display for LinkerdVersion {
     }
 }
 
-/// A string that is no Linkerd version.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a Linkerd version: expected {expected}")]
-pub struct InvalidVersion {
-    text: String,
-    expected: &'static str,
-}
-
 const EXPECTED: &str =
     "edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
 
@@ -352,62 +218,15 @@ fn parse(raw: &str) -> Option<LinkerdVersion> {
     Some(LinkerdVersion { raw: raw.to_owned(), channel, numbers, hotpatch, suffix })
 }
 
-fn numbers(text: &str) -> Option<Vec<u16>> {
-    text.split('.').map(|part| part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())?).collect()
-}
-
-fn dated(text: &str) -> Option<EdgeTag> {
-    match *numbers(text)?.as_slice() {
-        // Two digits of year; a four-digit one is a chart version.
-        [year, month, number] if year < 100 && (1..=12).contains(&month) => {
-            Some(EdgeTag { year, month, number })
-        }
-        _ => None,
-    }
-}
-
-fn release(text: &str) -> Option<Release> {
-    match *numbers(text)?.as_slice() {
-        // Chart versions (2025.4.4) and plugin versions (1.6.2) count other things.
-        [2, minor] => Some(Release { major: 2, minor, patch: None }),
-        [2, minor, patch] => Some(Release { major: 2, minor, patch: Some(patch) }),
-        _ => None,
-    }
-}
-
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((cut, _)) => format!("{}...", &text[..cut]),
-        None => text.to_owned(),
-    }
-}
-
 impl Serialize for LinkerdVersion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.raw)
     }
 }
 
-macro_rules! serde_by_text {
-    ($($name:ty),+) => {$(
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )+};
-}
-serde_by_text!(LinkerdVersion, EdgeTag, Release, Minor);
-
-impl Serialize for EdgeTag {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl Serialize for Minor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl<'de> Deserialize<'de> for LinkerdVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -7,9 +7,11 @@ mod contains;
 mod image;
 mod kubernetes;
 mod linkerd;
+mod numbers;
 
 pub use cni::CniVersion;
 pub use contains::{Contains, Introduced};
 pub use image::{ImageRef, InvalidImage};
 pub use kubernetes::{Distribution, InvalidK8sVersion, K8sMinor, K8sVersion};
-pub use linkerd::{Channel, EdgeTag, InvalidVersion, LinkerdVersion, Minor, MinorTable, Numbers, Release};
+pub use linkerd::{Channel, LinkerdVersion, Numbers};
+pub use numbers::{EdgeTag, InvalidVersion, Minor, MinorTable, Release};
