@@ -220,13 +220,23 @@ fn go_duration(text: &str) -> bool {
     total < 9.3e18
 }
 
+/// Blanks around it trimmed; what stands before the last digit is the number, the rest the unit; within 64 bits of
+/// milliseconds.
 fn policy_duration(text: &str) -> bool {
-    let (number, unit) = text.split_at(digits(text));
-    match unit {
-        "" => text == "0",
-        "ms" | "s" | "m" | "h" | "d" => number.parse::<u64>().is_ok(),
-        _ => false,
-    }
+    let text = text.trim();
+    let Some(last) = text.rfind(|c: char| c.is_ascii_digit()) else { return false };
+    let (number, unit) = text.split_at(last + 1);
+    let Ok(number) = number.parse::<u64>() else { return false };
+    let milliseconds = match unit {
+        "" if number == 0 => 0,
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return false,
+    };
+    number.checked_mul(milliseconds).is_some()
 }
 
 fn quantity(text: &str) -> bool {
@@ -293,7 +303,7 @@ fn retry_http(text: &str) -> bool {
     let status =
         |text: &str| text.len() == 3 && text.parse::<u16>().is_ok_and(|status| (100..600).contains(&status));
     match text.split_once('-') {
-        _ if text == "5xx" || text == "gateway-error" => true,
+        _ if text.eq_ignore_ascii_case("5xx") || text.eq_ignore_ascii_case("gateway-error") => true,
         Some((from, to)) => status(from) && status(to) && from <= to,
         None => status(text),
     }
@@ -326,8 +336,18 @@ mod tests {
             ),
             (
                 ValueType::PolicyDuration {},
-                vec!["10s", "0", "250ms", "1d"],
-                vec!["1m30s", "1.5s", "10", "", "-1s", "s"],
+                vec!["10s", "0", "250ms", "1d", " 10s "],
+                vec![
+                    "1m30s",
+                    "1.5s",
+                    "10",
+                    "",
+                    "-1s",
+                    "s",
+                    "10 s",
+                    "99999999999999999999d",
+                    "1000000000000000d",
+                ],
             ),
             (
                 ValueType::Quantity {},
