@@ -225,6 +225,16 @@ fn near_misses_lead_to_a_key_that_the_release_reads() {
             "edge-25.4.4",
             Some("config.alpha.linkerd.io/proxy-enable-native-sidecar"),
         ),
+        (
+            "config.linkerd.io/proxy-enable-native-sidecar",
+            "edge-24.11.8",
+            Some("config.alpha.linkerd.io/proxy-enable-native-sidecar"),
+        ),
+        (
+            "config.beta.linkerd.io/proxy-enable-native-sidecar",
+            "enterprise-2.16.1",
+            Some("config.alpha.linkerd.io/proxy-enable-native-sidecar"),
+        ),
         ("linkerd.io/injct", "edge-25.4.4", Some("linkerd.io/inject")),
         ("linkerd.io/injection", "edge-25.4.4", Some("linkerd.io/inject")),
         ("config.linkerd.io/inject", "edge-25.4.4", Some("linkerd.io/inject")),
