@@ -1,9 +1,12 @@
 //! What is known of a cluster: slim typed objects, versions, node evidence. Pure and deterministic; nothing here
 //! fetches, prints or looks at a clock.
 
+pub mod annotated;
 pub mod cluster;
+pub mod installed;
 pub mod node;
 pub mod objects;
 pub mod skew;
+pub mod values;
 
 pub use cluster::{Answer, Cluster};

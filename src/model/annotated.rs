@@ -1,0 +1,169 @@
+//! Where people write annotations and labels: workloads and their pod templates, namespaces, Services, and pods that no
+//! template made. One [`Annotated`] an object, with the places on it and what each of them is read as. Copies are left
+//! out: ReplicaSets, Jobs of CronJobs, and pods made from a template repeat what their owner says.
+
+use crate::finding::{Evidence, Subject};
+use crate::item::Kind;
+use crate::knowledge::Scope;
+
+use super::installed::COMPONENT;
+use super::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
+
+/// A place on an object that carries annotations and labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot<'a> {
+    /// What it is read as.
+    pub scope: Scope,
+    /// Its path in the object.
+    pub path: &'static str,
+    /// The annotations and labels.
+    pub meta: &'a Meta,
+}
+
+/// An object that people annotate.
+#[derive(Debug, Clone)]
+pub struct Annotated<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its own metadata, for the name.
+    pub meta: &'a Meta,
+    /// Its places: the template first, where it has one.
+    pub spots: Vec<Spot<'a>>,
+}
+
+impl<'a> Annotated<'a> {
+    fn own(kind: Kind, scope: Scope, meta: &'a Meta) -> Annotated<'a> {
+        Annotated { kind, meta, spots: vec![Spot { scope, path: "metadata", meta }] }
+    }
+
+    fn templated(kind: Kind, meta: &'a Meta, template: &'a Meta) -> Annotated<'a> {
+        let spots = vec![
+            Spot { scope: Scope::PodTemplate, path: "spec.template.metadata", meta: template },
+            Spot { scope: Scope::Workload, path: "metadata", meta },
+        ];
+        Annotated { kind, meta, spots }
+    }
+
+    /// A namespace.
+    pub fn namespace(namespace: &'a Namespace) -> Annotated<'a> {
+        Annotated::own(Kind::Namespace, Scope::Namespace, &namespace.metadata)
+    }
+
+    /// A Service.
+    pub fn service(service: &'a Service) -> Annotated<'a> {
+        Annotated::own(Kind::Service, Scope::Service, &service.metadata)
+    }
+
+    /// A Deployment, StatefulSet or DaemonSet.
+    pub fn workload(kind: Kind, workload: &'a Workload) -> Annotated<'a> {
+        Annotated::templated(kind, &workload.metadata, &workload.spec.template.metadata)
+    }
+
+    /// A Job, unless a CronJob made it.
+    pub fn job(job: &'a Job) -> Option<Annotated<'a>> {
+        let copied = job.metadata.controller().is_some_and(|owner| owner.kind == Kind::CronJob.info().kind);
+        (!copied).then(|| Annotated::templated(Kind::Job, &job.metadata, &job.spec.template.metadata))
+    }
+
+    /// A CronJob, which has a third place: the metadata that its Jobs get.
+    pub fn cron_job(cron: &'a CronJob) -> Annotated<'a> {
+        let job = &cron.spec.job_template;
+        let spots = vec![
+            Spot {
+                scope: Scope::PodTemplate,
+                path: "spec.jobTemplate.spec.template.metadata",
+                meta: &job.spec.template.metadata,
+            },
+            Spot { scope: Scope::Workload, path: "metadata", meta: &cron.metadata },
+            Spot { scope: Scope::Workload, path: "spec.jobTemplate.metadata", meta: &job.metadata },
+        ];
+        Annotated { kind: Kind::CronJob, meta: &cron.metadata, spots }
+    }
+
+    /// A pod that was not made from a template that is judged itself, and that is not over.
+    pub fn pod(pod: &'a Pod) -> Option<Annotated<'a>> {
+        let copied = pod.metadata.controller().is_some_and(|owner| {
+            matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job")
+        });
+        (!copied && !pod.is_finished()).then(|| Annotated::own(Kind::Pod, Scope::PodTemplate, &pod.metadata))
+    }
+
+    /// The namespace it is in; a Namespace is in itself.
+    pub fn home(&self) -> &'a str {
+        if self.kind == Kind::Namespace { &self.meta.name } else { &self.meta.namespace }
+    }
+
+    /// The place that its pods are made from, if it makes pods.
+    pub fn template(&self) -> Option<Spot<'a>> {
+        self.spots.iter().find(|spot| spot.scope == Scope::PodTemplate).copied()
+    }
+
+    /// It as the subject of a finding.
+    pub fn subject(&self) -> Subject {
+        Subject::object(self.kind, &self.meta.namespace, &self.meta.name)
+    }
+
+    /// An annotation or label of it as evidence.
+    pub fn evidence(&self, spot: &Spot<'_>, field: &str, key: &str, value: &str) -> Evidence {
+        // Variables can be set to secrets, and their values are not what is judged.
+        let value = if key.ends_with("-env") { "(not shown)" } else { value };
+        Evidence::field(self.subject(), format!("{}.{field}[{key}]", spot.path), shortened(value))
+    }
+
+    /// Whether Linkerd's own charts wrote it: then its oddities are theirs.
+    pub fn is_linkerds(&self) -> bool {
+        self.is_control_plane()
+            || self.meta.label("linkerd.io/extension").is_some()
+            || self.meta.label("app.kubernetes.io/part-of") == Some("Linkerd")
+            || (self.kind != Kind::Pod && self.meta.annotation("linkerd.io/created-by").is_some())
+    }
+
+    /// Whether it belongs to the control plane or to linkerd-cni: its pods never pass the injector.
+    pub fn is_control_plane(&self) -> bool {
+        self.spots.iter().any(|spot| {
+            spot.meta.label(COMPONENT).is_some() || spot.meta.label("linkerd.io/cni-resource").is_some()
+        })
+    }
+}
+
+/// A value that fits a line.
+fn shortened(value: &str) -> String {
+    match value.char_indices().nth(160) {
+        Some((cut, _)) => format!("{}…", &value[..cut]),
+        None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+        serde_json::from_value(json).expect("an object")
+    }
+
+    #[test]
+    fn copies_are_left_out() {
+        let owner = |kind: &str| json!([{"kind": kind, "name": "x", "controller": true}]);
+        let job: Job = of(json!({"metadata": {"name": "j", "ownerReferences": owner("CronJob")}}));
+        assert!(Annotated::job(&job).is_none());
+        let job: Job = of(json!({"metadata": {"name": "j", "ownerReferences": owner("Workflow")}}));
+        assert!(Annotated::job(&job).is_some());
+        let pod: Pod = of(json!({"metadata": {"name": "p", "ownerReferences": owner("ReplicaSet")}}));
+        assert!(Annotated::pod(&pod).is_none());
+        let pod: Pod = of(json!({"metadata": {"name": "p"}}));
+        assert!(Annotated::pod(&pod).is_some());
+        let pod: Pod = of(json!({"metadata": {"name": "p"}, "status": {"phase": "Succeeded"}}));
+        assert!(Annotated::pod(&pod).is_none());
+    }
+
+    #[test]
+    fn variables_are_not_shown_and_long_values_are_cut() {
+        let service: Service = of(json!({"metadata": {"name": "s", "namespace": "shop"}}));
+        let it = Annotated::service(&service);
+        let said = |key: &str, value: &str| it.evidence(&it.spots[0], "annotations", key, value).said;
+        assert_eq!(said("config.linkerd.io/proxy-additional-env", "[{}]"), "(not shown)");
+        assert_eq!(said("linkerd.io/inject", &"é".repeat(400)).chars().count(), 161);
+    }
+}

@@ -1,0 +1,78 @@
+//! Which Linkerd is installed, as the proxy-injector tells: it alone decides what becomes of an annotation, so its
+//! version counts, not the CLI's and not that of the proxies. Reads objects that it is handed; judges nothing.
+
+use super::objects::Workload;
+use crate::finding::Evidence;
+use crate::version::{ImageRef, LinkerdVersion};
+
+/// The label that names a component of the control plane.
+pub const COMPONENT: &str = "linkerd.io/control-plane-component";
+
+/// The proxy-injector that a cluster has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Injector {
+    /// Its version; `None` when nothing about it can be read as one.
+    pub version: Option<LinkerdVersion>,
+    /// Where the version was seen, or what was seen instead.
+    pub evidence: Evidence,
+}
+
+impl Injector {
+    /// The injector among the Deployments of the control plane's namespace. Its image's tag counts; where that is no
+    /// version (a digest, a mirror's own tag) the label and the annotation that the chart writes.
+    pub fn of(deployments: &[Workload], namespace: &str) -> Option<Injector> {
+        let deployment = deployments.iter().find(|d| {
+            d.metadata.namespace == namespace && d.metadata.label(COMPONENT) == Some("proxy-injector")
+        })?;
+        let object = format!("Deployment {namespace}/{}", deployment.metadata.name);
+        let image = deployment.spec.template.spec.container("proxy-injector").map(|c| c.image.as_str());
+        let tag = image.and_then(|image| image.parse::<ImageRef>().ok()?.tag?.parse().ok());
+        let label = deployment.metadata.label("app.kubernetes.io/version");
+        let created_by = deployment.metadata.annotation("linkerd.io/created-by");
+        let seen = [
+            (image, tag, "spec.template.spec.containers[proxy-injector].image"),
+            (label, label.and_then(|text| text.parse().ok()), "metadata.labels[app.kubernetes.io/version]"),
+            (
+                created_by,
+                created_by.and_then(|text| LinkerdVersion::from_created_by(text).ok()),
+                "metadata.annotations[linkerd.io/created-by]",
+            ),
+        ];
+        let known = seen.iter().find(|(_, version, _)| version.is_some());
+        let (text, version, path) = known.unwrap_or(&seen[0]);
+        Some(Injector {
+            version: version.clone(),
+            evidence: Evidence::field(object, *path, text.unwrap_or("no container of that name")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn injector(image: &str, label: &str) -> Option<Injector> {
+        let json = serde_json::json!({
+            "metadata": {
+                "name": "linkerd-proxy-injector", "namespace": "linkerd",
+                "labels": {COMPONENT: "proxy-injector", "app.kubernetes.io/version": label},
+            },
+            "spec": {"template": {"spec": {"containers": [{"name": "proxy-injector", "image": image}]}}},
+        });
+        let workload: Workload = serde_json::from_value(json).expect("a Deployment");
+        Injector::of(&[workload], "linkerd")
+    }
+
+    #[test]
+    fn the_image_counts_and_the_label_where_its_tag_is_no_version() {
+        let version = |image, label| injector(image, label).and_then(|i| i.version).map(|v| v.to_string());
+        assert_eq!(version("r/controller:edge-25.4.4", "edge-25.4.3").as_deref(), Some("edge-25.4.4"));
+        assert_eq!(
+            version("r/controller@sha256:00", "enterprise-2.17.0").as_deref(),
+            Some("enterprise-2.17.0")
+        );
+        assert_eq!(version("r/controller:latest", "mine"), None);
+        assert!(injector("r/controller:latest", "mine").is_some());
+        assert_eq!(Injector::of(&[], "linkerd"), None);
+    }
+}
