@@ -23,6 +23,7 @@ pub struct Scene {
     pub settings: Settings,
     /// What collecting is told.
     pub options: Options,
+    replace: BTreeMap<String, String>,
 }
 
 /// Blocks that make no cluster.
@@ -57,6 +58,8 @@ struct RunBlock {
     control_plane_namespace: Option<String>,
     /// `--cni-namespace`.
     cni_namespace: Option<String>,
+    /// Texts that stand for others in base clusters laid down after this block: another release, another Kubernetes.
+    replace: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -94,6 +97,7 @@ impl Scene {
             BlockKind::Cluster { on } => {
                 if let Some(name) = on {
                     let text = base(name).ok_or_else(|| format!("there is no base cluster {name:?}"))?;
+                    let text = self.replace.iter().fold(text, |text, (old, new)| text.replace(old, new));
                     self.add(&text).map_err(|e| format!("base {name}: {e}"))?;
                 }
                 self.add(&block.text)
@@ -152,6 +156,7 @@ impl Scene {
         memory.captured_at = run.at.or(memory.captured_at);
         memory.cli_version = run.cli.or(memory.cli_version.take());
         self.settings.namespaces.extend(run.namespaces);
+        self.replace.extend(run.replace);
         let options = &mut self.options;
         options.control_plane_namespace =
             run.control_plane_namespace.or(options.control_plane_namespace.take());

@@ -1,0 +1,31 @@
+# What people and CI run. `just` lists it.
+
+default:
+    @just --list
+
+# The tests: everything, the real API server included where Go is installed.
+test:
+    cargo test
+
+# Write again what is generated: docs, completions, expectations of cards.
+update:
+    UPDATE=1 cargo test --test suite
+
+# What CI checks beside the tests.
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+    cargo clippy --no-default-features --all-targets -- -D warnings
+    cargo deny check licenses bans sources
+
+# Known vulnerabilities; needs a network.
+advisories:
+    cargo deny check advisories
+
+# Wall time, bytes, requests and memory beside a bare read of the same lists.
+bench:
+    cargo bench --bench live
+
+# The small, fast binary for a release.
+dist:
+    cargo build --profile dist
