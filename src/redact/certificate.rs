@@ -192,3 +192,91 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     }
     (!kept.is_empty()).then_some(kept)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519};
+
+    fn mk_pem(label: &str, der: &[u8]) -> String {
+        format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
+    }
+
+    fn mk_certificate(key: &KeyPair) -> String {
+        CertificateParams::new(vec!["identity.linkerd".into()]).unwrap().self_signed(key).unwrap().pem()
+    }
+
+    #[test]
+    fn a_key_is_told_from_its_like_on_every_curve() {
+        for algorithm in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384, &PKCS_ED25519] {
+            let (own, other) =
+                (KeyPair::generate_for(algorithm).unwrap(), KeyPair::generate_for(algorithm).unwrap());
+            let certificate = mk_certificate(&own);
+            let matches = |key: &str| key_matches(certificate.as_bytes(), key.as_bytes());
+            assert_eq!(matches(&own.serialize_pem()), KeyMatches::True);
+            assert_eq!(matches(&other.serialize_pem()), KeyMatches::False);
+            let foreign = KeyPair::generate_for(match algorithm {
+                a if *a == PKCS_ED25519 => &PKCS_ECDSA_P256_SHA256,
+                _ => &PKCS_ED25519,
+            });
+            assert_eq!(matches(&foreign.unwrap().serialize_pem()), KeyMatches::False);
+        }
+    }
+
+    #[test]
+    fn sec1_keys_as_openssl_and_step_write_them_are_compared() {
+        let (own, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+        let sec1 = |key: &KeyPair| {
+            let der = key.serialize_der();
+            let mut fields = Der(Der(&der).take(0x30).unwrap());
+            fields.take(0x02).unwrap();
+            fields.take(0x30).unwrap();
+            mk_pem("EC PRIVATE KEY", fields.take(0x04).unwrap())
+        };
+        let certificate = mk_certificate(&own);
+        assert_eq!(key_matches(certificate.as_bytes(), sec1(&own).as_bytes()), KeyMatches::True);
+        assert_eq!(key_matches(certificate.as_bytes(), sec1(&other).as_bytes()), KeyMatches::False);
+    }
+
+    #[test]
+    fn rsa_keys_are_compared_by_modulus_and_exponent() {
+        let int = |value: u8| vec![0x02, 0x01, value];
+        let seq = |parts: &[Vec<u8>]| {
+            let body = parts.concat();
+            [vec![0x30, u8::try_from(body.len()).unwrap()], body].concat()
+        };
+        let key = |n, e| seq(&[int(0), int(n), int(e), int(9)]);
+        let public = seq(&[int(33), int(3)]);
+        assert_eq!(same_rsa(&key(33, 3), RSA, &public), Some(true));
+        assert_eq!(same_rsa(&key(35, 3), RSA, &public), Some(false));
+        assert_eq!(same_rsa(&key(33, 3), EC, &public), Some(false));
+        assert_eq!(same_rsa(b"\x30\x84\xff\xff\xff\xff", RSA, &public), None);
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_unknown() {
+        let own = KeyPair::generate().unwrap();
+        let certificate = mk_certificate(&own);
+        for key in [
+            "",
+            "garbage",
+            &mk_pem("ENCRYPTED PRIVATE KEY", b"x"),
+            &mk_pem("PRIVATE KEY", b"\x30\x03\x02\x01"),
+        ] {
+            assert_eq!(key_matches(certificate.as_bytes(), key.as_bytes()), KeyMatches::Unknown, "{key}");
+        }
+        assert_eq!(key_matches(b"", own.serialize_pem().as_bytes()), KeyMatches::Unknown);
+    }
+
+    #[test]
+    fn a_key_beside_a_certificate_does_not_come_through() {
+        let own = KeyPair::generate().unwrap();
+        let certificate = mk_certificate(&own);
+        let kept = certificates_only(format!("{}{certificate}{certificate}", own.serialize_pem()).as_bytes())
+            .unwrap();
+        assert_eq!(kept.matches("BEGIN CERTIFICATE").count(), 2);
+        assert!(!kept.contains("PRIVATE"));
+        assert_eq!(certificates_only(kept.as_bytes()), Some(kept.clone()));
+        assert_eq!(certificates_only(own.serialize_pem().as_bytes()), None);
+    }
+}

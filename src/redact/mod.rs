@@ -19,3 +19,6 @@ pub use object::{Counts, KEY_MATCHES, object};
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;
+
+#[cfg(test)]
+mod tests;

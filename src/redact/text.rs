@@ -39,7 +39,21 @@ enum Names {
     File,
 }
 
+/// How often a result is scanned again: a replaced value can lay bare where the next one begins.
+const ROUNDS: usize = 8;
+
 fn scrub(input: &[u8], names: Names) -> Option<Vec<u8>> {
+    let mut clean = scrub_once(input, names)?;
+    for _ in 1..ROUNDS {
+        match scrub_once(&clean, names) {
+            Some(next) => clean = next,
+            None => break,
+        }
+    }
+    Some(clean)
+}
+
+fn scrub_once(input: &[u8], names: Names) -> Option<Vec<u8>> {
     let mut hits = Vec::new();
     tokens(input, &mut hits);
     private_keys(input, &mut hits);

@@ -80,7 +80,7 @@ impl NodeSnapshot {
     /// The files of the runtime's directory in byte order, if the snapshot knows them all.
     fn candidates(&self) -> Result<Vec<&ConfFile>, Effective<'_>> {
         let dir = self.conf_dir();
-        match self.lists(dir) {
+        match self.lists_loadable(dir) {
             None => {
                 let reason = format!("the files of {dir} are not all known");
                 return Err(Effective::Unknown { reason });

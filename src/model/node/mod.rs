@@ -35,3 +35,6 @@ pub use looked::Looked;
 pub use normalise::normalise;
 pub use runtime::{Runtime, RuntimeKind};
 pub use snapshot::{ConfFile, Content, KubeconfigLookup, NodeSnapshot};
+
+#[cfg(test)]
+mod tests;

@@ -16,13 +16,14 @@ use super::{kubeconfig, logs};
 use crate::redact;
 
 const META: &str = "meta.json";
+const INDEX: &str = "cni/index.json";
 const FACTS: &str = "cni/kubeconfig.facts.json";
 const NET_D: &str = "cni/net.d/";
 const OTHER: &str = "cni/other/";
 /// The JSON files of a snapshot besides `meta.json` and the kubeconfig facts.
 const JSON_FILES: [&str; 7] = [
     "cni/dirs.json",
-    "cni/index.json",
+    INDEX,
     "cni/bin.json",
     "host/binaries.json",
     "host/sysctl.json",
@@ -117,7 +118,9 @@ impl Work {
                 placed.entry(target).or_insert(bytes.as_slice());
             }
         }
-        if !self.is_snapshot && !placed.is_empty() {
+        // A copy of directories, even when laid out like a snapshot: what is not in it was not there.
+        let copied = !raw.files.contains_key(META) && !raw.files.contains_key(INDEX);
+        if copied {
             self.listed = placed.keys().filter_map(|path| self.dir_of(path)).collect();
         }
         placed.into_iter().collect()

@@ -210,6 +210,16 @@ impl NodeSnapshot {
         (looked || rows || only && index.is_empty()).then_some(true)
     }
 
+    /// As [`NodeSnapshot::lists`], for the files that runtimes consider: a snapshot copies all of those, so
+    /// without a listing the copies are the listing.
+    pub fn lists_loadable(&self, dir: &str) -> Option<bool> {
+        let dir = dir.trim_end_matches('/');
+        let unread = self.meta.errors.iter().any(|error| error.path.trim_end_matches('/') == dir);
+        let copied =
+            self.index.is_none() && self.conf_files.iter().any(|file| file.dir == dir && file.is_loadable());
+        self.lists(dir).or((copied && !unread).then_some(true))
+    }
+
     /// Is there something at this absolute path? Answers only for the configuration directories.
     pub fn exists(&self, path: &str) -> Looked<()> {
         let Some((dir, name)) = path.rsplit_once('/') else {
