@@ -3,9 +3,12 @@
 
 pub mod annotated;
 pub mod cluster;
+pub mod control_plane;
+pub mod injection;
 pub mod installed;
 pub mod node;
 pub mod objects;
+pub mod owners;
 pub mod skew;
 pub mod values;
 

@@ -1,0 +1,161 @@
+//! The control plane as it is installed: its components, their versions, the version that counts as installed. It says what
+//! is there; whether that is good is for checks.
+
+use std::collections::BTreeMap;
+
+use super::installed::{COMPONENT, Injector};
+use super::objects::{ConfigMap, Container, Pod, PodSpec, Workload};
+use super::values::Values;
+use crate::finding::Evidence;
+use crate::version::{ImageRef, LinkerdVersion};
+
+/// The label with the name of the control plane's namespace on everything that belongs to it, injected pods included.
+pub const NAMESPACE_LABEL: &str = "linkerd.io/control-plane-ns";
+/// The annotation that says which tool made an object: `linkerd/cli edge-25.4.4`.
+pub const CREATED_BY: &str = "linkerd.io/created-by";
+/// The components without which no mesh works, in the order in which they depend on each other.
+pub const CORE: [&str; 3] = ["identity", "destination", "proxy-injector"];
+
+/// A component: a Deployment of the control plane.
+#[derive(Debug, Clone, Copy)]
+pub struct Component<'a> {
+    /// `destination`, `identity`, `proxy-injector`.
+    pub name: &'a str,
+    /// Its Deployment.
+    pub deployment: &'a Workload,
+}
+
+impl<'a> Component<'a> {
+    /// Every version that its template states: the tags of the containers that are Linkerd's own, proxy and proxy-init
+    /// aside. An image without a readable tag (pinned by digest, renamed) counts by what the Deployment itself says.
+    pub fn version(&self) -> Option<LinkerdVersion> {
+        version_of(&self.deployment.spec.template.spec).or_else(|| {
+            let meta = &self.deployment.metadata;
+            let label = meta.label("app.kubernetes.io/version").and_then(|text| text.parse().ok());
+            label.or_else(|| LinkerdVersion::from_created_by(meta.annotation(CREATED_BY)?).ok())
+        })
+    }
+
+    /// How many pods it should have: one unless said otherwise.
+    pub fn wanted(&self) -> u32 {
+        self.deployment.spec.replicas.unwrap_or(1)
+    }
+}
+
+/// The components in a namespace, in the order of [`CORE`], others after them.
+pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Component<'a>> {
+    let mut found: Vec<Component<'a>> = deployments
+        .iter()
+        .filter(|deployment| deployment.metadata.namespace == namespace)
+        .filter_map(|deployment| Some(Component { name: deployment.metadata.label(COMPONENT)?, deployment }))
+        .collect();
+    let rank = |name: &str| CORE.iter().position(|core| *core == name).unwrap_or(CORE.len());
+    found
+        .sort_by_key(|component| (rank(component.name), component.name, &component.deployment.metadata.name));
+    found
+}
+
+/// The container of a component that carries its version: the one named like it, else the first whose image is one of
+/// Linkerd's controllers.
+fn version_of(spec: &PodSpec) -> Option<LinkerdVersion> {
+    spec.containers.iter().filter(|container| is_controller(container)).find_map(tag_version)
+}
+
+/// Whether a container is one of the control plane's own, not a proxy and not somebody else's sidecar.
+fn is_controller(container: &Container) -> bool {
+    const OWN: [&str; 5] = ["destination", "sp-validator", "policy", "identity", "proxy-injector"];
+    OWN.contains(&container.name.as_str())
+}
+
+/// The Linkerd version that a container's image tag states.
+pub fn tag_version(container: &Container) -> Option<LinkerdVersion> {
+    container.image.parse::<ImageRef>().ok()?.tag?.parse().ok()
+}
+
+/// The versions that the containers of a control-plane pod run, by container; empty for pods that are none.
+pub fn pod_versions(pod: &Pod) -> BTreeMap<&str, LinkerdVersion> {
+    pod.spec
+        .containers
+        .iter()
+        .filter(|container| is_controller(container))
+        .filter_map(|container| Some((container.name.as_str(), tag_version(container)?)))
+        .collect()
+}
+
+/// The version that is installed, with where it is seen: the injector's, since it writes every proxy; else what
+/// `linkerd-config` says; else that of another component. `None` when nobody says, or there is no control plane.
+pub fn installed(
+    deployments: &[Workload],
+    config: Option<&ConfigMap>,
+    namespace: &str,
+) -> Option<(LinkerdVersion, Evidence)> {
+    let by_injector = || {
+        let injector = Injector::of(deployments, namespace)?;
+        Some((injector.version?, injector.evidence))
+    };
+    let by_config = || {
+        let values = Values::of(config?)?;
+        let said = values.text("linkerdVersion")?;
+        let object = format!("ConfigMap {namespace}/linkerd-config");
+        Some((said.parse().ok()?, Evidence::field(object, "data.values: linkerdVersion", said)))
+    };
+    let by_another = || {
+        components(deployments, namespace).iter().find_map(|component| {
+            let meta = &component.deployment.metadata;
+            let version = component.version()?;
+            let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+            let said = version.to_string();
+            Some((version, Evidence::field(object, "spec.template.spec.containers", said)))
+        })
+    };
+    by_injector().or_else(by_config).or_else(by_another)
+}
+
+/// The version of a pod's proxy: the tag of its image, else the annotation that the injector writes beside it.
+pub fn proxy_version(pod: &Pod) -> Option<LinkerdVersion> {
+    let proxy = pod.spec.proxy()?;
+    tag_version(proxy).or_else(|| pod.metadata.annotation("linkerd.io/proxy-version")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deployment(component: &str, image: &str, version: &str) -> Workload {
+        serde_json::from_value(serde_json::json!({
+            "metadata": {"namespace": "linkerd", "name": format!("linkerd-{component}"),
+                "labels": {COMPONENT: component, "app.kubernetes.io/version": version}},
+            "spec": {"template": {"spec": {"containers": [
+                {"name": "linkerd-proxy", "image": "r.example.com/proxy:edge-24.2.4"},
+                {"name": component, "image": image}
+            ]}}}
+        }))
+        .expect("a Deployment")
+    }
+
+    fn config(version: &str) -> ConfigMap {
+        serde_json::from_value(serde_json::json!({
+            "metadata": {"namespace": "linkerd", "name": "linkerd-config"},
+            "data": {"values": format!("linkerdVersion: {version}\n")}
+        }))
+        .expect("a ConfigMap")
+    }
+
+    #[test]
+    fn the_injectors_image_says_what_is_installed() {
+        let said = |deployments: &[Workload], config: Option<&ConfigMap>| {
+            installed(deployments, config, "linkerd").map(|(version, _)| version.to_string())
+        };
+        let tagged = [
+            deployment("identity", "r.example.com/controller:edge-24.11.8", ""),
+            deployment("proxy-injector", "r.example.com/controller:edge-25.4.4", ""),
+        ];
+        assert_eq!(said(&tagged, Some(&config("edge-25.3.1"))).as_deref(), Some("edge-25.4.4"));
+        let pinned = [deployment("proxy-injector", "r.example.com/controller@sha256:00", "")];
+        assert_eq!(said(&pinned, Some(&config("edge-25.3.1"))).as_deref(), Some("edge-25.3.1"));
+        assert_eq!(said(&pinned, None), None);
+        let labelled = [deployment("destination", "r.example.com/controller@sha256:00", "edge-25.4.4")];
+        assert_eq!(said(&labelled, None).as_deref(), Some("edge-25.4.4"));
+        assert!(components(&pinned, "elsewhere").is_empty());
+    }
+}

@@ -1,0 +1,341 @@
+//! What the proxy injector decides: which pods the API server sends to it, and what it then does with them, from the
+//! webhook's selectors, the annotations of namespace and pod, and the pod's specification. The rules are those of
+//! releases 2.12 to 2.20, which agree on all of them.
+//!
+//! Pure over what it is given. What really happened to a pod is for checks to compare.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use super::objects::cluster_scope::LabelRequirement;
+use super::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook, WebhookConfiguration};
+use super::values::Values;
+
+/// The annotation that asks for a proxy.
+pub const INJECT: &str = "linkerd.io/inject";
+/// The Service behind the injector's webhook.
+pub const SERVICE: &str = "linkerd-proxy-injector";
+/// The webhook's own name, the same in every release.
+const WEBHOOK: &str = "linkerd-proxy-injector.linkerd.io";
+/// The label that keeps a namespace away from Linkerd's webhooks.
+const WEBHOOKS_LABEL: &str = "config.linkerd.io/admission-webhooks";
+
+/// Where an effective value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// On the pod, which has it from its template.
+    Pod,
+    /// On the namespace.
+    Namespace,
+}
+
+/// What the injector does with a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision<'a> {
+    /// It adds a proxy.
+    Inject {
+        /// Who asks for it.
+        level: Level,
+        /// `enabled` or `ingress`.
+        value: &'a str,
+    },
+    /// It leaves the pod as it is, or is never asked.
+    Skip(Skip<'a>),
+    /// The pod's namespace is not among those that are known.
+    Unknown,
+}
+
+/// Why a pod gets no proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip<'a> {
+    /// The API server does not call the injector; the clause of the webhook's selector says why.
+    NotCalled(String),
+    /// Nobody asks for a proxy.
+    NotAsked,
+    /// The pod says `disabled`.
+    Disabled,
+    /// The value is none that the injector knows, which turns injection off.
+    InvalidValue(Level, &'a str),
+    /// It shares the node's network, in which the injector never redirects traffic.
+    HostNetwork,
+    /// A container of that name is a sidecar already, Linkerd's or Istio's.
+    Sidecar(&'a str),
+    /// No service account token is mounted, and the control plane does not project one of its own.
+    NoToken,
+}
+
+impl fmt::Display for Skip<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Skip::NotCalled(clause) => write!(f, "the webhook's selectors leave it out: {clause}"),
+            Skip::NotAsked => write!(f, "neither pod nor namespace has {INJECT}: enabled"),
+            Skip::Disabled => write!(f, "the pod has {INJECT}: disabled"),
+            Skip::InvalidValue(Level::Pod, value) => {
+                write!(f, "the pod's {INJECT} has no valid value: {value:?}")
+            }
+            Skip::InvalidValue(Level::Namespace, value) => {
+                write!(f, "the namespace's {INJECT} has no valid value: {value:?}")
+            }
+            Skip::HostNetwork => f.write_str("it shares the node's network"),
+            Skip::Sidecar(name) => write!(f, "it has a sidecar already: {name}"),
+            Skip::NoToken => f.write_str("no service account token is mounted, and none is projected"),
+        }
+    }
+}
+
+/// The injector's webhook and the configuration that holds it; `None` where nothing registers it.
+pub fn webhook<'a>(
+    configurations: &'a [WebhookConfiguration],
+    control_plane: &str,
+) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
+    let serves = |webhook: &&Webhook| match &webhook.client_config.service {
+        Some(service) => service.name == SERVICE && service.namespace == control_plane,
+        None => webhook.name == WEBHOOK,
+    };
+    let all = || configurations.iter().flat_map(|c| c.webhooks.iter().map(move |webhook| (c, webhook)));
+    // By the Service it calls; a renamed Service still leaves the webhook's own name.
+    all().find(|(_, webhook)| serves(webhook)).or_else(|| all().find(|(_, webhook)| webhook.name == WEBHOOK))
+}
+
+/// How pods are admitted in one cluster: the injector's webhook, the namespaces, and the one value of the control plane
+/// that matters.
+pub struct Admission<'a> {
+    namespaces: HashMap<&'a str, &'a Namespace>,
+    webhook: Option<&'a Webhook>,
+    projects_token: bool,
+}
+
+impl<'a> Admission<'a> {
+    /// Without a webhook the selectors of a default install hold; without values the default does, too.
+    pub fn new(namespaces: &'a [Namespace], webhook: Option<&'a Webhook>, values: Option<&Values>) -> Self {
+        let projects_token =
+            values.and_then(|values| values.bool("identity.serviceAccountTokenProjection")).unwrap_or(true);
+        let namespaces = namespaces.iter().map(|n| (n.metadata.name.as_str(), n)).collect();
+        Admission { namespaces, webhook, projects_token }
+    }
+
+    /// A namespace by name.
+    pub fn namespace(&self, name: &str) -> Option<&'a Namespace> {
+        self.namespaces.get(name).copied()
+    }
+
+    /// What it does with a pod, or with the pods of a template, created in `namespace`.
+    pub fn decide(&self, namespace: &str, meta: &'a Meta, spec: &'a PodSpec) -> Decision<'a> {
+        let Some(home) = self.namespace(namespace) else { return Decision::Unknown };
+        if let Some(clause) = self.not_called(home, &meta.labels) {
+            return Decision::Skip(Skip::NotCalled(clause));
+        }
+        let (level, value) = match asked(home, meta) {
+            Ok(asked) => asked,
+            Err(skip) => return Decision::Skip(skip),
+        };
+        if spec.host_network {
+            return Decision::Skip(Skip::HostNetwork);
+        }
+        if let Some(name) = sidecar(spec) {
+            return Decision::Skip(Skip::Sidecar(name));
+        }
+        if !self.projects_token && !mounts_token(spec) {
+            return Decision::Skip(Skip::NoToken);
+        }
+        Decision::Inject { level, value }
+    }
+
+    /// The clause of the webhook's selectors that leaves a pod out.
+    fn not_called(&self, namespace: &Namespace, labels: &BTreeMap<String, String>) -> Option<String> {
+        let of_namespace = with_name(namespace);
+        match self.webhook {
+            Some(webhook) => {
+                let by_namespace =
+                    webhook.namespace_selector.as_ref().and_then(|s| unmet(s, &of_namespace, "namespace"));
+                by_namespace
+                    .or_else(|| webhook.object_selector.as_ref().and_then(|s| unmet(s, labels, "object")))
+            }
+            None => {
+                let off = of_namespace.get(WEBHOOKS_LABEL).is_some_and(|value| value == "disabled");
+                let left_out = matches!(namespace.metadata.name.as_str(), "kube-system" | "cert-manager");
+                (off || left_out).then(|| "namespaceSelector of a default install".to_owned())
+            }
+        }
+    }
+}
+
+/// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.
+fn with_name(namespace: &Namespace) -> BTreeMap<String, String> {
+    let mut labels = namespace.metadata.labels.clone();
+    labels.entry("kubernetes.io/metadata.name".to_owned()).or_insert_with(|| namespace.metadata.name.clone());
+    labels
+}
+
+/// The first clause of a selector that labels do not satisfy, in words.
+fn unmet(selector: &LabelSelector, labels: &BTreeMap<String, String>, which: &str) -> Option<String> {
+    let said = |clause: String| Some(format!("{which}Selector {clause}"));
+    if let Some((key, value)) =
+        selector.match_labels.iter().find(|(key, value)| labels.get(*key) != Some(value))
+    {
+        return said(format!("{key}={value}"));
+    }
+    let alone = |requirement: &LabelRequirement| LabelSelector {
+        match_labels: BTreeMap::new(),
+        match_expressions: vec![requirement.clone()],
+    };
+    let requirement = selector.match_expressions.iter().find(|r| !alone(r).matches(labels))?;
+    let values = requirement.values.join(", ");
+    said(format!("{} {} [{values}]", requirement.key, requirement.operator))
+}
+
+/// Who asks for a proxy, by the injector's own truth table: a bad value anywhere turns it off, a pod's `disabled` beats
+/// its namespace's `enabled`, and a pod's `enabled` beats its namespace's `disabled`.
+fn asked<'a>(namespace: &'a Namespace, pod: &'a Meta) -> Result<(Level, &'a str), Skip<'a>> {
+    let on_namespace = namespace.metadata.annotation(INJECT).unwrap_or_default();
+    let on_pod = pod.annotation(INJECT).unwrap_or_default();
+    let valid = |value: &str| matches!(value, "" | "enabled" | "disabled" | "ingress");
+    let asks = |value: &str| matches!(value, "enabled" | "ingress");
+    if !valid(on_namespace) {
+        return Err(Skip::InvalidValue(Level::Namespace, on_namespace));
+    }
+    if !valid(on_pod) {
+        return Err(Skip::InvalidValue(Level::Pod, on_pod));
+    }
+    match (asks(on_namespace), on_pod) {
+        (_, "disabled") => Err(Skip::Disabled),
+        (_, value) if asks(value) => Ok((Level::Pod, value)),
+        (true, _) => Ok((Level::Namespace, on_namespace)),
+        (false, _) => Err(Skip::NotAsked),
+    }
+}
+
+/// The container that makes the injector think that a proxy is there, Istio's included.
+fn sidecar(spec: &PodSpec) -> Option<&str> {
+    let by_image = |image: &str, names: &[&str]| names.iter().any(|name| image.starts_with(name));
+    let proxy = spec.all_containers().find(|c| {
+        matches!(c.name.as_str(), "linkerd-proxy" | "istio-proxy")
+            || by_image(&c.image, &["cr.l5d.io/linkerd/proxy:", "gcr.io/istio-release/proxyv2:"])
+    });
+    let init = || {
+        spec.init_containers.iter().find(|c| {
+            matches!(c.name.as_str(), "linkerd-init" | "istio-init")
+                || by_image(&c.image, &["cr.l5d.io/linkerd/proxy-init:", "gcr.io/istio-release/proxy_init:"])
+        })
+    };
+    proxy.or_else(init).map(|container| container.name.as_str())
+}
+
+/// Whether a service account token is mounted. The API server adds the volume before it calls webhooks; a template does
+/// not have it yet, so there only a plain `false` counts.
+fn mounts_token(spec: &PodSpec) -> bool {
+    spec.automount_service_account_token != Some(false)
+        || spec.volumes.iter().any(|volume| volume.name.starts_with("kube-api-access-"))
+}
+
+/// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` says whether the
+/// installed injector copies this key from namespaces at all.
+pub fn effective<'a>(
+    key: &str,
+    pod: &'a Meta,
+    namespace: Option<&'a Namespace>,
+    inherited: bool,
+) -> Option<(Level, &'a str)> {
+    let own = pod.annotation(key).map(|value| (Level::Pod, value));
+    let of_namespace = || {
+        let value = namespace.filter(|_| inherited)?.metadata.annotation(key)?;
+        Some((Level::Namespace, value))
+    };
+    own.or_else(of_namespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn namespace(name: &str, inject: Option<&str>, label: Option<&str>) -> Namespace {
+        let annotations: BTreeMap<_, _> = inject.map(|value| (INJECT, value)).into_iter().collect();
+        let labels: BTreeMap<_, _> = label.map(|value| (WEBHOOKS_LABEL, value)).into_iter().collect();
+        serde_json::from_value(
+            serde_json::json!({"metadata": {"name": name, "annotations": annotations, "labels": labels}}),
+        )
+        .expect("a namespace")
+    }
+
+    fn pod(inject: Option<&str>) -> (Meta, PodSpec) {
+        let annotations: BTreeMap<_, _> = inject.map(|value| (INJECT, value)).into_iter().collect();
+        let meta = serde_json::from_value(serde_json::json!({"name": "p", "annotations": annotations}));
+        let spec =
+            serde_json::from_value(serde_json::json!({"containers": [{"name": "app", "image": "a:1"}]}));
+        (meta.expect("metadata"), spec.expect("a specification"))
+    }
+
+    #[test]
+    fn the_truth_table_is_the_injectors() {
+        for (on_namespace, on_pod, injected) in [
+            (Some("enabled"), Some("enabled"), true),
+            (Some("enabled"), None, true),
+            (Some("enabled"), Some("disabled"), false),
+            (Some("disabled"), Some("enabled"), true),
+            (None, Some("enabled"), true),
+            (Some("disabled"), None, false),
+            (None, None, false),
+            (Some("ingress"), None, true),
+            (None, Some("ingress"), true),
+            (Some("Enabled"), Some("enabled"), false),
+            (Some("enabled"), Some("true"), false),
+            (Some("enabled"), Some(""), true),
+        ] {
+            let namespaces = [namespace("shop", on_namespace, None)];
+            let (meta, spec) = pod(on_pod);
+            let decision = Admission::new(&namespaces, None, None).decide("shop", &meta, &spec);
+            assert_eq!(
+                matches!(decision, Decision::Inject { .. }),
+                injected,
+                "{on_namespace:?} {on_pod:?}: {decision:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_api_server_never_sends_is_named_with_its_clause() {
+        let namespaces = [
+            namespace("kube-system", Some("enabled"), None),
+            namespace("off", Some("enabled"), Some("disabled")),
+            namespace("shop", Some("enabled"), None),
+        ];
+        let webhook: Webhook = serde_json::from_value(serde_json::json!({
+            "namespaceSelector": {"matchExpressions": [
+                {"key": WEBHOOKS_LABEL, "operator": "NotIn", "values": ["disabled"]},
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
+            ]},
+            "objectSelector": {"matchLabels": {"mesh": "yes"}}
+        }))
+        .expect("a webhook");
+        let (meta, spec) = pod(None);
+        for webhook in [None, Some(&webhook)] {
+            let admission = Admission::new(&namespaces, webhook, None);
+            for name in ["kube-system", "off"] {
+                let decision = admission.decide(name, &meta, &spec);
+                assert!(matches!(decision, Decision::Skip(Skip::NotCalled(_))), "{name}: {decision:?}");
+            }
+        }
+        let admission = Admission::new(&namespaces, Some(&webhook), None);
+        let left_out = Decision::Skip(Skip::NotCalled("objectSelector mesh=yes".to_owned()));
+        assert_eq!(admission.decide("shop", &meta, &spec), left_out);
+        assert_eq!(admission.decide("gone", &meta, &spec), Decision::Unknown);
+    }
+
+    #[test]
+    fn some_pods_are_never_injected() {
+        let namespaces = [namespace("shop", Some("enabled"), None)];
+        let (meta, mut spec) = pod(None);
+        spec.automount_service_account_token = Some(false);
+        let admission = Admission::new(&namespaces, None, None);
+        assert!(matches!(admission.decide("shop", &meta, &spec), Decision::Inject { .. }));
+        let config = serde_json::from_value(serde_json::json!({"metadata": {"name": "linkerd-config"},
+            "data": {"values": "identity: {serviceAccountTokenProjection: false}"}}))
+        .expect("a ConfigMap");
+        let old = Admission::new(&namespaces, None, Values::of(&config).as_ref());
+        assert_eq!(old.decide("shop", &meta, &spec), Decision::Skip(Skip::NoToken));
+        spec.containers[0].name = "istio-proxy".to_owned();
+        assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::Sidecar("istio-proxy")));
+        spec.host_network = true;
+        assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::HostNetwork));
+    }
+}

@@ -1,0 +1,171 @@
+//! From a pod to what people call it by: the Deployment rather than the pod, the CronJob rather than its Job. Pure joins
+//! over metadata; works with or without the lists of ReplicaSets and Jobs, which only make it surer.
+
+use std::collections::HashMap;
+
+use super::objects::{Job, Meta, Pod, Workload};
+use crate::finding::Subject;
+
+/// What a pod belongs to at the top: a Deployment, StatefulSet, DaemonSet, CronJob, Job, Rollout, or itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl Owner {
+    /// As a finding's subject; `pods` are those of its pods that are meant.
+    pub fn subject(&self, mut pods: Vec<String>) -> Subject {
+        // A pod that nothing owns is its own subject.
+        if self.kind == "Pod" {
+            pods.clear();
+        }
+        pods.sort();
+        Subject::Object {
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            pods,
+        }
+    }
+
+    /// What `kubectl rollout restart` takes for it: `deployment/web`; `None` where it cannot restart it.
+    pub fn restartable(&self) -> Option<String> {
+        match self.kind.as_str() {
+            "Deployment" | "StatefulSet" | "DaemonSet" => {
+                Some(format!("{}/{}", self.kind.to_ascii_lowercase(), self.name))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The index from ReplicaSets and Jobs to what owns them.
+#[derive(Debug, Default)]
+pub struct Owners<'a> {
+    replica_sets: HashMap<(&'a str, &'a str), &'a Meta>,
+    jobs: HashMap<(&'a str, &'a str), &'a Meta>,
+}
+
+impl<'a> Owners<'a> {
+    /// Builds the index; give empty lists for what was not collected.
+    pub fn new(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Owners<'a> {
+        let key = |meta: &'a Meta| ((meta.namespace.as_str(), meta.name.as_str()), meta);
+        Owners {
+            replica_sets: replica_sets.iter().map(|set| key(&set.metadata)).collect(),
+            jobs: jobs.iter().map(|job| key(&job.metadata)).collect(),
+        }
+    }
+
+    /// What a pod belongs to at the top.
+    pub fn of(&self, pod: &Pod) -> Owner {
+        let meta = &pod.metadata;
+        let owner = |kind: &str, name: &str| Owner {
+            kind: kind.to_owned(),
+            namespace: meta.namespace.clone(),
+            name: name.to_owned(),
+        };
+        let Some(direct) = meta.controller() else { return owner("Pod", &meta.name) };
+        let key = (meta.namespace.as_str(), direct.name.as_str());
+        match direct.kind.as_str() {
+            "ReplicaSet" => match self.replica_sets.get(&key) {
+                Some(set) => set.controller().map_or_else(
+                    || owner("ReplicaSet", &direct.name),
+                    |above| owner(&above.kind, &above.name),
+                ),
+                None => above_replica_set(meta, &direct.name)
+                    .map_or_else(|| owner("ReplicaSet", &direct.name), |(kind, name)| owner(kind, name)),
+            },
+            "Job" => match self.jobs.get(&key).and_then(|job| job.controller()) {
+                Some(above) => owner(&above.kind, &above.name),
+                None => owner("Job", &direct.name),
+            },
+            kind => owner(kind, &direct.name),
+        }
+    }
+}
+
+/// What made a ReplicaSet that was not collected: the hash that Deployments and Rollouts give their ReplicaSets ends
+/// the name, and the pod carries it as a label.
+fn above_replica_set<'n>(pod: &Meta, replica_set: &'n str) -> Option<(&'static str, &'n str)> {
+    [("rollouts-pod-template-hash", "Rollout"), ("pod-template-hash", "Deployment")].into_iter().find_map(
+        |(label, kind)| {
+            let name = replica_set.strip_suffix(pod.label(label)?)?.strip_suffix('-')?;
+            (!name.is_empty()).then_some((kind, name))
+        },
+    )
+}
+
+/// What tells the generations of one workload's pods apart: the ReplicaSet and its hash, or the revision of a StatefulSet
+/// or DaemonSet. Pods of one generation were made from one template.
+pub fn generation(pod: &Pod) -> String {
+    let meta = &pod.metadata;
+    let direct = meta.controller().map_or("", |owner| owner.name.as_str());
+    let hash = meta.label("pod-template-hash").or_else(|| meta.label("controller-revision-hash"));
+    format!("{direct}\0{}", hash.unwrap_or_default())
+}
+
+/// Whether the kubelet made the pod from a file on its node: the API server only mirrors it, so no webhook can change it.
+pub fn is_static(pod: &Pod) -> bool {
+    pod.metadata.controller().is_some_and(|owner| owner.kind == "Node")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(owner: Option<(&str, &str)>, labels: &[(&str, &str)]) -> Pod {
+        let owners: Vec<_> = owner
+            .map(|(kind, name)| serde_json::json!({"kind": kind, "name": name, "controller": true}))
+            .into_iter()
+            .collect();
+        let labels: serde_json::Map<String, serde_json::Value> =
+            labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).into())).collect();
+        serde_json::from_value(serde_json::json!({
+            "metadata": {"namespace": "shop", "name": "p", "labels": labels, "ownerReferences": owners}
+        }))
+        .expect("a pod")
+    }
+
+    fn named(owners: &Owners<'_>, pod: &Pod) -> (String, String) {
+        let owner = owners.of(pod);
+        (owner.kind, owner.name)
+    }
+
+    #[test]
+    fn pods_are_called_by_what_people_made() {
+        let set: Workload = serde_json::from_value(serde_json::json!({"metadata": {
+            "namespace": "shop", "name": "web-abc",
+            "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]
+        }}))
+        .expect("a ReplicaSet");
+        let job: Job = serde_json::from_value(serde_json::json!({"metadata": {
+            "namespace": "shop", "name": "nightly-28",
+            "ownerReferences": [{"kind": "CronJob", "name": "nightly", "controller": true}]
+        }}))
+        .expect("a Job");
+        let (sets, jobs) = ([set], [job]);
+        let owners = Owners::new(&sets, &jobs);
+        let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+        assert_eq!(named(&owners, &pod(Some(("ReplicaSet", "web-abc")), &[])), said("Deployment", "web"));
+        assert_eq!(named(&owners, &pod(Some(("Job", "nightly-28")), &[])), said("CronJob", "nightly"));
+        assert_eq!(named(&owners, &pod(Some(("Job", "once")), &[])), said("Job", "once"));
+        assert_eq!(named(&owners, &pod(Some(("StatefulSet", "db")), &[])), said("StatefulSet", "db"));
+        assert_eq!(named(&owners, &pod(None, &[])), said("Pod", "p"));
+    }
+
+    #[test]
+    fn the_hash_leads_past_a_replica_set_that_was_not_collected() {
+        let none = Owners::default();
+        let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+        let by_hash = pod(Some(("ReplicaSet", "web-v2-5d9f")), &[("pod-template-hash", "5d9f")]);
+        assert_eq!(named(&none, &by_hash), said("Deployment", "web-v2"));
+        let rollout = pod(Some(("ReplicaSet", "web-5d9f")), &[("rollouts-pod-template-hash", "5d9f")]);
+        assert_eq!(named(&none, &rollout), said("Rollout", "web"));
+        assert_eq!(named(&none, &pod(Some(("ReplicaSet", "web-5d9f")), &[])), said("ReplicaSet", "web-5d9f"));
+    }
+}
