@@ -1,4 +1,14 @@
 //! Reports as text: one file for each output format. Renderers see a [`crate::report::Report`] and nothing else, and
 //! they write strings; printing is `cli`'s business.
+//!
+//! `table` is the report for people, made from `header`, `finding` and `coverage`; `look` says how it is to look.
 
+mod coverage;
+mod finding;
+mod header;
+pub mod look;
+mod subject;
 pub mod table;
+pub mod text;
+
+pub use look::Look;

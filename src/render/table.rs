@@ -1,39 +1,213 @@
 //! The report that people read: causes first, what they explain folded under them, evidence quoted, steps that can be
-//! pasted.
+//! pasted; then what could not be judged, and the result.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
+use super::finding::Printer;
+use super::look::Look;
+use super::text::{clean, count, wrap};
+use super::{coverage, header, subject};
 use crate::checks::{CheckResult, Outcome};
-use crate::finding::Finding;
+use crate::exit;
+use crate::finding::{Finding, Fingerprint, Severity};
+use crate::report::Report;
 
 /// One check's result alone, as cards quote it.
 pub fn result(result: &CheckResult, width: usize) -> String {
-    let mut text = String::new();
-    let findings: Vec<String> = result.findings.iter().map(|f| finding(f, width)).collect();
-    text.push_str(&findings.join("\n"));
+    let look = Look::plain(width);
+    let printer = Printer::new(look, None);
+    let findings: Vec<String> = result.findings.iter().map(|finding| printer.finding(finding, &[])).collect();
+    let mut text = findings.join("\n");
+    let mut say = |indent: &str, words: &str| {
+        for (at, line) in wrap(&clean(words), look.prose() - 4).iter().enumerate() {
+            text.push_str(if at == 0 { indent } else { "    " });
+            text.push_str(line);
+            text.push('\n');
+        }
+    };
     match &result.outcome {
-        Outcome::Pass => text.push_str("pass\n"),
-        Outcome::NotApplicable(reason) => _ = writeln!(text, "not applicable: {reason}"),
-        Outcome::Crashed(message) => _ = writeln!(text, "crashed: {message}"),
+        Outcome::Pass => say("", "pass"),
+        Outcome::NotApplicable(reason) => say("", &format!("not applicable: {reason}")),
+        Outcome::Crashed(message) => say("", &format!("crashed: {message}")),
         Outcome::Findings | Outcome::Unknown => {}
     }
     for gap in &result.gaps {
-        _ = writeln!(text, "not judged: {gap}\n            ({})", gap.close());
+        say("", &format!("not judged: {gap}"));
+        say("  ", &format!("to close: {}", gap.close()));
     }
     text
 }
 
-/// One finding.
-pub fn finding(finding: &Finding, _width: usize) -> String {
-    let mut text = String::new();
-    let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
-    _ = writeln!(text, "{}  {}  {}", finding.severity, finding.check, subjects.join(", "));
-    _ = writeln!(text, "  {}", finding.message);
-    for evidence in &finding.evidence {
-        _ = writeln!(text, "  seen  {:?}: {}", evidence.place, evidence.said);
+/// The whole report.
+pub fn report(report: &Report, look: Look) -> String {
+    let printer = Printer::new(look, Some(report.at.0));
+    let mut blocks = vec![header::lines(report, look).join("\n") + "\n"];
+    let folding = Folding::of(&report.findings);
+    for (at, finding) in report.findings.iter().enumerate() {
+        if folding.is_root(at) {
+            blocks.push(printer.finding(finding, &folding.explained_by(at, &report.findings)));
+        }
     }
-    for (n, step) in finding.remedy.steps.iter().enumerate() {
-        _ = writeln!(text, "  fix   {}. {}", n + 1, step.text);
+    if report.findings.is_empty() {
+        blocks.push(wrap(&nothing_found(report), look.prose()).join("\n") + "\n");
     }
-    text
+    let mut end = coverage::lines(report, look);
+    for error in &report.errors {
+        end.extend(footer("trouble", &clean(error), look));
+    }
+    end.extend(result_line(report, look));
+    if let Some(first) = report.findings.first() {
+        let command = look.command(&format!("meshdoctor explain {}", first.check));
+        end.push(format!("{}  {command}", look.faint("more    ")));
+    }
+    blocks.push(end.join("\n") + "\n");
+    blocks.join("\n")
+}
+
+fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
+    wrap(text, look.prose() - 10)
+        .into_iter()
+        .enumerate()
+        .map(|(at, line)| {
+            let label = super::text::pad(if at == 0 { label } else { "" }, 10);
+            format!("{}{line}", look.faint(&label))
+        })
+        .collect()
+}
+
+/// Which findings stand by themselves, and which are folded under which.
+struct Folding {
+    /// For each finding, the roots that account for it; empty for roots.
+    roots: Vec<Vec<usize>>,
+}
+
+impl Folding {
+    fn of(findings: &[Finding]) -> Folding {
+        let mut places: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+        for (at, finding) in findings.iter().enumerate() {
+            places.entry(finding.fingerprint()).or_insert(at);
+        }
+        let direct: Vec<Vec<usize>> = findings
+            .iter()
+            .enumerate()
+            .map(|(at, finding)| {
+                let causes = finding.caused_by.iter().filter_map(|cause| places.get(cause).copied());
+                causes.filter(|&cause| cause != at).collect()
+            })
+            .collect();
+        let roots = (0..findings.len()).map(|at| roots_of(at, &direct)).collect();
+        Folding { roots }
+    }
+
+    /// Whether it is printed in full.
+    fn is_root(&self, at: usize) -> bool {
+        self.roots[at].is_empty()
+    }
+
+    /// What is folded under a root, a check at a time. A symptom of several roots is counted under the first of them
+    /// and only mentioned under the others.
+    fn explained_by(&self, root: usize, findings: &[Finding]) -> Vec<String> {
+        let mut counted: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        let mut mentioned: BTreeMap<&str, &str> = BTreeMap::new();
+        for (finding, roots) in findings.iter().zip(&self.roots) {
+            match roots.first() {
+                Some(&first) if first == root => counted.entry(finding.check).or_default().push(finding),
+                Some(&first) if roots.contains(&root) => {
+                    _ = mentioned.insert(finding.check, findings[first].check)
+                }
+                _ => {}
+            }
+        }
+        let counted = counted.iter().map(|(check, symptoms)| {
+            format!("{check} ({})", subject::brief(symptoms.iter().flat_map(|s| &s.subjects)))
+        });
+        let mentioned = mentioned.iter().map(|(check, first)| format!("{check} (counted under {first})"));
+        counted.chain(mentioned).collect()
+    }
+}
+
+/// The ends of all chains of causes above a finding, in order; none for a root. A circle, which cannot be, ends nowhere
+/// and leaves a root rather than losing the finding.
+fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![at];
+    let mut open = direct[at].clone();
+    let mut roots = Vec::new();
+    while let Some(cause) = open.pop() {
+        if seen.contains(&cause) {
+            continue;
+        }
+        seen.push(cause);
+        if direct[cause].is_empty() {
+            roots.push(cause);
+        }
+        open.extend(&direct[cause]);
+    }
+    roots.sort_unstable();
+    roots
+}
+
+/// What "nothing found" rests on.
+fn nothing_found(report: &Report) -> String {
+    let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for check in &report.checks {
+        let (passed, all) = categories.entry(&check.category).or_default();
+        *all += 1;
+        *passed += usize::from(check.outcome == Outcome::Pass);
+    }
+    let passed = report.verdict.passed;
+    let by_category: Vec<String> = categories
+        .iter()
+        .map(|(category, (passed, all))| {
+            if passed == all { format!("{category} {all}") } else { format!("{category} {passed} of {all}") }
+        })
+        .collect();
+    let where_it_looked =
+        if report.verdict.not_judged + report.verdict.crashed > 0 { " where it could look" } else { "" };
+    format!(
+        "Nothing found{where_it_looked}: {} passed ({}).",
+        count(passed, "check", "checks"),
+        by_category.join(", ")
+    )
+}
+
+/// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not judged   exit 1`.
+fn result_line(report: &Report, look: Look) -> Vec<String> {
+    let verdict = &report.verdict;
+    let roots = [
+        (verdict.roots.error, Severity::Error, "errors"),
+        (verdict.roots.warning, Severity::Warning, "warnings"),
+        (verdict.roots.info, Severity::Info, "infos"),
+    ];
+    let found: Vec<String> = roots
+        .iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, severity, many)| count(*n, severity.word(), many))
+        .collect();
+    let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
+    let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
+    for (n, words) in [
+        (verdict.not_applicable, "not applicable"),
+        (verdict.not_judged, "not judged"),
+        (verdict.crashed, "crashed"),
+    ] {
+        if n > 0 {
+            checks.push(format!("{n} {words}"));
+        }
+    }
+    let why = match verdict.status {
+        exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
+        exit::NOT_JUDGED => " (evidence that was asked for could not be had)".to_owned(),
+        exit::COULD_NOT_RUN => " (nothing could be judged)".to_owned(),
+        _ => String::new(),
+    };
+    let mut lines =
+        footer("result", &format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status), look);
+    if look.colour
+        && let Some(last) = lines.last_mut()
+    {
+        let words = format!("exit {}", verdict.status);
+        let painted = if verdict.status == exit::FINE { look.good(&words) } else { look.bad(&words) };
+        *last = last.replacen(&words, &painted, 1);
+    }
+    lines
 }

@@ -1,0 +1,219 @@
+//! What could not be judged, for people: gaps of one reason together, with the checks that needed it and the way to
+//! close them. Nothing is dropped that would change what a reader does next; the JSON form has every gap.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::look::Look;
+use super::text::{clean, count, shortened, some_of, wrap};
+use crate::checks::Outcome;
+use crate::item::Item;
+use crate::report::{Gap, Report};
+use crate::source::Why;
+
+/// How many checks, parts or messages of a group are written out.
+const SHOWN: usize = 8;
+
+/// Where the text beside the label begins.
+const INDENT: usize = 10;
+
+/// What the gaps of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Objects,
+    NamedObjects,
+    ServerVersion,
+    CliVersion,
+    NodeFiles,
+}
+
+/// The section, label included.
+pub fn lines(report: &Report, look: Look) -> Vec<String> {
+    let mut text = vec![summary(report)];
+    let mut groups: BTreeMap<(&str, Sort), Vec<&Gap>> = BTreeMap::new();
+    for gap in &report.coverage.gaps {
+        groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
+    }
+    for ((_, sort), gaps) in &groups {
+        text.extend(group(*sort, gaps, look));
+    }
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            text.push(format!("{} {}", look.strong(check.id), look.bad("crashed")));
+            text.extend(detail("said", &shortened(&clean(message), 300), look));
+            text.extend(detail(
+                "to close",
+                "this is a bug in meshdoctor; please report it. No other check is touched by it",
+                look,
+            ));
+        }
+    }
+    let label = look.faint("coverage") + "  ";
+    let blank = " ".repeat(INDENT);
+    text.into_iter()
+        .enumerate()
+        .map(|(at, line)| if at == 0 { format!("{label}{line}") } else { format!("{blank}{line}") })
+        .collect()
+}
+
+/// `9 of 12 nodes with a snapshot, 1,834 objects; 4 of 41 checks could not judge everything`.
+fn summary(report: &Report) -> String {
+    let coverage = &report.coverage;
+    let checks = report.checks.len();
+    let short = report
+        .checks
+        .iter()
+        .filter(|c| !c.gaps.is_empty() || matches!(c.outcome, Outcome::Crashed(_)))
+        .count();
+    let nodes = match coverage.nodes {
+        Some(nodes) => {
+            format!("{} of {} with node evidence, ", coverage.snapshots, count(nodes, "node", "nodes"))
+        }
+        None if coverage.snapshots > 0 => {
+            format!("{}, ", count(coverage.snapshots, "node snapshot", "node snapshots"))
+        }
+        None => String::new(),
+    };
+    let objects = count(coverage.objects, "object", "objects");
+    let judged = if short == 0 {
+        format!("{} could judge everything they needed to", count(checks, "check", "checks"))
+    } else {
+        format!("{short} of {} could not judge, or not everything:", count(checks, "check", "checks"))
+    };
+    format!("{nodes}{objects}; {judged}")
+}
+
+fn sort(item: &Item) -> Sort {
+    match item {
+        Item::List(_) => Sort::Objects,
+        Item::Named { .. } => Sort::NamedObjects,
+        Item::ServerVersion => Sort::ServerVersion,
+        Item::CliVersion => Sort::CliVersion,
+        Item::NodeFiles => Sort::NodeFiles,
+    }
+}
+
+fn group(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
+    let most = look.most(SHOWN);
+    let mut whats: Vec<String> = gaps.iter().map(|gap| what(gap)).collect();
+    whats.dedup();
+    let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();
+    let everywhere = gaps.iter().any(|gap| gap.missing.part.is_none());
+    let parts: Vec<_> = parts.into_iter().map(clean).collect();
+    let parts = match parts.as_slice() {
+        _ if everywhere => String::new(),
+        [] => String::new(),
+        parts => format!(" ({})", some_of(parts, most)),
+    };
+    let reasons: BTreeSet<&str> = gaps.iter().map(|gap| reason(&gap.missing.why)).collect();
+    let reasons: Vec<&str> = reasons.into_iter().collect();
+    let head = format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "));
+    let mut lines = wrap(&head, look.prose() - INDENT);
+
+    let checks: Vec<&str> =
+        gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect();
+    lines.extend(detail("not judged", &some_of(&checks, most), look));
+    let said: Vec<String> = gaps
+        .iter()
+        .filter_map(|gap| message(&gap.missing.why))
+        .map(|message| clean(message).into_owned())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    for (at, message) in said.iter().take(if look.verbose { said.len() } else { 3 }).enumerate() {
+        lines.extend(detail(if at == 0 { "said" } else { "" }, &shortened(message, 300), look));
+    }
+    if !look.verbose && said.len() > 3 {
+        lines.extend(detail("", &format!("and {} more", said.len() - 3), look));
+    }
+    for (words, command) in closings(sort, gaps) {
+        lines.extend(detail("to close", &words, look));
+        lines.extend(command.map(|command| format!("{}{}", " ".repeat(16), look.command(&clean(&command)))));
+    }
+    lines
+}
+
+fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
+    wrap(text, look.prose() - INDENT - 14)
+        .into_iter()
+        .enumerate()
+        .map(|(at, line)| {
+            let label = if at == 0 { label } else { "" };
+            format!("  {}{line}", look.faint(&super::text::pad(label, 12)))
+        })
+        .collect()
+}
+
+/// What is missing, in words.
+fn what(gap: &Gap) -> String {
+    match &gap.missing.request.item {
+        Item::List(_) | Item::Named { .. } => clean(&gap.missing.request.to_string()).into_owned(),
+        Item::ServerVersion => "the API server's version".to_owned(),
+        Item::CliVersion => "the version of the linkerd CLI".to_owned(),
+        Item::NodeFiles => "node evidence".to_owned(),
+    }
+}
+
+/// Why, without the message that one server gave.
+fn reason(why: &Why) -> &'static str {
+    match why {
+        Why::Denied { .. } => "denied",
+        Why::NotServed => "not served by the API server",
+        Why::NotCaptured => "not captured",
+        Why::PerhapsMore => "some are there, perhaps not all",
+        Why::NotOffered => "not offered",
+        Why::TimedOut { .. } => "no answer in time",
+        Why::Malformed { .. } => "could not be read",
+        Why::Failed { .. } => "could not be fetched",
+    }
+}
+
+fn message(why: &Why) -> Option<&str> {
+    match why {
+        Why::Denied { message } | Why::Malformed { message } | Why::Failed { message } => {
+            Some(message.as_str()).filter(|message| !message.is_empty())
+        }
+        Why::NotServed | Why::NotCaptured | Why::PerhapsMore | Why::NotOffered | Why::TimedOut { .. } => None,
+    }
+}
+
+/// Ways to close the gaps of a group, each once: words, and what to paste.
+fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<String>)> {
+    let resources = || -> String {
+        let kinds: BTreeSet<_> = gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
+        kinds.into_iter().map(|kind| kind.resource()).collect::<Vec<_>>().join(",")
+    };
+    match (sort, &gaps[0].missing.why) {
+        (Sort::Objects, Why::Denied { .. }) => {
+            vec![(
+                format!(
+                    "grant list on {} (docs/rbac.yaml is the whole role)",
+                    resources().replace(',', ", ")
+                ),
+                None,
+            )]
+        }
+        (Sort::NamedObjects, Why::Denied { .. }) => {
+            let names: BTreeSet<String> = gaps.iter().map(|gap| what(gap)).collect();
+            let names: Vec<String> = names.into_iter().collect();
+            vec![(format!("grant get on {} (docs/rbac.yaml is the whole role)", names.join(", ")), None)]
+        }
+        (Sort::Objects, Why::PerhapsMore) => {
+            vec![(
+                "if the dump lists every one of them, say so".to_owned(),
+                Some(format!("--complete {}", resources())),
+            )]
+        }
+        (Sort::Objects, Why::NotCaptured | Why::NotOffered) => vec![(
+            "capture them, or everything with meshdoctor collect".to_owned(),
+            Some(format!("kubectl get {} -A -o json", resources())),
+        )],
+        (Sort::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
+            vec![("add the output of this command".to_owned(), Some("kubectl version -o json".to_owned()))]
+        }
+        _ => {
+            let ways: BTreeSet<String> = gaps.iter().map(|gap| gap.missing.close()).collect();
+            let ways: Vec<String> = ways.into_iter().collect();
+            vec![(some_of(&ways, 2).replace(", ", "; "), None)]
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The first lines of a report: what was looked at, when, and which versions are in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::look::Look;
+use super::text::{clean, count, pad, width, wrap};
+use crate::model::cluster::TimeSource;
+use crate::model::skew::Skew;
+use crate::report::Report;
+
+/// How many versions of one thing are written out.
+const VERSIONS: usize = 6;
+
+/// The header: one line where the width allows, and the versions under it where they differ.
+pub fn lines(report: &Report, look: Look) -> Vec<String> {
+    let mut lines = segments(&first_line(report), look);
+    lines.extend(segments(&judged_as_of(report).into_iter().collect::<Vec<_>>(), look));
+    if look.verbose || differ(&report.subject) {
+        lines.push(String::new());
+        lines.extend(versions(&report.subject, look));
+    }
+    lines
+}
+
+/// Segments three blanks apart, broken between segments.
+fn segments(segments: &[String], look: Look) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for segment in segments {
+        match lines.last_mut() {
+            Some(line) if used + 3 + width(segment) <= look.columns() => {
+                line.push_str("   ");
+                line.push_str(segment);
+                used += 3 + width(segment);
+            }
+            Some(_) => {
+                used = 2 + width(segment);
+                lines.push(format!("  {segment}"));
+            }
+            None => {
+                used = width(segment);
+                lines.push(segment.clone());
+            }
+        }
+    }
+    if let Some(first) = lines.first_mut()
+        && let Some(rest) = first.strip_prefix("meshdoctor")
+    {
+        *first = look.strong("meshdoctor") + rest;
+    }
+    lines
+}
+
+fn first_line(report: &Report) -> Vec<String> {
+    let skew = &report.subject;
+    let mut segments = vec![format!("meshdoctor {}", env!("CARGO_PKG_VERSION"))];
+    segments.push(subject(report));
+    let control_plane: BTreeSet<&String> = skew.control_plane.values().collect();
+    if !control_plane.is_empty() {
+        segments.push(format!("linkerd {}", list(control_plane.into_iter().map(String::as_str))));
+    }
+    if let Some(cni) = &skew.cni {
+        segments.push(format!("linkerd-cni {}", clean(cni)));
+    }
+    let mut looked_at = Vec::new();
+    let coverage = &report.coverage;
+    if let Some(nodes) = coverage.nodes {
+        looked_at.push(count(nodes, "node", "nodes"));
+    }
+    if coverage.snapshots > 0 {
+        looked_at.push(count(coverage.snapshots, "snapshot", "snapshots"));
+    }
+    let time = match report.run.started {
+        Some(_) => {
+            format!(" in {:.1} s", std::time::Duration::from_millis(report.run.milliseconds).as_secs_f64())
+        }
+        None => String::new(),
+    };
+    looked_at.push(count(coverage.objects, "object", "objects") + &time);
+    segments.push(looked_at.join(", "));
+    segments.push(format!("knowledge of {}", report.knowledge_date));
+    segments
+}
+
+/// `cluster prod-eu (EKS v1.31.5)`.
+fn subject(report: &Report) -> String {
+    let what = match report.origin.kind.as_str() {
+        "live" => "cluster",
+        other => other,
+    };
+    let name = clean(&report.origin.name);
+    let kubernetes = match (&report.subject.distribution, &report.subject.kubernetes) {
+        (Some(distribution), Some(version)) => format!(" ({} {})", clean(distribution), clean(version)),
+        (None, Some(version)) => format!(" (Kubernetes {})", clean(version)),
+        (Some(distribution), None) => format!(" ({})", clean(distribution)),
+        (None, None) => String::new(),
+    };
+    format!("{what} {name}{kubernetes}")
+}
+
+/// The moment of judgement, where it is not simply now.
+fn judged_as_of(report: &Report) -> Option<String> {
+    let (at, source) = report.at;
+    match source {
+        TimeSource::Captured => Some(format!("judged as of {at}, when the evidence was captured")),
+        TimeSource::Flag => Some(format!("judged as of {at}, as --at says")),
+        TimeSource::Clock if report.origin.kind == "live" => None,
+        TimeSource::Clock => Some(format!(
+            "judged as of {at}, this machine's clock: the evidence does not say when it was captured (--at)"
+        )),
+    }
+}
+
+/// Whether a version in the mesh differs from another that should be the same.
+fn differ(skew: &Skew) -> bool {
+    let mut linkerd: BTreeSet<&str> = skew.control_plane.values().map(String::as_str).collect();
+    linkerd.extend(skew.proxies.keys().map(String::as_str));
+    linkerd.extend(skew.cli.as_deref());
+    linkerd.len() > 1 || skew.kubelets.len() > 1
+}
+
+fn versions(skew: &Skew, look: Look) -> Vec<String> {
+    let mut components: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (component, version) in &skew.control_plane {
+        components.entry(version).or_default().push(component);
+    }
+    let components: Vec<String> = components
+        .iter()
+        .map(|(version, names)| format!("{} ({})", clean(version), list(names.iter().copied())))
+        .collect();
+    let extensions: Vec<String> =
+        skew.extensions.iter().map(|(name, version)| format!("{} {}", clean(name), clean(version))).collect();
+    let rows = [
+        ("linkerd CLI", one(&skew.cli)),
+        ("control plane", components),
+        ("proxies", counted(&skew.proxies, "pod", "pods")),
+        ("linkerd-cni", one(&skew.cni)),
+        ("extensions", extensions),
+        ("Gateway API", one(&skew.gateway_api)),
+        ("Kubernetes", one(&skew.kubernetes)),
+        ("kubelets", counted(&skew.kubelets, "node", "nodes")),
+    ];
+    let mut lines = Vec::new();
+    for (what, versions) in rows.into_iter().filter(|(_, versions)| !versions.is_empty()) {
+        let label = if lines.is_empty() { "versions" } else { "" };
+        let most = look.most(VERSIONS);
+        let text = super::text::some_of(&versions, most);
+        for (at, line) in wrap(&text, look.prose() - 25).into_iter().enumerate() {
+            let (label, what) = if at == 0 { (label, what) } else { ("", "") };
+            lines.push(format!("{}{}{line}", look.faint(&pad(label, 10)), pad(what, 15)));
+        }
+    }
+    lines
+}
+
+fn one(version: &Option<String>) -> Vec<String> {
+    version.iter().map(|version| clean(version).into_owned()).collect()
+}
+
+/// The version that most have comes first.
+fn counted(versions: &BTreeMap<String, usize>, unit: &str, units: &str) -> Vec<String> {
+    let mut sorted: Vec<(&String, &usize)> = versions.iter().collect();
+    sorted.sort_by_key(|(version, n)| (std::cmp::Reverse(**n), *version));
+    sorted
+        .into_iter()
+        .map(|(version, n)| format!("{} ({})", clean(version), count(*n, unit, units)))
+        .collect()
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(clean).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,171 @@
+//! Text for people: control characters made visible, words wrapped, lists and numbers written out. Pure functions on
+//! strings; colour is `look`'s business.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Characters that could drive a terminal, hide text or reorder it.
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with everything hostile escaped, so that evidence from a cluster cannot drive the reader's terminal. Line
+/// breaks and tabs are escaped too: what was one value stays one line.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hostile) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' => cleaned.push_str("\\n"),
+            '\r' => cleaned.push_str("\\r"),
+            '\t' => cleaned.push_str("\\t"),
+            c if is_hostile(c) => _ = write!(cleaned, "\\u{{{:x}}}", c as u32),
+            c => cleaned.push(c),
+        }
+    }
+    Cow::Owned(cleaned)
+}
+
+/// The same for something to paste: its line breaks are meant.
+pub fn clean_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.trim_end().split('\n').map(clean)
+}
+
+/// JSON or YAML text in which control and direction characters that the writer left alone are escaped as `\uXXXX`. In
+/// both formats they can only stand inside quoted strings here, so the values stay what they were.
+pub fn escape_json(text: String) -> String {
+    let left_alone = |c: char| is_hostile(c) && c != '\n';
+    if !text.contains(left_alone) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if left_alone(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// Breaks a text at spaces into lines of at most `columns`; the first line has `first` columns. A word that is longer
+/// than a line stays whole on a line of its own: paths and commands are there to be copied.
+pub fn wrap_from(text: &str, first: usize, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut room = first;
+    for word in text.split(' ') {
+        let needed = width(word) + usize::from(!line.is_empty());
+        if width(&line) + needed > room && !(line.is_empty() && room >= columns) {
+            lines.push(std::mem::take(&mut line));
+            room = columns;
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    // Doubled spaces at a break would leave blanks behind.
+    lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+    lines
+}
+
+/// [`wrap_from`] with all lines of one width.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    wrap_from(text, columns, columns)
+}
+
+/// Spaces up to a width.
+pub fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// `1 pod`, `17 pods`, `1,834 objects`.
+pub fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(n), if n == 1 { one } else { many })
+}
+
+/// `1,834`.
+pub fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `a, b, c and 4 more`: the first `most` of them. One too many is written out, since `and 1 more` saves nothing.
+pub fn some_of<T: AsRef<str>>(items: &[T], most: usize) -> String {
+    let shown = if items.len() <= most + 1 { items.len() } else { most };
+    let text = items[..shown].iter().map(|item| item.as_ref()).collect::<Vec<_>>().join(", ");
+    match items.len() - shown {
+        0 => text,
+        more => format!("{text} and {} more", thousands(more)),
+    }
+}
+
+/// A long text without its middle; what a message says is at its start and at its end.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    let characters = text.chars().count();
+    if characters <= most {
+        return Cow::Borrowed(text);
+    }
+    let head: String = text.chars().take(most / 2).collect();
+    let tail: String = text.chars().skip(characters - most / 2).collect();
+    Cow::Owned(format!("{head} … {tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_never_broken_and_long_ones_stay_whole() {
+        let text = "the file /etc/cni/net.d/05-cilium.conflist names a plugin that is gone";
+        assert_eq!(
+            wrap(text, 24),
+            ["the file", "/etc/cni/net.d/05-cilium.conflist", "names a plugin that is", "gone"]
+        );
+        assert_eq!(wrap_from("aaa bbb ccc", 4, 8), ["aaa", "bbb ccc"]);
+        assert_eq!(wrap_from("aaaaaa bbb", 4, 8), ["", "aaaaaa", "bbb"]);
+        assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn evidence_cannot_drive_a_terminal() {
+        assert_eq!(clean("a\u{1b}[2Jb\r\nc\u{202e}d\u{9b}"), "a\\u{1b}[2Jb\\r\\nc\\u{202e}d\\u{9b}");
+        assert_eq!(clean_lines("a\n  b\u{7}\n").collect::<Vec<_>>(), ["a", "  b\\u{7}"]);
+        let json = escape_json("\"\u{9b}\u{e0041}\"\n".to_owned());
+        assert_eq!(json, "\"\\u009b\\udb40\\udc41\"\n");
+        assert_eq!(serde_json::from_str::<String>(&json).expect("it is JSON"), "\u{9b}\u{e0041}");
+    }
+
+    #[test]
+    fn numbers_and_lists_are_written_out() {
+        assert_eq!(count(1, "pod", "pods"), "1 pod");
+        assert_eq!(count(1_234_567, "pod", "pods"), "1,234,567 pods");
+        assert_eq!(some_of(&["a", "b", "c"], 2), "a, b, c");
+        assert_eq!(some_of(&["a", "b", "c", "d"], 2), "a, b and 2 more");
+        assert_eq!(shortened("abcdefghij", 4), "ab … ij");
+    }
+}
