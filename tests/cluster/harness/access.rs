@@ -1,0 +1,75 @@
+//! What a user of a cluster may do: one ClusterRole for each, replaced as a whole.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Api, Cluster};
+
+/// One thing that a rule allows: verb, group, resource and, if the rule names objects, the name of one.
+type Right = (String, String, String, Option<String>);
+
+impl Cluster {
+    /// Lets the user do what these rules (of a ClusterRole) allow, and no more; returns when the server goes by it.
+    pub fn grant(&mut self, user: &str, rules: &Value) {
+        let name = format!("cluster-tests:{user}");
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": { "name": name },
+            "rules": rules,
+        });
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": { "name": name },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name },
+            "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
+        });
+        let path = self.api.path(&role);
+        let before = self.api.find(&path).map(|role| rights(&role["rules"])).unwrap_or_default();
+        let after = rights(rules);
+        self.api.apply(&role);
+        self.api.apply(&binding);
+        self.wait(Duration::from_secs(20), |api| {
+            match before.union(&after).find(|right| allowed(api, user, right) != after.contains(*right)) {
+                Some(right) => Err(format!("the server does not go by {right:?} yet")),
+                None => Ok(()),
+            }
+        });
+    }
+}
+
+fn rights(rules: &Value) -> BTreeSet<Right> {
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let mut rights = BTreeSet::new();
+    for rule in rules.as_array().into_iter().flatten() {
+        let names = match texts(&rule["resourceNames"]) {
+            names if names.is_empty() => vec![None],
+            names => names.into_iter().map(Some).collect(),
+        };
+        for verb in texts(&rule["verbs"]) {
+            for group in texts(&rule["apiGroups"]) {
+                for resource in texts(&rule["resources"]) {
+                    for name in &names {
+                        rights.insert((verb.clone(), group.clone(), resource.clone(), name.clone()));
+                    }
+                }
+            }
+        }
+    }
+    rights
+}
+
+fn allowed(api: &Api, user: &str, (verb, group, resource, name): &Right) -> bool {
+    let attributes = json!({ "verb": verb, "group": group, "resource": resource, "name": name });
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": { "user": user, "resourceAttributes": attributes },
+    });
+    api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", &review)["status"]["allowed"] == true
+}

@@ -1,0 +1,153 @@
+//! Installing Linkerd as its own CLI renders it, release by release, and waiting until its pods run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::api::text;
+use super::binaries::{Binaries, binaries};
+use super::objects::{ObjectSet, rank};
+use super::{Api, Cluster, say};
+
+/// The folder of rendered manifests; `None` (said aloud) where it is missing.
+pub fn manifests() -> Option<PathBuf> {
+    data_folder("MESHDOCTOR_MANIFESTS", "manifests")
+}
+
+/// The folder of recorded clusters; `None` (said aloud) where it is missing.
+pub fn recordings() -> Option<PathBuf> {
+    data_folder("MESHDOCTOR_RECORDINGS", "recordings")
+}
+
+fn data_folder(variable: &str, name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os(variable)
+        .map(PathBuf::from)
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    say(&format!(
+        "SKIPPED, a test that needs {name}: {} is no folder ({variable} names it)",
+        folder.display()
+    ));
+    None
+}
+
+impl Cluster {
+    /// Nodes `node-1` and so on, spread over three zones, that run this kubelet.
+    pub fn add_nodes(&self, count: usize, kubelet: &str) {
+        for number in 1..=count {
+            let name = format!("node-{number}");
+            let labels = json!({
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/os": "linux",
+                "topology.kubernetes.io/zone": format!("zone-{}", number % 3),
+            });
+            let room = json!({ "cpu": "32", "memory": "128Gi", "pods": "250" });
+            self.api.create(&json!({
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": { "name": name, "labels": labels },
+                "status": {
+                    "capacity": room,
+                    "allocatable": room,
+                    "nodeInfo": {
+                        "architecture": "amd64",
+                        "bootID": "",
+                        "containerRuntimeVersion": "containerd://1.7.27",
+                        // kwok passes this through YAML: a version that looks like a number would become one.
+                        "kernelVersion": "6.1.131-generic",
+                        "kubeProxyVersion": kubelet,
+                        "kubeletVersion": kubelet,
+                        "machineID": "",
+                        "operatingSystem": "linux",
+                        "osImage": "Ubuntu 22.04.5 LTS",
+                        "systemUUID": "",
+                    },
+                },
+            }));
+        }
+    }
+
+    /// Applies the standard definitions of the Gateway API, which releases from 2.19 on expect to find. False
+    /// (said aloud) where they cannot be had.
+    pub fn install_gateway_api(&self) -> bool {
+        match binaries().map(Binaries::gateway_api) {
+            Some(Ok(folder)) => {
+                for definition in ObjectSet::read(&folder).objects {
+                    self.api.apply(&definition);
+                }
+                true
+            }
+            Some(Err(why)) => {
+                say(&format!("SKIPPED, the Gateway API: {why}"));
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Applies the named parts (`crds`, `control-plane-ha`, `viz`, ...) of a release and waits until every pod is ready.
+    ///
+    /// Webhook configurations come once all pods are there: nothing answers them here.
+    pub fn install(&mut self, release: &str, parts: &[&str]) {
+        let Some(manifests) = manifests() else { return };
+        let mut objects: Vec<Value> = parts
+            .iter()
+            .flat_map(|part| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects)
+            .collect();
+        objects.sort_by_key(rank);
+        let (webhooks, objects): (Vec<_>, Vec<_>) =
+            objects.into_iter().partition(|object| text(object, "kind").ends_with("WebhookConfiguration"));
+        for object in &objects {
+            self.api.apply(object);
+        }
+        self.wait_until_ready();
+        for object in &webhooks {
+            self.api.apply(object);
+        }
+    }
+
+    /// Waits until every Deployment and DaemonSet has all its pods, new and ready, and no pod is left over.
+    pub fn wait_until_ready(&mut self) {
+        self.wait(Duration::from_secs(120), all_ready);
+    }
+}
+
+fn all_ready(api: &Api) -> Result<(), String> {
+    for kind in ["deployments", "daemonsets"] {
+        for workload in api.list(&format!("/apis/apps/v1/{kind}")) {
+            let status = &workload["status"];
+            let number = |field: &str| status[field].as_u64().unwrap_or_default();
+            let (wanted, updated, ready) = match kind {
+                "deployments" => (
+                    workload["spec"]["replicas"].as_u64().unwrap_or(1),
+                    number("updatedReplicas"),
+                    number("availableReplicas"),
+                ),
+                _ => (
+                    number("desiredNumberScheduled"),
+                    number("updatedNumberScheduled"),
+                    number("numberAvailable"),
+                ),
+            };
+            let seen =
+                number("observedGeneration") == workload["metadata"]["generation"].as_u64().unwrap_or(1);
+            if !seen || updated != wanted || ready != wanted || wanted == 0 {
+                return Err(format!("{kind} {}: {}", text(&workload["metadata"], "name"), status));
+            }
+        }
+    }
+    for pod in api.list("/api/v1/pods") {
+        let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+        let ready =
+            conditions.clone().any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
+        let ended = pod["status"]["phase"] == "Succeeded";
+        if pod["metadata"]["deletionTimestamp"].is_string() || !(ready || ended) {
+            return Err(format!("pod {}: {}", text(&pod["metadata"], "name"), pod["status"]));
+        }
+    }
+    Ok(())
+}

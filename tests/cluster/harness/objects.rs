@@ -1,0 +1,125 @@
+//! Kubernetes objects in files: manifests, `kubectl get` output, whole clusters as folders.
+//!
+//! Reading and ordering only; writing them to a server is done elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::api::text;
+
+/// A cluster as it lies in a folder.
+#[derive(Debug, Default)]
+pub struct ObjectSet {
+    /// Every object of every file, in the order in which a server can take them.
+    pub objects: Vec<Value>,
+    /// What `kubectl version -o json` in the folder says of the server, such as `v1.31.5-eks-abcdef0`.
+    pub version: Option<String>,
+}
+
+impl ObjectSet {
+    /// Reads a file, or every YAML and JSON file under a folder, `nodes` (snapshots of nodes) left aside.
+    pub fn read(path: &Path) -> ObjectSet {
+        let mut set = ObjectSet::default();
+        for file in files(path) {
+            for document in documents(&file) {
+                set.take(document);
+            }
+        }
+        set.objects.sort_by_key(rank);
+        set
+    }
+
+    fn take(&mut self, document: Value) {
+        if let Some(version) = document["serverVersion"]["gitVersion"].as_str() {
+            self.version = Some(version.to_owned());
+        } else if document["items"].is_array() && text(&document, "kind").ends_with("List") {
+            let Value::Object(mut list) = document else { return };
+            if let Some(Value::Array(items)) = list.remove("items") {
+                self.objects.extend(items.into_iter().filter(is_object));
+            }
+        } else if is_object(&document) {
+            self.objects.push(document);
+        }
+    }
+}
+
+/// The documents of a file; a panic names what cannot be read.
+pub fn documents(file: &Path) -> Vec<Value> {
+    let content = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    if file.extension().is_some_and(|extension| extension == "json") {
+        let value = serde_json::from_str(&content);
+        return vec![value.unwrap_or_else(|error| panic!("{}: {error}", file.display()))];
+    }
+    serde_yaml::Deserializer::from_str(&content)
+        .map(|document| {
+            Value::deserialize(document).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        })
+        .collect()
+}
+
+fn files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let mut found = Vec::new();
+    for entry in entries {
+        let extension = entry.extension().and_then(|extension| extension.to_str());
+        if entry.is_dir() && entry.file_name().is_some_and(|name| name != "nodes") {
+            found.extend(files(&entry));
+        } else if entry.is_file() && matches!(extension, Some("yaml" | "yml" | "json")) {
+            found.push(entry);
+        }
+    }
+    found
+}
+
+fn is_object(document: &Value) -> bool {
+    document["apiVersion"].is_string() && document["kind"].is_string() && document["metadata"].is_object()
+}
+
+/// The order in which objects are written: what others need comes first, webhooks come last, since they would be
+/// called (in vain) for everything after them.
+pub fn rank(object: &Value) -> usize {
+    const ORDER: [&str; 27] = [
+        "CustomResourceDefinition",
+        "Namespace",
+        "PriorityClass",
+        "Node",
+        "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "ConfigMap",
+        "Secret",
+        "LimitRange",
+        "ResourceQuota",
+        "PodDisruptionBudget",
+        "Service",
+        "ControllerRevision",
+        "CronJob",
+        "Job",
+        "DaemonSet",
+        "StatefulSet",
+        "Deployment",
+        "ReplicaSet",
+        "Pod",
+        "Endpoints",
+        "EndpointSlice",
+        "Lease",
+        "Event",
+    ];
+    let kind = text(object, "kind");
+    let last = ["APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"];
+    match (ORDER.iter().position(|one| *one == kind), last.iter().position(|one| *one == kind)) {
+        (Some(place), _) => place,
+        (None, None) => ORDER.len(),
+        (None, Some(place)) => ORDER.len() + 1 + place,
+    }
+}

@@ -1,0 +1,80 @@
+//! Every release of Linkerd comes up on a real API server, in every shape its CLI renders.
+
+use serde_json::Value;
+
+use crate::harness::binaries::kubernetes_version;
+use crate::harness::linkerd::manifests;
+use crate::harness::{Cluster, Options};
+
+#[test]
+fn release_2_15_comes_up_in_every_shape() {
+    every_shape("2.15");
+}
+
+#[test]
+fn release_2_16_comes_up_in_every_shape() {
+    every_shape("2.16");
+}
+
+#[test]
+fn release_2_17_comes_up_in_every_shape() {
+    every_shape("2.17");
+}
+
+#[test]
+fn release_2_18_comes_up_in_every_shape() {
+    every_shape("2.18");
+}
+
+#[test]
+fn release_2_19_comes_up_in_every_shape() {
+    every_shape("2.19");
+}
+
+#[test]
+fn release_2_20_comes_up_in_every_shape() {
+    every_shape("2.20");
+}
+
+/// The releases whose own definitions hold the routes of the Gateway API; the later ones expect them to be there.
+const DEFINES_ROUTES: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
+
+/// Two clusters for each release: one that grows from the default install as operators let theirs grow, and one where
+/// the CNI plugin takes the place of the init container from the start.
+fn every_shape(release: &str) {
+    if manifests().is_none() {
+        return;
+    }
+    let grows: [(&[&str], usize); 5] = [
+        (&["crds", "control-plane", "workloads"], 3),
+        (&["control-plane-native-sidecar"], 3),
+        (&["viz"], 3),
+        (&["multicluster"], 3),
+        // The last one, since its webhooks refuse further pods: nothing answers them.
+        (&["control-plane-ha"], 9),
+    ];
+    let with_plugin: [(&[&str], usize); 1] = [(&["crds", "cni", "control-plane-cni", "workloads"], 3)];
+    for shapes in [&grows[..], &with_plugin[..]] {
+        let Some(mut cluster) = Cluster::start(Options::played()) else { return };
+        cluster.add_nodes(3, &kubernetes_version());
+        if !DEFINES_ROUTES.contains(&release) {
+            cluster.install_gateway_api();
+        }
+        for (parts, control_plane) in shapes {
+            cluster.install(release, parts);
+            assert_meshed(&cluster, release, parts, *control_plane);
+        }
+    }
+}
+
+/// The harness waits for pods; that they are the right ones, all with a proxy, is looked at here.
+fn assert_meshed(cluster: &Cluster, release: &str, parts: &[&str], control_plane: usize) {
+    let pods = |namespace: &str| cluster.api.list(&format!("/api/v1/namespaces/{namespace}/pods"));
+    let meshed = |pod: &&Value| pod.to_string().contains("\"name\":\"linkerd-proxy\"");
+    let (linkerd, shop) = (pods("linkerd"), pods("shop"));
+    let counts = (linkerd.iter().filter(meshed).count(), shop.iter().filter(meshed).count());
+    assert_eq!(counts, (control_plane, shop.len()), "{release} with {parts:?}");
+    assert!(!shop.is_empty(), "{release} with {parts:?}: no workload runs");
+    let daemons = pods("linkerd-cni").len();
+    assert_eq!(daemons, if parts.contains(&"cni") { 3 } else { 0 }, "{release} with {parts:?}");
+}

@@ -1,0 +1,15 @@
+//! The live tier: a real etcd and kube-apiserver on this machine, with real Linkerd manifests on them.
+//!
+//! `harness` owns everything that is not a test: building the servers, running them, talking to them and putting
+//! objects on them. The other modules are the tests. Nothing here may depend on a cluster that somebody else runs, and
+//! nothing that is started here may send traffic off the machine.
+//!
+//! `docs/testing.md` says what the tier needs and which variables steer it.
+#![cfg(feature = "live")]
+// All of this is test code, but only functions marked `#[test]` count as such for clippy's `allow-*-in-tests`.
+#![allow(clippy::unwrap_used)]
+
+mod harness;
+mod installs;
+mod seeds;
+mod servers;
