@@ -4,11 +4,15 @@
 //! `table` is the report for people, made from `header`, `finding` and `coverage`; `look` says how it is to look.
 
 mod coverage;
+pub mod document;
 mod finding;
 mod header;
+pub mod json;
 pub mod look;
+pub mod short;
 mod subject;
 pub mod table;
 pub mod text;
+pub mod yaml;
 
 pub use look::Look;

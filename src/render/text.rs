@@ -7,7 +7,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// Characters that could drive a terminal, hide text or reorder it.
-fn is_hostile(c: char) -> bool {
+pub(super) fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'

@@ -1,0 +1,393 @@
+//! The document that machines read: the structs behind `json` and `yaml`, schema `meshdoctor.report/1`. They are a
+//! contract: fields are only ever added, names and meanings stay. `docs/schema/report.v1.json` says the same in JSON
+//! Schema, and a test holds the two together. Nothing here decides anything; it copies from the report.
+
+mod fill;
+
+pub use fill::Failure;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Confidence, Severity, StepKind};
+use crate::model::cluster::TimeSource;
+
+/// One run. Every field is there in every outcome, also when the run never came to a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    /// `meshdoctor.report/1`.
+    pub schema: String,
+    /// What wrote it.
+    pub tool: Tool,
+    /// How the run went. Everything that differs between two runs on the same evidence is here and in `origin`.
+    pub run: Run,
+    /// Where the evidence came from; `null` when none was read.
+    pub origin: Option<Origin>,
+    /// What was looked at; `null` when nothing was.
+    pub subject: Option<Subject>,
+    /// The result in figures.
+    pub verdict: Verdict,
+    /// What was looked at, and what could not be.
+    pub coverage: Coverage,
+    /// Every selected check with its outcome, in order.
+    pub checks: Vec<Check>,
+    /// Every finding, causes and symptoms alike: roots first, the worst first.
+    pub findings: Vec<Finding>,
+    /// What explains what: every finding that is named in another's `causedBy`.
+    pub causes: Vec<Cause>,
+    /// Findings that were waived. Always empty so far.
+    pub waivers: Vec<serde_json::Value>,
+    /// What the border replaced or dropped.
+    pub redaction: Redaction,
+    /// What went wrong with the run itself.
+    pub errors: Vec<RunError>,
+}
+
+/// What wrote the document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// `meshdoctor`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The date of the facts that age, such as releases and annotations; `null` when the run did not come that far.
+    pub knowledge: Option<String>,
+}
+
+/// How the run went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// The words of the command line, without values that could be secret.
+    pub command: Vec<String>,
+    /// The moment that was judged.
+    pub judged_at: Option<Timestamp>,
+    /// Where that moment comes from.
+    pub judged_at_source: Option<TimeSource>,
+}
+
+/// Where the evidence came from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// `live`, `bundle`, `dump`, `nodes`, `demo` or `case`.
+    pub kind: String,
+    /// The context, path or name that was read.
+    pub name: String,
+}
+
+/// What was looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Subject {
+    /// `EKS`, `GKE` and so on; `null` when it is not known.
+    pub distribution: Option<String>,
+    /// The control plane's namespace.
+    pub control_plane_namespace: String,
+    /// Every version in the mesh. `null` or empty means not known.
+    pub versions: Versions,
+}
+
+/// Every version in the mesh.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Versions {
+    /// The API server's.
+    pub kubernetes: Option<String>,
+    /// Kubelets: nodes by version.
+    pub kubelets: BTreeMap<String, usize>,
+    /// The operator's own `linkerd` command.
+    pub cli: Option<String>,
+    /// The control plane's components: the version of each.
+    pub control_plane: BTreeMap<String, String>,
+    /// Proxies: pods by version.
+    pub proxies: BTreeMap<String, usize>,
+    /// linkerd-cni.
+    pub cni: Option<String>,
+    /// Extensions: the version of each.
+    pub extensions: BTreeMap<String, String>,
+    /// The Gateway API's definitions.
+    pub gateway_api: Option<String>,
+}
+
+/// The result in figures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The exit status.
+    pub status: u8,
+    /// What that status means.
+    pub meaning: String,
+    /// What fails a run (`--fail-on`); `null` when the run did not come that far.
+    pub gate: Option<String>,
+    /// Findings that no other explains, by severity.
+    pub roots: Counts,
+    /// All findings by severity.
+    pub findings: Counts,
+    /// Checks by outcome.
+    pub checks: Tally,
+}
+
+/// A number for each severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Errors.
+    pub error: usize,
+    /// Warnings.
+    pub warning: usize,
+    /// Infos.
+    pub info: usize,
+}
+
+/// Checks by outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    /// All that were selected.
+    pub selected: usize,
+    /// Looked, and found nothing.
+    pub passed: usize,
+    /// Had nothing to ask their question of.
+    pub not_applicable: usize,
+    /// Could not judge, or not everything. Those that found something nevertheless are counted here too.
+    pub not_judged: usize,
+    /// Crashed.
+    pub crashed: usize,
+}
+
+/// What was looked at, and what could not be.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Objects that were read.
+    pub objects: usize,
+    /// Nodes in the cluster; `null` when that is not known.
+    pub nodes: Option<usize>,
+    /// Nodes with node evidence.
+    pub snapshots: usize,
+    /// What is missing.
+    pub gaps: Vec<Gap>,
+}
+
+/// A piece of evidence that was needed and is not there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gap {
+    /// What is missing, in words: `configmaps linkerd/linkerd-config`.
+    pub what: String,
+    /// The same as cards write it under `needs`: `configmaps/control-plane/linkerd-config`.
+    pub item: String,
+    /// Which part of it, where the rest is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-offered`, `timed-out`, `malformed`, `failed`.
+    pub why: String,
+    /// The same in words, with what the server or the parser said.
+    pub message: String,
+    /// Whether somebody asked for it: those gaps make the exit status 4.
+    pub asked_for: bool,
+    /// The checks that needed it.
+    pub checks: Vec<String>,
+    /// How to close the gap.
+    pub close: String,
+}
+
+/// A selected check and how it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Its id.
+    pub id: String,
+    /// Its category.
+    pub category: String,
+    /// Its title.
+    pub title: String,
+    /// The highest severity its findings may have.
+    pub severity: Severity,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it does not apply, or what it crashed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Looked, and found nothing; nothing that was needed was missing.
+    Pass,
+    /// Found something; perhaps there are gaps as well.
+    Findings,
+    /// There is nothing that the question could be asked of.
+    NotApplicable,
+    /// Could not judge, or not everything.
+    Unknown,
+    /// A bug in meshdoctor; the other checks are not touched by it.
+    Crashed,
+}
+
+/// Something wrong or worth knowing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The check that found it.
+    pub check: String,
+    /// How much harm.
+    pub severity: Severity,
+    /// Seen or inferred.
+    pub confidence: Confidence,
+    /// What it is about; at least one.
+    pub subjects: Vec<About>,
+    /// What is wrong and why it matters.
+    pub message: String,
+    /// What proves it.
+    pub evidence: Vec<Evidence>,
+    /// What to do.
+    pub remedy: Remedy,
+    /// Fingerprints of the findings that explain it.
+    pub caused_by: Vec<String>,
+    /// Which finding this is: the same in every run that finds the same trouble.
+    pub fingerprint: String,
+}
+
+/// What a finding is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "type")]
+pub enum About {
+    /// A Kubernetes object, resolved to its owner.
+    Object {
+        /// Its kind.
+        kind: String,
+        /// Its namespace; left out for cluster-scoped objects.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// The pods of it that are meant.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pods: Vec<String>,
+    },
+    /// A node, or a place on it.
+    Node {
+        /// The node's name.
+        node: String,
+        /// The file on it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The place in the file, as a JSON path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        /// The line in the file, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+    },
+    /// Something else: the operator's CLI, the API server, the cluster as a whole.
+    Thing {
+        /// What it is.
+        thing: String,
+    },
+}
+
+/// An observed fact, quoted, with where it was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "from")]
+pub enum Evidence {
+    /// A field of an object.
+    Field {
+        /// The object: `Deployment shop/web`.
+        object: String,
+        /// The field.
+        path: String,
+        /// What was seen.
+        said: String,
+    },
+    /// A place in a file of a node.
+    File {
+        /// The node.
+        node: String,
+        /// The file's path on the node.
+        file: String,
+        /// The place in the file, as a JSON path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        /// The line, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+        /// The column, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        column: Option<u32>,
+        /// What was seen.
+        said: String,
+    },
+    /// An Event.
+    Event {
+        /// What the event is about.
+        object: String,
+        /// Its reason.
+        reason: String,
+        /// How often it was seen.
+        count: u32,
+        /// When it was last seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last: Option<Timestamp>,
+        /// Its message.
+        said: String,
+    },
+    /// Something else that is named.
+    Other {
+        /// Its name.
+        name: String,
+        /// What was seen.
+        said: String,
+    },
+}
+
+/// What to do, in order, and how to see that it worked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Remedy {
+    /// The steps, in the order in which they must be done.
+    pub steps: Vec<Step>,
+    /// The command that verifies it.
+    pub verify: String,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// What kind of act it is.
+    pub kind: StepKind,
+    /// What to do.
+    pub text: String,
+    /// What to paste; may have several lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// A finding that explains others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// Its check.
+    pub check: String,
+    /// Fingerprints of what it explains.
+    pub explains: Vec<String>,
+}
+
+/// What the border replaced or dropped.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Redaction {
+    /// Objects and node files in which something was replaced or dropped.
+    pub touched: usize,
+}
+
+/// Something that went wrong with the run itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunError {
+    /// What went wrong and, where there is one, the next step.
+    pub message: String,
+}

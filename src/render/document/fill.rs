@@ -1,0 +1,266 @@
+//! Fills the document from a report, or from a run that never came to one.
+
+use std::collections::BTreeMap;
+
+use super::{
+    About, Cause, Check, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome, Redaction,
+    Remedy, Run, RunError, Step, Subject, Tally, Tool, Verdict, Versions,
+};
+use crate::checks;
+use crate::exit;
+use crate::finding::{self, Place};
+use crate::report::{self, Report, SCHEMA};
+use crate::source;
+
+/// A run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption.
+#[derive(Debug, Clone, Default)]
+pub struct Failure {
+    /// The exit status.
+    pub status: u8,
+    /// What went wrong, each with its next step.
+    pub errors: Vec<String>,
+    /// As far as the run went.
+    pub run: report::Run,
+    /// Where the evidence was to come from, when that was clear.
+    pub origin: Option<source::Origin>,
+}
+
+impl From<&Failure> for Document {
+    fn from(failure: &Failure) -> Document {
+        Document {
+            schema: SCHEMA.to_owned(),
+            tool: tool(None),
+            run: run(&failure.run),
+            origin: failure.origin.as_ref().map(origin),
+            subject: None,
+            verdict: Verdict {
+                status: failure.status,
+                meaning: meaning(failure.status),
+                ..Verdict::default()
+            },
+            coverage: Coverage::default(),
+            checks: Vec::new(),
+            findings: Vec::new(),
+            causes: Vec::new(),
+            waivers: Vec::new(),
+            redaction: Redaction::default(),
+            errors: errors(&failure.errors),
+        }
+    }
+}
+
+impl From<&Report> for Document {
+    fn from(report: &Report) -> Document {
+        let findings: Vec<Finding> = report.findings.iter().map(Finding::from).collect();
+        Document {
+            schema: SCHEMA.to_owned(),
+            tool: tool(Some(report.knowledge_date.clone())),
+            run: Run {
+                judged_at: Some(report.at.0),
+                judged_at_source: Some(report.at.1),
+                ..run(&report.run)
+            },
+            origin: Some(origin(&report.origin)),
+            subject: Some(subject(report)),
+            verdict: verdict(report),
+            coverage: coverage(&report.coverage),
+            checks: report.checks.iter().map(Check::from).collect(),
+            causes: causes(&findings),
+            findings,
+            waivers: Vec::new(),
+            redaction: Redaction { touched: report.redacted },
+            errors: errors(&report.errors),
+        }
+    }
+}
+
+fn tool(knowledge: Option<String>) -> Tool {
+    Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), knowledge }
+}
+
+fn run(run: &report::Run) -> Run {
+    Run {
+        started: run.started,
+        milliseconds: run.milliseconds,
+        command: run.command.clone(),
+        judged_at: None,
+        judged_at_source: None,
+    }
+}
+
+fn origin(origin: &source::Origin) -> Origin {
+    Origin { kind: origin.kind.clone(), name: origin.name.clone() }
+}
+
+fn errors(errors: &[String]) -> Vec<RunError> {
+    errors.iter().map(|message| RunError { message: message.clone() }).collect()
+}
+
+/// What a status means, in the words of the documentation.
+fn meaning(status: u8) -> String {
+    exit::ALL
+        .iter()
+        .find(|(known, _)| *known == status)
+        .map_or_else(|| "ended by a signal".to_owned(), |(_, meaning)| (*meaning).to_owned())
+}
+
+fn subject(report: &Report) -> Subject {
+    let skew = &report.subject;
+    Subject {
+        distribution: skew.distribution.clone(),
+        control_plane_namespace: report.control_plane_namespace.clone(),
+        versions: Versions {
+            kubernetes: skew.kubernetes.clone(),
+            kubelets: skew.kubelets.clone(),
+            cli: skew.cli.clone(),
+            control_plane: skew.control_plane.clone(),
+            proxies: skew.proxies.clone(),
+            cni: skew.cni.clone(),
+            extensions: skew.extensions.clone(),
+            gateway_api: skew.gateway_api.clone(),
+        },
+    }
+}
+
+fn verdict(report: &Report) -> Verdict {
+    let verdict = &report.verdict;
+    Verdict {
+        status: verdict.status,
+        meaning: meaning(verdict.status),
+        gate: Some(verdict.gate.to_owned()),
+        roots: counts(verdict.roots),
+        findings: counts(verdict.findings),
+        checks: Tally {
+            selected: report.checks.len(),
+            passed: verdict.passed,
+            not_applicable: verdict.not_applicable,
+            not_judged: verdict.not_judged,
+            crashed: verdict.crashed,
+        },
+    }
+}
+
+fn counts(counts: report::Counts) -> Counts {
+    Counts { error: counts.error, warning: counts.warning, info: counts.info }
+}
+
+fn coverage(coverage: &report::Coverage) -> Coverage {
+    Coverage {
+        objects: coverage.objects,
+        nodes: coverage.nodes,
+        snapshots: coverage.snapshots,
+        gaps: coverage.gaps.iter().map(Gap::from).collect(),
+    }
+}
+
+impl From<&report::Gap> for Gap {
+    fn from(gap: &report::Gap) -> Gap {
+        let missing = &gap.missing;
+        Gap {
+            what: missing.request.to_string(),
+            item: missing.request.item.to_string(),
+            part: missing.part.clone(),
+            why: missing.why.word().to_owned(),
+            message: missing.why.to_string(),
+            asked_for: missing.was_asked_for(),
+            checks: gap.checks.iter().map(|id| (*id).to_owned()).collect(),
+            close: missing.close(),
+        }
+    }
+}
+
+impl From<&report::Judged> for Check {
+    fn from(judged: &report::Judged) -> Check {
+        let (outcome, reason) = match &judged.outcome {
+            checks::Outcome::Pass => (Outcome::Pass, None),
+            checks::Outcome::Findings => (Outcome::Findings, None),
+            checks::Outcome::NotApplicable(reason) => (Outcome::NotApplicable, Some(reason.clone())),
+            checks::Outcome::Unknown => (Outcome::Unknown, None),
+            checks::Outcome::Crashed(message) => (Outcome::Crashed, Some(message.clone())),
+        };
+        Check {
+            id: judged.id.to_owned(),
+            category: judged.category.clone(),
+            title: judged.title.clone(),
+            severity: judged.severity,
+            outcome,
+            reason,
+        }
+    }
+}
+
+impl From<&finding::Finding> for Finding {
+    fn from(finding: &finding::Finding) -> Finding {
+        Finding {
+            check: finding.check.to_owned(),
+            severity: finding.severity,
+            confidence: finding.confidence,
+            subjects: finding.subjects.iter().map(About::from).collect(),
+            message: finding.message.clone(),
+            evidence: finding.evidence.iter().map(Evidence::from).collect(),
+            remedy: Remedy {
+                steps: finding
+                    .remedy
+                    .steps
+                    .iter()
+                    .map(|step| Step {
+                        kind: step.kind,
+                        text: step.text.clone(),
+                        command: step.command.clone(),
+                    })
+                    .collect(),
+                verify: finding.remedy.verify.clone(),
+            },
+            caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
+            fingerprint: finding.fingerprint().0,
+        }
+    }
+}
+
+impl From<&finding::Subject> for About {
+    fn from(subject: &finding::Subject) -> About {
+        match subject.clone() {
+            finding::Subject::Object { kind, namespace, name, pods } => {
+                About::Object { kind, namespace, name, pods }
+            }
+            finding::Subject::Node { node, file, path, line } => {
+                About::Node { node, file, path: path.filter(|path| !path.is_empty()), line }
+            }
+            finding::Subject::Thing { thing } => About::Thing { thing },
+        }
+    }
+}
+
+impl From<&finding::Evidence> for Evidence {
+    fn from(evidence: &finding::Evidence) -> Evidence {
+        let said = evidence.said.clone();
+        match evidence.place.clone() {
+            Place::Field { object, path } => Evidence::Field { object, path, said },
+            Place::File { node, file, path, line, column } => {
+                Evidence::File { node, file, path, line, column, said }
+            }
+            Place::Event { object, reason, count, last } => {
+                Evidence::Event { object, reason, count, last, said }
+            }
+            Place::Other { name } => Evidence::Other { name, said },
+        }
+    }
+}
+
+/// What explains what, in the order of the findings.
+fn causes(findings: &[Finding]) -> Vec<Cause> {
+    let mut explained: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for finding in findings {
+        for cause in &finding.caused_by {
+            let explains = explained.entry(cause).or_default();
+            if !explains.contains(&finding.fingerprint) {
+                explains.push(finding.fingerprint.clone());
+            }
+        }
+    }
+    let cause = |finding: &Finding| {
+        let explains = explained.remove(finding.fingerprint.as_str())?;
+        Some(Cause { fingerprint: finding.fingerprint.clone(), check: finding.check.clone(), explains })
+    };
+    findings.iter().filter_map(cause).collect()
+}

@@ -1,0 +1,74 @@
+//! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
+//!
+//! ```text
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [because of CHECK[, CHECK...]]]
+//! unknown CHECK WHAT: WHY [HOW TO CLOSE THE GAP]
+//! crashed CHECK: MESSAGE
+//! trouble: MESSAGE
+//! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N unknown, N crashed; exit STATUS
+//! ```
+//!
+//! One line each: a finding (causes and symptoms alike, the order is that of the report), a check with a piece of
+//! evidence it could not get, a crash, and always one `result`, so that an empty answer never looks like a good one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::text::clean;
+use crate::checks::Outcome;
+use crate::finding::{Confidence, Finding, Fingerprint};
+use crate::report::Report;
+
+/// The report in lines.
+pub fn report(report: &Report) -> String {
+    let mut text = String::new();
+    let checks: BTreeMap<Fingerprint, &str> =
+        report.findings.iter().map(|finding| (finding.fingerprint(), finding.check)).collect();
+    for finding in &report.findings {
+        _ = writeln!(text, "{}", line(finding, &checks));
+    }
+    for check in &report.checks {
+        for gap in &check.gaps {
+            let what = gap.to_string();
+            _ = writeln!(text, "unknown {} {} [{}]", check.id, clean(&what), clean(&gap.close()));
+        }
+        if let Outcome::Crashed(message) = &check.outcome {
+            _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
+        }
+    }
+    for error in &report.errors {
+        _ = writeln!(text, "trouble: {}", clean(error));
+    }
+    let verdict = &report.verdict;
+    let roots = verdict.roots;
+    _ = writeln!(
+        text,
+        "result {} error, {} warning, {} info; {} passed, {} not-applicable, {} unknown, {} crashed; exit {}",
+        roots.error,
+        roots.warning,
+        roots.info,
+        verdict.passed,
+        verdict.not_applicable,
+        verdict.not_judged,
+        verdict.crashed,
+        verdict.status
+    );
+    text
+}
+
+fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
+    let subjects: Vec<String> =
+        finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
+    let subjects = subjects.join(", ");
+    let mut line = format!("{} {} {subjects}: {}", finding.severity, finding.check, clean(&finding.message));
+    if finding.confidence == Confidence::Likely {
+        line.push_str(" [likely]");
+    }
+    let causes: BTreeSet<&str> =
+        finding.caused_by.iter().filter_map(|cause| checks.get(cause).copied()).collect();
+    if !causes.is_empty() {
+        let causes: Vec<&str> = causes.into_iter().collect();
+        _ = write!(line, " [because of {}]", causes.join(", "));
+    }
+    line
+}
