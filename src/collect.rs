@@ -242,6 +242,11 @@ impl Border<'_> {
     /// Parses, redacts, saves; the redacted object.
     fn redacted(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
         let mut value: serde_json::Value = serde_json::from_slice(json)?;
+        if let (Some(kind), Some(object)) = (self.request.item.kind(), value.as_object_mut()) {
+            // API servers leave both out of a list's items, and what is kept must stand by itself.
+            object.entry("apiVersion").or_insert_with(|| kind.api_version().into());
+            object.entry("kind").or_insert_with(|| kind.info().kind.into());
+        }
         if redact::object(&mut value).touched() {
             self.touched.fetch_add(1, Ordering::Relaxed);
         }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::item::{Item, Kind};
 use crate::model::node::NodeFiles;
 
+#[cfg(feature = "live")]
+pub mod live;
 pub mod memory;
 
 /// An [`Item`] with its namespace filled in: what a source is really asked.

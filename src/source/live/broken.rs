@@ -1,0 +1,144 @@
+//! Why a connection failed, found by walking an error's causes down to the one that says it.
+
+use std::error::Error;
+use std::io;
+
+use super::quote::quote;
+
+/// Why there was no whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Nobody listens there.
+    Refused,
+    /// The host's name is not known.
+    NoSuchHost { message: String },
+    /// The network does not lead there.
+    Unreachable { message: String },
+    /// The connection could not be made in time.
+    ConnectTimedOut,
+    /// The server's certificate is not one that the kubeconfig trusts.
+    Certificate { message: String },
+    /// TLS failed in another way.
+    Tls { message: String },
+    /// The proxy in between refused.
+    Proxy { message: String },
+    /// The connection ended before the answer did.
+    Cut,
+    /// Anything else.
+    Other { message: String },
+}
+
+impl Broken {
+    /// Whether trying again may help.
+    pub(super) fn may_pass(&self, settled: bool) -> bool {
+        match self {
+            Broken::Cut => true,
+            Broken::Refused => settled,
+            Broken::NoSuchHost { .. }
+            | Broken::Unreachable { .. }
+            | Broken::ConnectTimedOut
+            | Broken::Certificate { .. }
+            | Broken::Tls { .. }
+            | Broken::Proxy { .. }
+            | Broken::Other { .. } => false,
+        }
+    }
+
+    /// In words, for a request that has no answer because of it.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Broken::Refused => "the connection was refused".to_owned(),
+            Broken::ConnectTimedOut => "the connection could not be made in time".to_owned(),
+            Broken::Cut => "the connection ended in the middle of the answer".to_owned(),
+            Broken::Certificate { message } => format!("the server's certificate is not trusted: {message}"),
+            Broken::Tls { message } => format!("TLS failed: {message}"),
+            Broken::Proxy { message } => format!("the proxy refused: {message}"),
+            Broken::NoSuchHost { message } | Broken::Unreachable { message } | Broken::Other { message } => {
+                message.clone()
+            }
+        }
+    }
+}
+
+/// Finds the reason in an error of the client.
+pub(super) fn broken(error: &(dyn Error + 'static)) -> Broken {
+    let mut texts: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(found) = known(cause) {
+            return found;
+        }
+        let text = cause.to_string();
+        // Wrappers repeat what they wrap.
+        texts.retain(|earlier| !earlier.contains(&text));
+        texts.push(text);
+        next = cause.source();
+    }
+    if texts.iter().any(|text| text.starts_with("dns error") || text.contains("failed to lookup address")) {
+        return Broken::NoSuchHost { message: quote(texts.last().map_or("", String::as_str), 200) };
+    }
+    if let Some(text) = texts.iter().find(|text| text.starts_with("tunnel error")) {
+        return Broken::Proxy { message: quote(text, 200) };
+    }
+    Broken::Other { message: quote(&texts.join(": "), 300) }
+}
+
+fn known(cause: &(dyn Error + 'static)) -> Option<Broken> {
+    if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+        return Some(tls_trouble(tls));
+    }
+    if let Some(http) = cause.downcast_ref::<hyper::Error>()
+        && (http.is_incomplete_message() || http.is_canceled() || http.is_closed())
+    {
+        return Some(Broken::Cut);
+    }
+    let io = cause.downcast_ref::<io::Error>()?;
+    // An io::Error names as its source what lies below the error it carries, not that error itself.
+    if let Some(inner) = io.get_ref()
+        && let Some(found) = known(inner)
+    {
+        return Some(found);
+    }
+    match io.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Broken::Refused),
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => Some(Broken::Cut),
+        io::ErrorKind::TimedOut => Some(Broken::ConnectTimedOut),
+        io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown
+        | io::ErrorKind::AddrNotAvailable => {
+            Some(Broken::Unreachable { message: quote(&io.to_string(), 200) })
+        }
+        _ => None,
+    }
+}
+
+fn tls_trouble(error: &rustls::Error) -> Broken {
+    use rustls::{CertificateError, Error};
+    match error {
+        Error::InvalidCertificate(reason) => Broken::Certificate {
+            message: match reason {
+                CertificateError::UnknownIssuer => {
+                    "it is signed by an authority that the kubeconfig does not name".to_owned()
+                }
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                    "it has expired".to_owned()
+                }
+                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                    "it is not valid yet (is this machine's clock right?)".to_owned()
+                }
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                    "it is for another host name than the kubeconfig's server".to_owned()
+                }
+                other => quote(&other.to_string(), 200),
+            },
+        },
+        Error::InvalidMessage(_) => {
+            Broken::Tls { message: "what answers there does not speak TLS".to_owned() }
+        }
+        other => Broken::Tls { message: quote(&other.to_string(), 200) },
+    }
+}

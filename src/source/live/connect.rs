@@ -1,0 +1,271 @@
+//! From flags and environment to an API server that answers: finds the configuration, gets credentials once, and asks
+//! for `/version`, so that whatever is wrong with the way there is said once and plainly, not by every item.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::{HeaderValue, StatusCode, header};
+use kube::config::{AuthInfo, Config};
+
+use super::broken::Broken;
+use super::cli::Cli;
+use super::error::ConnectError;
+use super::quote::quote;
+use super::traffic::{Ledger, Meter, Traffic};
+use super::wire::{Trouble, Wire};
+use super::{Live, exec, kubeconfig, why};
+use crate::source::Why;
+
+/// The largest `/version` that is believed.
+const VERSION_BODY: usize = 64 * 1024;
+const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// How to reach the cluster: what kubectl's flags of the same names say.
+#[derive(Debug, Clone)]
+pub struct Connect {
+    /// `--kubeconfig`; else `$KUBECONFIG`, `~/.kube/config`, or the service account of the pod this runs in.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--context`; else the current one.
+    pub context: Option<String>,
+    /// `--as`.
+    pub as_user: Option<String>,
+    /// `--as-group`.
+    pub as_groups: Vec<String>,
+    /// `--request-timeout`: how long the server may be silent, before and within an answer; a request may take four
+    /// times as long in all. Zero waits for ever, as with kubectl.
+    pub request_timeout: Duration,
+    /// `--disable-compression`: ask for plain answers; the kubeconfig can say so too.
+    pub disable_compression: bool,
+    /// The User-Agent header. The API server writes JSON more slowly for agents that look like curl or a browser.
+    pub user_agent: String,
+    /// Where the version of the operator's own CLI comes from (`--linkerd-cli`).
+    pub cli: Cli,
+    /// Whether a credential plugin that wants to may talk to the terminal.
+    pub terminal: bool,
+    /// How long a credential plugin may take; `None` is 30 s, or 3 min when it may talk to the terminal.
+    pub exec_timeout: Option<Duration>,
+}
+
+impl Default for Connect {
+    fn default() -> Connect {
+        Connect {
+            kubeconfig: None,
+            context: None,
+            as_user: None,
+            as_groups: Vec::new(),
+            request_timeout: Duration::from_secs(30),
+            disable_compression: false,
+            user_agent: concat!("meshdoctor/", env!("CARGO_PKG_VERSION")).to_owned(),
+            cli: Cli::default(),
+            terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+            exec_timeout: None,
+        }
+    }
+}
+
+/// What to say of the other end when it fails.
+struct Target {
+    /// Scheme, host and port of the server.
+    server: String,
+    /// Host and port of the proxy that leads there.
+    proxy: Option<String>,
+    /// Whose credentials are used.
+    user: String,
+    plugin: Option<String>,
+}
+
+impl Live {
+    /// Connects, and asks the API server for its version.
+    ///
+    /// # Errors
+    /// There is no cluster to ask; the error says why and what to do.
+    pub async fn connect(connect: Connect) -> Result<Live, ConnectError> {
+        // The only cryptography built in; elsewhere in the process somebody may have chosen it before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let started = Instant::now();
+        let (context, user, mut config) = find(&connect)?;
+        impersonate(&mut config.auth_info, &connect)?;
+        let plugin = exec::resolve(&mut config.auth_info, connect.terminal, connect.exec_timeout).await?;
+        let silence = Some(connect.request_timeout).filter(|timeout| !timeout.is_zero());
+        let gzip = !(connect.disable_compression || config.disable_compression);
+        prepare(&mut config, &connect, silence)?;
+        let target = Target {
+            server: origin(&config.cluster_url),
+            proxy: config.proxy_url.as_ref().map(origin),
+            user,
+            plugin: plugin.map(|plugin| plugin.command),
+        };
+        let client = kube::Client::try_from(config)
+            .map_err(|error| ConnectError::Kubeconfig { path: None, what: quote(&error.to_string(), 300) })?;
+        let wire = Arc::new(Wire::new(client, silence, gzip));
+        let meter = Meter::default();
+        let version = target.version(&wire, &meter).await?;
+        Ok(Live {
+            wire,
+            context,
+            server: target.server,
+            cli: connect.cli,
+            version,
+            deadline: None,
+            started,
+            greeting: meter.read(started.elapsed()),
+            ledger: Ledger::default(),
+        })
+    }
+}
+
+/// The context's name, whose credentials it uses, and the client's configuration.
+fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
+    let variable = std::env::var_os("KUBECONFIG");
+    let home = std::env::home_dir();
+    let places = kubeconfig::places(connect.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
+    let merged = kubeconfig::read(&places, connect.kubeconfig.is_some())?;
+    // An empty kubeconfig counts as none, unless somebody chose it.
+    let chosen = connect.kubeconfig.is_some() || connect.context.is_some();
+    let merged = merged.filter(|config| chosen || !config.contexts.is_empty());
+    match merged {
+        Some(config) => {
+            let picked = kubeconfig::pick(config, connect.context.as_deref())?;
+            let config =
+                kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
+            let user = match picked.user_name {
+                Some(name) => format!("user {name:?}"),
+                None => "nobody (the context names no user)".to_owned(),
+            };
+            Ok((picked.context, user, config))
+        }
+        None => {
+            let Ok(mut config) = Config::incluster() else {
+                return Err(ConnectError::NoKubeconfig {
+                    looked: places.iter().map(|path| path.display().to_string()).collect(),
+                });
+            };
+            // Read now: the run is shorter than a token's life.
+            let token = Path::new(SERVICE_ACCOUNT).join("token");
+            let text = std::fs::read_to_string(&token).map_err(|error| ConnectError::Unreadable {
+                path: token,
+                what: quote(&error.to_string(), 200),
+            })?;
+            config.auth_info.token_file = None;
+            config.auth_info.token = Some(text.trim().to_owned().into());
+            Ok(("in-cluster".to_owned(), "this pod's service account".to_owned(), config))
+        }
+    }
+}
+
+fn impersonate(user: &mut AuthInfo, connect: &Connect) -> Result<(), ConnectError> {
+    if let Some(name) = &connect.as_user {
+        user.impersonate = Some(name.clone());
+    }
+    if !connect.as_groups.is_empty() {
+        if user.impersonate.is_none() {
+            return Err(ConnectError::GroupWithoutUser);
+        }
+        user.impersonate_groups = Some(connect.as_groups.clone());
+    }
+    Ok(())
+}
+
+/// Turns off what the client would do by itself: retry for minutes, wait for ever, decompress before bytes are counted.
+fn prepare(config: &mut Config, connect: &Connect, silence: Option<Duration>) -> Result<(), ConnectError> {
+    config.default_retry = false;
+    config.disable_compression = true;
+    // Our own limit comes first; this one ends what is then left over.
+    config.read_timeout = silence.map(|silence| silence * 2);
+    config.reset_reader_on_write = true;
+    config.connect_timeout = silence;
+    let agent = HeaderValue::from_str(&connect.user_agent).map_err(|_| ConnectError::Kubeconfig {
+        path: None,
+        what: "the user agent is no header value".to_owned(),
+    })?;
+    config.headers.push((header::USER_AGENT, agent));
+    Ok(())
+}
+
+/// Scheme, host and port: neither user name, password nor path.
+fn origin(uri: &http::Uri) -> String {
+    let scheme = uri.scheme_str().unwrap_or("https");
+    let host = uri.host().unwrap_or_default();
+    match uri.port_u16() {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    }
+}
+
+impl Target {
+    /// The body of `/version`, or why it is not to be had though the server answers.
+    async fn version(&self, wire: &Wire, meter: &Meter) -> Result<Result<Vec<u8>, Why>, ConnectError> {
+        let answer = match wire.get("/version", meter, false).await {
+            Ok(answer) => answer,
+            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::FORBIDDEN => {
+                return Ok(Err(why::why(&Trouble::Refused(refusal))));
+            }
+            Err(trouble) => return Err(self.failed(trouble)),
+        };
+        let strange =
+            |what: &str| ConnectError::NotKubernetes { server: self.server.clone(), what: what.to_owned() };
+        let body = answer
+            .whole(meter, VERSION_BODY)
+            .map_err(|_| strange("its answer to /version is broken or endless"))?;
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Version {
+            #[serde(rename = "gitVersion")]
+            _git_version: String,
+        }
+        match serde_json::from_slice::<Version>(&body) {
+            Ok(_) => Ok(Ok(body)),
+            Err(_) if body.trim_ascii_start().starts_with(b"<") => {
+                Err(strange("/version is an HTML page, perhaps the login page of a proxy"))
+            }
+            Err(_) => Err(strange("/version is not what an API server says")),
+        }
+    }
+
+    fn failed(&self, trouble: Trouble) -> ConnectError {
+        let (server, proxy) = (self.server.clone(), self.proxy.clone());
+        match trouble {
+            Trouble::TimedOut { seconds } => ConnectError::TimedOut { server, proxy, seconds },
+            Trouble::Broken(broken) => match broken {
+                Broken::Refused => ConnectError::Refused { server, proxy },
+                Broken::Certificate { message } => ConnectError::Certificate { server, what: message },
+                Broken::Tls { message } => ConnectError::Tls { server, what: message },
+                Broken::NoSuchHost { .. }
+                | Broken::Unreachable { .. }
+                | Broken::ConnectTimedOut
+                | Broken::Proxy { .. }
+                | Broken::Cut
+                | Broken::Other { .. } => ConnectError::Unreachable { server, proxy, what: broken.words() },
+            },
+            Trouble::Refused(refusal) => {
+                let status = refusal.status;
+                match &refusal.location {
+                    Some(location) => ConnectError::Redirected {
+                        server,
+                        location: location.clone(),
+                        status: status.as_u16(),
+                    },
+                    None if status == StatusCode::UNAUTHORIZED => ConnectError::Unauthorized {
+                        server,
+                        user: self.user.clone(),
+                        message: refusal.message.clone(),
+                        plugin: self.plugin.clone(),
+                    },
+                    None if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+                        ConnectError::Unwell { server, what: refusal.words() }
+                    }
+                    None => ConnectError::NotKubernetes { server, what: refusal.words() },
+                }
+            }
+        }
+    }
+}
+
+impl Live {
+    /// What asking for the version cost, before any item was asked for.
+    pub fn greeting(&self) -> Traffic {
+        self.greeting
+    }
+}

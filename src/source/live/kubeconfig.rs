@@ -1,0 +1,242 @@
+//! Finds, reads and merges kubeconfigs as kubectl does, and picks context, cluster and user. What it returns may hold
+//! secrets and goes to the client only; its errors never quote a file's content.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use kube::config::{AuthInfo, Cluster, Config, ExecAuthCluster, Kubeconfig, KubeconfigError};
+
+use super::error::ConnectError;
+use super::proxy::proxy_for;
+use super::quote::quote;
+
+/// A context with what it names.
+pub(super) struct Picked {
+    pub(super) context: String,
+    pub(super) cluster: Cluster,
+    pub(super) user_name: Option<String>,
+    pub(super) user: AuthInfo,
+}
+
+/// Where kubeconfigs are looked for: `--kubeconfig`, else `$KUBECONFIG`, else the home directory's.
+pub(super) fn places(flag: Option<&Path>, variable: Option<&OsStr>, home: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(file) = flag {
+        return vec![file.to_owned()];
+    }
+    let listed: Vec<PathBuf> = variable
+        .map(|value| std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()).collect())
+        .unwrap_or_default();
+    match home {
+        _ if !listed.is_empty() => listed,
+        Some(home) => vec![home.join(".kube").join("config")],
+        None => Vec::new(),
+    }
+}
+
+/// Reads and merges the files; the first to set something wins. Files that are not there are passed over, unless
+/// `all_needed`. `None` when there are none.
+pub(super) fn read(places: &[PathBuf], all_needed: bool) -> Result<Option<Kubeconfig>, ConnectError> {
+    let mut merged: Option<Kubeconfig> = None;
+    for path in places {
+        let mut config = match Kubeconfig::read_from(path) {
+            Ok(config) => config,
+            Err(KubeconfigError::ReadConfig(error, _))
+                if error.kind() == std::io::ErrorKind::NotFound && !all_needed =>
+            {
+                continue;
+            }
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        // kubectl takes an empty entry for none.
+        config.current_context = config.current_context.filter(|name| !name.is_empty());
+        merged = Some(match merged {
+            None => config,
+            Some(first) => first.merge(config).map_err(|error| unreadable(path, &error))?,
+        });
+    }
+    Ok(merged)
+}
+
+fn unreadable(path: &Path, error: &KubeconfigError) -> ConnectError {
+    let what = match error {
+        KubeconfigError::ReadConfig(error, _) => quote(&error.to_string(), 200),
+        // The parser's message shows the lines around the place, and a token may be on them.
+        KubeconfigError::Parse(error) => match error.location() {
+            Some(place) => {
+                format!("no valid kubeconfig, at line {}, column {}", place.line(), place.column())
+            }
+            None => "no valid kubeconfig".to_owned(),
+        },
+        KubeconfigError::KindMismatch | KubeconfigError::ApiVersionMismatch => {
+            "its kind or apiVersion is not that of the kubeconfigs before it".to_owned()
+        }
+        _ => "no valid kubeconfig".to_owned(),
+    };
+    ConnectError::Unreadable { path: path.to_owned(), what }
+}
+
+/// Picks the context that was asked for, or the current one, with its cluster and user.
+pub(super) fn pick(config: Kubeconfig, asked: Option<&str>) -> Result<Picked, ConnectError> {
+    let mut known: Vec<String> = config.contexts.iter().map(|context| context.name.clone()).collect();
+    known.sort();
+    let Some(name) = asked.map(str::to_owned).or(config.current_context) else {
+        return Err(ConnectError::NoContext { known });
+    };
+    let Some(context) = config.contexts.into_iter().find(|c| c.name == name).and_then(|c| c.context) else {
+        let nearest = nearest(&name, known.iter().map(String::as_str));
+        return Err(ConnectError::UnknownContext { name, asked: asked.is_some(), nearest, known });
+    };
+    let unknown = |part, wanted: &str, names: Vec<&str>| ConnectError::UnknownPart {
+        context: name.clone(),
+        part,
+        name: wanted.to_owned(),
+        nearest: nearest(wanted, names.into_iter()),
+    };
+    let cluster = config.clusters.iter().find(|c| c.name == context.cluster).and_then(|c| c.cluster.clone());
+    let cluster = cluster.ok_or_else(|| {
+        unknown("cluster", &context.cluster, config.clusters.iter().map(|c| c.name.as_str()).collect())
+    })?;
+    let user_name = context.user.filter(|name| !name.is_empty());
+    let user = match &user_name {
+        // Without a user the server decides what anybody may see.
+        None => AuthInfo::default(),
+        Some(wanted) => {
+            let user = config.auth_infos.iter().find(|u| u.name == *wanted).and_then(|u| u.auth_info.clone());
+            user.ok_or_else(|| {
+                unknown("user", wanted, config.auth_infos.iter().map(|u| u.name.as_str()).collect())
+            })?
+        }
+    };
+    Ok(Picked { context: name, cluster, user_name, user })
+}
+
+/// The nearest name, where one is near.
+fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    names
+        .map(|name| (strsim::jaro_winkler(wanted, name), name))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|(a, x), (b, y)| a.total_cmp(b).then(y.cmp(x)))
+        .map(|(_, name)| name.to_owned())
+}
+
+/// The client's configuration for what was picked, with files read and empty entries taken for none.
+pub(super) fn configure(
+    cluster: &Cluster,
+    mut user: AuthInfo,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<Config, ConnectError> {
+    let unusable = |what: String| ConnectError::Kubeconfig { path: None, what };
+    let server = cluster.server.as_deref().filter(|server| !server.is_empty());
+    let server = server.ok_or_else(|| unusable("the cluster has no server".to_owned()))?;
+    let uri = server.parse::<http::Uri>().ok().filter(|uri| {
+        matches!(uri.scheme_str(), Some("https" | "http")) && uri.host().is_some_and(|host| !host.is_empty())
+    });
+    let uri = uri.ok_or_else(|| unusable("the cluster's server is no https://HOST:PORT".to_owned()))?;
+    let mut config = Config::new(uri);
+    let data = cluster.certificate_authority_data.as_deref().filter(|data| !data.is_empty());
+    let file = cluster.certificate_authority.as_deref().filter(|file| !file.is_empty());
+    config.root_cert = match (data, file) {
+        (Some(data), _) => Some(certificates(&from_base64(data, "certificate-authority-data")?)?),
+        (None, Some(file)) => Some(certificates(&from_file(file)?)?),
+        (None, None) => None,
+    };
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    config.disable_compression = cluster.disable_compression.unwrap_or(false);
+    config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
+    if let Some(proxy) = proxy_for(&config.cluster_url, cluster.proxy_url.as_deref(), environment) {
+        config.proxy_url = Some(proxy_uri(&proxy)?);
+    }
+    tidy(&mut user)?;
+    if let Some(exec) = &mut user.exec
+        && exec.provide_cluster_info
+    {
+        let described = ExecAuthCluster::try_from(cluster);
+        exec.cluster = Some(described.map_err(|error| unusable(quote(&error.to_string(), 200)))?);
+    }
+    config.auth_info = user;
+    Ok(config)
+}
+
+/// Empty entries are none, and a token file is read now: the run is short, and the client would not strip its newline.
+fn tidy(user: &mut AuthInfo) -> Result<(), ConnectError> {
+    let drop_empty = |text: &mut Option<String>| *text = text.take().filter(|text| !text.is_empty());
+    for text in [
+        &mut user.username,
+        &mut user.token_file,
+        &mut user.client_certificate,
+        &mut user.client_certificate_data,
+        &mut user.client_key,
+        &mut user.impersonate,
+    ] {
+        drop_empty(text);
+    }
+    use secrecy::ExposeSecret;
+    let filled = |secret: &secrecy::SecretString| !secret.expose_secret().is_empty();
+    user.token = user.token.take().filter(filled);
+    user.client_key_data = user.client_key_data.take().filter(filled);
+    if user.token.is_none()
+        && let Some(file) = user.token_file.take()
+    {
+        let token = String::from_utf8(from_file(&file)?).unwrap_or_default();
+        if token.trim().is_empty() {
+            return Err(ConnectError::Unreadable { path: file.into(), what: "it holds no token".to_owned() });
+        }
+        user.token = Some(token.trim().to_owned().into());
+    }
+    if let Some(provider) = &user.auth_provider
+        && provider.name != "oidc"
+    {
+        return Err(ConnectError::AuthProvider { name: quote(&provider.name, 60) });
+    }
+    Ok(())
+}
+
+/// The proxy's address in the form that the client takes.
+fn proxy_uri(proxy: &str) -> Result<http::Uri, ConnectError> {
+    // Neither the address nor the parser's message is quoted: there may be a password in it.
+    let unusable = || ConnectError::Kubeconfig {
+        path: None,
+        what: "the proxy's address is no URL of a proxy".to_owned(),
+    };
+    let proxy = match proxy.split_once("://") {
+        None => format!("http://{proxy}"),
+        Some(("socks5h", rest)) => format!("socks5://{rest}"),
+        Some(("http" | "https" | "socks5", _)) => proxy.to_owned(),
+        Some(_) => {
+            return Err(ConnectError::Kubeconfig {
+                path: None,
+                what: "the proxy is none of http, https and socks5".to_owned(),
+            });
+        }
+    };
+    let uri: http::Uri = proxy.parse().map_err(|_| unusable())?;
+    if uri.host().is_none_or(str::is_empty) { Err(unusable()) } else { Ok(uri) }
+}
+
+fn from_file(path: &str) -> Result<Vec<u8>, ConnectError> {
+    std::fs::read(path)
+        .map_err(|error| ConnectError::Unreadable { path: path.into(), what: quote(&error.to_string(), 200) })
+}
+
+fn from_base64(data: &str, field: &str) -> Result<Vec<u8>, ConnectError> {
+    let compact: String = data.split_whitespace().collect();
+    base64::engine::general_purpose::STANDARD
+        .decode(compact)
+        .map_err(|_| ConnectError::Kubeconfig { path: None, what: format!("its {field} is not base64") })
+}
+
+/// The certificates (DER) in a PEM text.
+fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
+    use rustls::pki_types::{CertificateDer, pem::PemObject};
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match found {
+        Ok(certificates) if !certificates.is_empty() => {
+            Ok(certificates.into_iter().map(|certificate| certificate.to_vec()).collect())
+        }
+        Ok(_) | Err(_) => Err(ConnectError::Kubeconfig {
+            path: None,
+            what: "its certificate authority holds no certificate".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,182 @@
+//! The live cluster: the only module that knows the Kubernetes client. [`Live::connect`] finds the way and proves it
+//! once; after that every trouble is an outcome of the item that met it ([`Why`]), never an error.
+//!
+//! It reads: lists over all namespaces in pages, and single objects by name. It never writes, never watches, never lists
+//! Secrets or ConfigMaps, and never logs a header or a body.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use self::traffic::{Account, Ledger, Meter};
+use self::why::{ended, why};
+use self::wire::{Trouble, Wire};
+use crate::item::{Item, Kind};
+use crate::model::node::NodeFiles;
+use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
+
+mod broken;
+mod cli;
+mod connect;
+mod error;
+mod exec;
+mod kubeconfig;
+mod list;
+mod path;
+mod process;
+mod proxy;
+mod quote;
+mod split;
+mod traffic;
+mod why;
+mod wire;
+
+pub use cli::Cli;
+pub use connect::Connect;
+pub use error::ConnectError;
+pub use traffic::Traffic;
+
+/// The largest single object that is read; etcd takes a tenth of that.
+const OBJECT_BODY: usize = 16 * 1024 * 1024;
+
+/// A cluster that answers.
+pub struct Live {
+    wire: Arc<Wire>,
+    context: String,
+    server: String,
+    cli: Cli,
+    /// `/version`, asked for when connecting.
+    version: Result<Vec<u8>, Why>,
+    deadline: Option<Instant>,
+    started: Instant,
+    greeting: Traffic,
+    ledger: Ledger,
+}
+
+impl Live {
+    /// Whatever is not answered by then ends as [`Why::TimedOut`], and the rest of the report still comes out.
+    #[must_use]
+    pub fn with_deadline(mut self, at: Instant) -> Live {
+        self.deadline = Some(at);
+        self
+    }
+
+    /// The context's name; `in-cluster` inside a pod.
+    pub fn context(&self) -> &str {
+        &self.context
+    }
+
+    /// The API server's address: scheme, host and port.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// What each item has cost so far, in order.
+    pub fn traffic(&self) -> Vec<(Request, Traffic)> {
+        self.ledger.items()
+    }
+
+    async fn answer(&self, request: &Request, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
+        match &request.item {
+            Item::List(kind) => list::list(&self.wire, &path::list(*kind), meter, intake).await,
+            Item::Named { kind, name, .. } => {
+                self.named(*kind, request.namespace.as_deref(), name, meter, intake).await
+            }
+            Item::ServerVersion => match &self.version {
+                Ok(body) => {
+                    intake.object(body);
+                    Fetched::Complete
+                }
+                Err(reason) => Fetched::Missing { reason: reason.clone() },
+            },
+            Item::CliVersion => match cli::version(&self.cli).await {
+                Ok(version) => {
+                    intake.object(serde_json::json!({ "version": version.as_str() }).to_string().as_bytes());
+                    Fetched::Complete
+                }
+                Err(reason) => Fetched::Missing { reason },
+            },
+            // Node evidence is laid over this source by another one.
+            Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
+        }
+    }
+
+    async fn named(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+        name: &str,
+        meter: &Arc<Meter>,
+        intake: &mut dyn Intake,
+    ) -> Fetched {
+        let missing = |reason| Fetched::Missing { reason };
+        let Some(path) = path::named(kind, namespace, name) else {
+            return missing(Why::Failed { message: format!("no namespace is known for {name}") });
+        };
+        match self.wire.get(&path, meter, true).await {
+            Ok(answer) => {
+                let malformed = |message: &str| missing(Why::Malformed { message: message.to_owned() });
+                let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
+                    return malformed("the answer is broken or endless");
+                };
+                if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+                    return malformed("the answer is no JSON");
+                }
+                intake.object(&body);
+                Fetched::Complete
+            }
+            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
+                // A Status about the object says that it is not there; any other 404, that nobody knows such objects.
+                match refusal.object.as_deref() {
+                    Some(object) if object == name => Fetched::Complete,
+                    _ => missing(Why::NotServed),
+                }
+            }
+            Err(trouble) => missing(why(&trouble)),
+        }
+    }
+}
+
+impl Source for Live {
+    fn origin(&self) -> Origin {
+        Origin { kind: "live".to_owned(), name: self.context.clone() }
+    }
+
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        let account = Account::open(&self.ledger, request);
+        let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, intake).await };
+        let mut counted = Counted { intake, arrived: 0 };
+        let answer = self.answer(request, &account.meter, &mut counted);
+        match tokio::time::timeout_at(deadline.into(), answer).await {
+            Ok(fetched) => fetched,
+            Err(_) => {
+                let seconds = deadline.saturating_duration_since(self.started).as_secs().max(1);
+                ended(Why::TimedOut { seconds }, counted.arrived)
+            }
+        }
+    }
+}
+
+/// An intake that remembers whether anything came, for when the asking is given up in the middle.
+struct Counted<'a> {
+    intake: &'a mut dyn Intake,
+    arrived: usize,
+}
+
+impl Intake for Counted<'_> {
+    fn object(&mut self, json: &[u8]) {
+        self.arrived += 1;
+        self.intake.object(json);
+    }
+
+    fn node(&mut self, files: NodeFiles) {
+        self.arrived += 1;
+        self.intake.node(files);
+    }
+
+    fn restart(&mut self) {
+        self.arrived = 0;
+        self.intake.restart();
+    }
+}

@@ -1,0 +1,64 @@
+//! Where things are on the API server.
+
+use crate::item::Kind;
+
+/// The path of a kind's list over all namespaces.
+pub(super) fn list(kind: Kind) -> String {
+    format!("{}/{}", base(kind), kind.info().plural)
+}
+
+/// The path of one object; `None` when its kind needs a namespace and there is none.
+pub(super) fn named(kind: Kind, namespace: Option<&str>, name: &str) -> Option<String> {
+    let (base, plural, name) = (base(kind), kind.info().plural, encode(name));
+    if kind.info().namespaced {
+        let namespace = encode(namespace?);
+        Some(format!("{base}/namespaces/{namespace}/{plural}/{name}"))
+    } else {
+        Some(format!("{base}/{plural}/{name}"))
+    }
+}
+
+fn base(kind: Kind) -> String {
+    let info = kind.info();
+    if info.group.is_empty() {
+        format!("/api/{}", info.version)
+    } else {
+        format!("/apis/{}/{}", info.group, info.version)
+    }
+}
+
+/// One segment of a path or one value of a query, percent-encoded: names come from flags and tokens from servers.
+pub(super) fn encode(text: &str) -> String {
+    // A segment of dots alone would lead elsewhere.
+    let dots = !text.is_empty() && text.bytes().all(|byte| byte == b'.');
+    text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => encoded.push(char::from(byte)),
+            b'.' if !dots => encoded.push('.'),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+        encoded
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_follow_the_api() {
+        assert_eq!(list(Kind::Pod), "/api/v1/pods");
+        assert_eq!(list(Kind::EndpointSlice), "/apis/discovery.k8s.io/v1/endpointslices");
+        let config = named(Kind::ConfigMap, Some("linkerd"), "linkerd-config");
+        assert_eq!(config.as_deref(), Some("/api/v1/namespaces/linkerd/configmaps/linkerd-config"));
+        assert_eq!(named(Kind::ConfigMap, None, "linkerd-config"), None);
+        let role = named(Kind::ClusterRole, None, "system:x");
+        assert_eq!(role.as_deref(), Some("/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Ax"));
+    }
+
+    #[test]
+    fn no_name_leads_to_another_path() {
+        let path = named(Kind::Secret, Some("../../x?y"), "..").unwrap();
+        assert_eq!(path, "/api/v1/namespaces/..%2F..%2Fx%3Fy/secrets/%2E%2E");
+    }
+}

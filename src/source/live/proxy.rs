@@ -1,0 +1,129 @@
+//! Which proxy leads to the API server: the kubeconfig's `proxy-url`, else the environment's, by the rules that kubectl
+//! (Go's `net/http`) goes by. The client's own rules differ: it compares NO_PROXY with the proxy instead of the server.
+
+use std::net::IpAddr;
+
+use http::Uri;
+
+/// The proxy for `server`, as text; `None` for a direct connection.
+pub(super) fn proxy_for(
+    server: &Uri,
+    kubeconfig: Option<&str>,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    if let Some(proxy) = kubeconfig.filter(|proxy| !proxy.is_empty()) {
+        return Some(proxy.to_owned());
+    }
+    let either = |upper: &str, lower: &str| {
+        environment(upper).filter(|v| !v.is_empty()).or_else(|| environment(lower).filter(|v| !v.is_empty()))
+    };
+    let proxy = match server.scheme_str() {
+        Some("https") => either("HTTPS_PROXY", "https_proxy"),
+        _ => either("HTTP_PROXY", "http_proxy"),
+    }?;
+    let host = server.host().unwrap_or_default().trim_matches(['[', ']']).to_ascii_lowercase();
+    let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("https") { 443 } else { 80 });
+    let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let exempt = either("NO_PROXY", "no_proxy").unwrap_or_default();
+    if local || exempt.split(',').any(|entry| exempts(entry.trim(), &host, port)) {
+        None
+    } else {
+        Some(proxy)
+    }
+}
+
+/// Whether one entry of NO_PROXY covers a host and port. Entries that make no sense cover nothing.
+fn exempts(entry: &str, host: &str, port: u16) -> bool {
+    let entry = entry.to_ascii_lowercase();
+    if entry == "*" {
+        return true;
+    }
+    let address = host.parse::<IpAddr>().ok();
+    if let Some((network, bits)) = entry.split_once('/') {
+        let (Ok(network), Ok(bits), Some(address)) = (network.parse(), bits.parse(), address) else {
+            return false;
+        };
+        return in_network(address, network, bits);
+    }
+    let (name, wanted_port) = match entry.rsplit_once(':') {
+        // A colon inside a bare IPv6 address is no port.
+        Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, port.parse::<u16>().ok()),
+        _ => (entry.as_str(), None),
+    };
+    if wanted_port.is_some_and(|wanted| wanted != port) {
+        return false;
+    }
+    let name = name.trim_matches(['[', ']']);
+    if let Ok(exempt) = name.parse::<IpAddr>() {
+        return address == Some(exempt);
+    }
+    let name = name.strip_prefix('*').unwrap_or(name);
+    match name.strip_prefix('.') {
+        Some("") | None if name.is_empty() || name == "." => false,
+        // `.example.org`: what lies below it.
+        Some(_) => host.ends_with(name),
+        // `example.org`: itself and what lies below it.
+        None => host == name || host.strip_suffix(name).is_some_and(|below| below.ends_with('.')),
+    }
+}
+
+fn in_network(address: IpAddr, network: IpAddr, bits: u32) -> bool {
+    let (address, network, width) = match (address, network) {
+        (IpAddr::V4(a), IpAddr::V4(n)) => (u128::from(a.to_bits()), u128::from(n.to_bits()), 32),
+        (IpAddr::V6(a), IpAddr::V6(n)) => (a.to_bits(), n.to_bits(), 128),
+        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => return false,
+    };
+    match width.cmp(&bits) {
+        std::cmp::Ordering::Less => false,
+        _ => bits == 0 || (address ^ network) >> (width - bits) == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proxy(server: &str, kubeconfig: Option<&str>, environment: &[(&str, &str)]) -> Option<String> {
+        proxy_for(&server.parse().unwrap(), kubeconfig, |name| {
+            environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_kubeconfigs_proxy_comes_first() {
+        let env = [("HTTPS_PROXY", "http://env:1"), ("NO_PROXY", "*")];
+        assert_eq!(proxy("https://a.example", Some("http://own:1"), &env).as_deref(), Some("http://own:1"));
+        assert_eq!(proxy("https://a.example", None, &env), None);
+        assert_eq!(proxy("https://a.example", Some(""), &env[..1]).as_deref(), Some("http://env:1"));
+        assert_eq!(proxy("http://a.example", None, &env[..1]), None);
+    }
+
+    #[test]
+    fn this_machine_is_never_asked_for_through_a_proxy() {
+        let env = [("https_proxy", "http://env:1")];
+        for server in ["https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]:6443"] {
+            assert_eq!(proxy(server, None, &env), None, "{server}");
+        }
+    }
+
+    #[test]
+    fn exemptions_are_compared_with_the_server() {
+        let direct = |server: &str, no_proxy: &str| {
+            proxy(server, None, &[("HTTPS_PROXY", "http://env:1"), ("NO_PROXY", no_proxy)]).is_none()
+        };
+        assert!(direct("https://api.example.org", "example.org"));
+        assert!(direct("https://example.org", "a.b, example.org,"));
+        assert!(!direct("https://badexample.org", "example.org"));
+        assert!(direct("https://api.example.org", ".example.org"));
+        assert!(!direct("https://example.org", ".example.org"));
+        assert!(direct("https://api.example.org", "*.example.org"));
+        assert!(direct("https://api.example.org:6443", "api.example.org:6443"));
+        assert!(!direct("https://api.example.org:6443", "api.example.org:443"));
+        assert!(direct("https://10.1.2.3:6443", "10.0.0.0/8"));
+        assert!(!direct("https://11.1.2.3:6443", "10.0.0.0/8"));
+        assert!(direct("https://10.1.2.3", "10.1.2.3"));
+        assert!(direct("https://[fd00::1]:6443", "fd00::/8"));
+        assert!(!direct("https://10.1.2.3", "fd00::/8,,  ,.,10.1.2.3/99,nonsense/x"));
+        assert!(direct("https://anything", "*"));
+    }
+}

@@ -1,0 +1,26 @@
+//! From what happened on the wire to why evidence is not there.
+
+use http::StatusCode;
+
+use super::wire::Trouble;
+use crate::source::{Fetched, Why};
+
+/// Why a request has no answer.
+pub(super) fn why(trouble: &Trouble) -> Why {
+    match trouble {
+        Trouble::TimedOut { seconds } => Why::TimedOut { seconds: *seconds },
+        Trouble::Broken(broken) => Why::Failed { message: broken.words() },
+        Trouble::Refused(refusal) => match refusal.status {
+            StatusCode::FORBIDDEN => Why::Denied { message: refusal.message.clone() },
+            StatusCode::UNAUTHORIZED => Why::Failed {
+                message: "the API server no longer takes the credentials (HTTP 401)".to_owned(),
+            },
+            _ => Why::Failed { message: refusal.words() },
+        },
+    }
+}
+
+/// How a request ended that brought so many objects before `reason` stopped it.
+pub(super) fn ended(reason: Why, arrived: usize) -> Fetched {
+    if arrived == 0 { Fetched::Missing { reason } } else { Fetched::Partial { reasons: vec![reason] } }
+}

@@ -1,0 +1,293 @@
+//! One GET and its answer: time limits, retries, byte counts. It sees statuses and bytes, and never logs either headers
+//! or bodies. What an answer means is for its callers.
+
+use std::hash::{BuildHasher, Hasher};
+use std::io::Read;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use flate2::bufread::MultiGzDecoder;
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use serde::Deserialize;
+
+use super::broken::{Broken, broken};
+use super::quote::quote;
+use super::traffic::Meter;
+
+/// How often a request is tried in all.
+const TRIES: u32 = 3;
+/// The pause before the second try; the third waits four times as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest pause that a server can ask for with Retry-After.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// How much is read of an answer that is an error.
+const ERROR_BODY: usize = 64 * 1024;
+/// How much is read of an answer on the wire. Pages are some megabytes.
+const WHOLE_BODY: usize = 1 << 30;
+/// A request may take this many times its allowed silence in all.
+const SILENCES: u32 = 4;
+
+/// The way to the API server.
+pub(super) struct Wire {
+    client: kube::Client,
+    silence: Option<Duration>,
+    gzip: bool,
+}
+
+/// A 200 answer, whole.
+pub(super) struct Answer {
+    chunks: Vec<Bytes>,
+    gzip: bool,
+}
+
+/// An answer with another status.
+#[derive(Debug, Clone)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    /// The server's own words, fit to be shown; empty when it gave none.
+    pub(super) message: String,
+    /// The object that the Status object is about.
+    pub(super) object: Option<String>,
+    /// Where a redirect points: scheme and host only.
+    pub(super) location: Option<String>,
+}
+
+/// Why there is no 200 answer.
+#[derive(Debug, Clone)]
+pub(super) enum Trouble {
+    /// Nothing came for so long, or not all in time.
+    TimedOut { seconds: u64 },
+    /// The server answered, with something else.
+    Refused(Box<Refusal>),
+    /// There was no whole answer.
+    Broken(Broken),
+}
+
+impl Wire {
+    /// `silence` is the longest time without a byte; `None` waits for ever.
+    pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> Wire {
+        Wire { client, silence, gzip }
+    }
+
+    /// GETs a path, trying again when that may help: on 429 and 5xx and when the connection breaks. `settled` says
+    /// that the server has answered before, so that a refused connection is a restart rather than a wrong address.
+    pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let (trouble, asked) = match self.once(path, meter).await {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
+            };
+            let again = match &trouble {
+                Trouble::TimedOut { .. } => false,
+                Trouble::Refused(refusal) => {
+                    refusal.status == StatusCode::TOO_MANY_REQUESTS || refusal.status.is_server_error()
+                }
+                Trouble::Broken(broken) => broken.may_pass(settled),
+            };
+            if !again || tried == TRIES {
+                return Err(trouble);
+            }
+            meter.retried();
+            tokio::time::sleep(asked.map_or_else(|| pause(tried), |asked| asked.min(LONGEST_PAUSE))).await;
+        }
+    }
+
+    async fn once(&self, path: &str, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
+        meter.requested();
+        let plain = |trouble: Trouble| (trouble, None);
+        let Some(silence) = self.silence else { return self.exchange(path, meter).await };
+        let whole = silence.saturating_mul(SILENCES);
+        tokio::time::timeout(whole, self.exchange(path, meter))
+            .await
+            .unwrap_or_else(|_| Err(plain(Trouble::TimedOut { seconds: whole.as_secs().max(1) })))
+    }
+
+    async fn exchange(&self, path: &str, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
+        let plain = |trouble: Trouble| (trouble, None);
+        let mut request = http::Request::get(path).header(header::ACCEPT, "application/json");
+        if self.gzip {
+            request = request.header(header::ACCEPT_ENCODING, "gzip");
+        }
+        let request = request.body(Body::empty()).map_err(|error| {
+            plain(Trouble::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
+        })?;
+        let response = self.within(self.client.send(request)).await.map_err(plain)?;
+        let response = response.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
+        let (parts, mut body) = response.into_parts();
+        let limit = if parts.status == StatusCode::OK { WHOLE_BODY } else { ERROR_BODY };
+        let (mut chunks, mut length) = (Vec::new(), 0);
+        while let Some(frame) = self.within(body.frame()).await.map_err(plain)? {
+            let frame = frame.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
+            let Ok(chunk) = frame.into_data() else { continue };
+            meter.received(chunk.len());
+            length += chunk.len();
+            chunks.push(chunk);
+            if length > limit {
+                if parts.status == StatusCode::OK {
+                    let message = format!("the answer is larger than {} MB", WHOLE_BODY / (1024 * 1024));
+                    return Err(plain(Trouble::Broken(Broken::Other { message })));
+                }
+                break;
+            }
+        }
+        let gzip = parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
+        let answer = Answer { chunks, gzip };
+        if parts.status == StatusCode::OK {
+            return Ok(answer);
+        }
+        let asked = retry_after(&parts.headers);
+        Err((Trouble::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
+    }
+
+    async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
+        match self.silence {
+            None => Ok(future.await),
+            Some(silence) => tokio::time::timeout(silence, future)
+                .await
+                .map_err(|_| Trouble::TimedOut { seconds: silence.as_secs().max(1) }),
+        }
+    }
+}
+
+impl Answer {
+    /// Hands on the body, decompressed, in pieces; each piece of the wire is freed once it is read. Stops early when
+    /// `hand_on` says so.
+    pub(super) fn read<E>(
+        self,
+        meter: &Meter,
+        mut hand_on: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Result<(), E>, std::io::Error> {
+        if !self.gzip {
+            for chunk in self.chunks {
+                meter.decoded(chunk.len());
+                if let Err(stop) = hand_on(&chunk) {
+                    return Ok(Err(stop));
+                }
+            }
+            return Ok(Ok(()));
+        }
+        let mut decoder = MultiGzDecoder::new(Chunks { chunks: self.chunks.into_iter(), now: Bytes::new() });
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            let length = decoder.read(&mut piece)?;
+            if length == 0 {
+                return Ok(Ok(()));
+            }
+            meter.decoded(length);
+            if let Err(stop) = hand_on(&piece[..length]) {
+                return Ok(Err(stop));
+            }
+        }
+    }
+
+    /// The whole body, decompressed; for answers that are one object.
+    pub(super) fn whole(self, meter: &Meter, limit: usize) -> Result<Vec<u8>, std::io::Error> {
+        let mut body = Vec::new();
+        let read = self.read(meter, |bytes| {
+            body.extend_from_slice(bytes);
+            if body.len() > limit { Err(()) } else { Ok(()) }
+        })?;
+        match read {
+            Ok(()) => Ok(body),
+            Err(()) => Err(std::io::Error::other("too large")),
+        }
+    }
+}
+
+/// The chunks of an answer as one reader.
+struct Chunks {
+    chunks: std::vec::IntoIter<Bytes>,
+    now: Bytes,
+}
+
+impl Read for Chunks {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let from = std::io::BufRead::fill_buf(self)?;
+        let length = from.len().min(into.len());
+        into[..length].copy_from_slice(&from[..length]);
+        std::io::BufRead::consume(self, length);
+        Ok(length)
+    }
+}
+
+impl std::io::BufRead for Chunks {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        while self.now.is_empty() {
+            match self.chunks.next() {
+                Some(chunk) => self.now = chunk,
+                None => break,
+            }
+        }
+        Ok(&self.now)
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.now.advance(length);
+    }
+}
+
+/// The pause before the next try: growing, and never the same for two clients that failed together.
+fn pause(tried: u32) -> Duration {
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish() % 1000;
+    let base = FIRST_PAUSE * 4_u32.pow(tried - 1);
+    base / 2 + base.mul_f64(f64::from(chance as u32) / 1000.0)
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: u64 = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> Refusal {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Status {
+        message: String,
+        details: Option<Details>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Details {
+        name: String,
+    }
+    let body = answer.whole(&Meter::default(), 2 * ERROR_BODY).unwrap_or_default();
+    // Only a Status object's message is quoted; a proxy's page is not.
+    let said: Status = serde_json::from_slice(&body).unwrap_or_default();
+    let location =
+        headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(|value| {
+            match value.parse::<http::Uri>() {
+                Ok(uri) => match (uri.scheme_str(), uri.host()) {
+                    (Some(scheme), Some(host)) => format!("{scheme}://{host}"),
+                    _ => "another path".to_owned(),
+                },
+                Err(_) => "another place".to_owned(),
+            }
+        });
+    Refusal {
+        status,
+        message: quote(&said.message, 400),
+        object: said.details.map(|details| details.name).filter(|name| !name.is_empty()),
+        location: location.filter(|_| status.is_redirection()),
+    }
+}
+
+impl Refusal {
+    /// In words, for a request that cannot be answered because of it.
+    pub(super) fn words(&self) -> String {
+        let status = self.status.as_u16();
+        match (&self.location, self.message.as_str()) {
+            (Some(location), _) => {
+                format!("HTTP {status}: redirected to {location}; a proxy in between wants a login")
+            }
+            (None, "") => match self.status.canonical_reason() {
+                Some(reason) => format!("HTTP {status} {reason}"),
+                None => format!("HTTP {status}"),
+            },
+            (None, message) => format!("HTTP {status}: {message}"),
+        }
+    }
+}
