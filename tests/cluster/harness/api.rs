@@ -192,12 +192,14 @@ impl Api {
         }
     }
 
-    /// Creates the object as it is written, or applies it where the server already made one of that name.
+    /// Creates the object as it is written, or applies it where the server already made one of that name. Fields that
+    /// the server does not know are refused, not dropped.
     pub fn create(&self, object: &Value) {
         let resource = self.resource(object);
         let namespace = text(&object["metadata"], "namespace");
         let list = resource.path(namespace, "");
-        let answer = self.call("POST", &list, "application/json", serde_json::to_vec(object).unwrap());
+        let strict = format!("{list}?fieldValidation=Strict");
+        let answer = self.call("POST", &strict, "application/json", serde_json::to_vec(object).unwrap());
         let answer = answer.unwrap_or_else(|error| panic!("POST {list}: {error}"));
         match answer.status {
             201 if resource.has_status && object["status"].is_object() => {
@@ -214,7 +216,7 @@ impl Api {
 
     /// Writes the status of the object at `path`, as a controller or a kubelet does.
     pub fn set_status(&self, path: &str, status: &Value) {
-        self.merge(&format!("{path}/status"), &json!({ "status": status }));
+        self.merge(&format!("{path}/status?fieldValidation=Strict"), &json!({ "status": status }));
     }
 }
 

@@ -11,6 +11,7 @@ pub mod linkerd;
 pub mod objects;
 pub mod process;
 pub mod seed;
+pub mod sketch;
 pub mod slot;
 
 pub use api::Api;

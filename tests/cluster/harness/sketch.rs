@@ -1,0 +1,118 @@
+//! Clusters written by hand say only what matters; a server insists on more. This fills in what it insists on, and
+//! never touches what is written.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::api::text;
+use super::objects::ObjectSet;
+
+impl ObjectSet {
+    /// The same cluster, with everything that a server does not do without.
+    pub fn completed(mut self) -> ObjectSet {
+        let templates = templates(&self.objects);
+        for object in &mut self.objects {
+            complete(object, &templates);
+        }
+        self
+    }
+}
+
+/// The pod templates of workloads, by kind, namespace and name, for what they own.
+type Templates = BTreeMap<(String, String, String), Value>;
+
+fn templates(objects: &[Value]) -> Templates {
+    let key = |object: &Value| {
+        let metadata = &object["metadata"];
+        (
+            text(object, "kind").to_owned(),
+            text(metadata, "namespace").to_owned(),
+            text(metadata, "name").to_owned(),
+        )
+    };
+    let with = objects.iter().filter(|object| object["spec"]["template"].is_object());
+    with.map(|object| (key(object), object["spec"]["template"].clone())).collect()
+}
+
+fn complete(object: &mut Value, templates: &Templates) {
+    match text(object, "kind") {
+        "Deployment" | "DaemonSet" | "StatefulSet" => workload(object, "Always"),
+        "ReplicaSet" => {
+            if let Some(template) = owner_template(object, templates) {
+                fill(&mut object["spec"], "template", template);
+            }
+            let labels = object["metadata"]["labels"].clone();
+            fill(&mut object["spec"], "template", json!({}));
+            merge(&mut object["spec"]["template"], "metadata", "labels", &labels);
+            workload(object, "Always");
+        }
+        // The server makes up the selector of a Job.
+        "Job" => pod_template(&mut object["spec"]["template"], "Never"),
+        "CronJob" => {
+            fill(&mut object["spec"], "schedule", json!("0 0 * * *"));
+            pod_template(&mut object["spec"]["jobTemplate"]["spec"]["template"], "Never");
+        }
+        "Pod" => pod(&mut object["spec"], "Always"),
+        "Service" => fill(&mut object["spec"], "ports", json!([{ "port": 80 }])),
+        "Secret" if object["type"] == "kubernetes.io/tls" => {
+            for key in ["tls.crt", "tls.key"] {
+                fill(&mut object["data"], key, json!(""));
+            }
+        }
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
+                fill(webhook, "sideEffects", json!("None"));
+                fill(webhook, "admissionReviewVersions", json!(["v1"]));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn owner_template(object: &Value, templates: &Templates) -> Option<Value> {
+    let owner = object["metadata"]["ownerReferences"].as_array()?.first()?;
+    let namespace = text(&object["metadata"], "namespace").to_owned();
+    templates.get(&(text(owner, "kind").to_owned(), namespace, text(owner, "name").to_owned())).cloned()
+}
+
+fn workload(object: &mut Value, restart: &str) {
+    fill(&mut object["spec"], "template", json!({}));
+    let name = object["metadata"]["name"].clone();
+    let template = &mut object["spec"]["template"];
+    pod_template(template, restart);
+    fill(&mut template["metadata"], "labels", json!({ "name": name }));
+    let labels = template["metadata"]["labels"].clone();
+    fill(&mut object["spec"], "selector", json!({ "matchLabels": labels }));
+}
+
+fn pod_template(template: &mut Value, restart: &str) {
+    if template["metadata"].is_null() {
+        template["metadata"] = json!({});
+    }
+    pod(&mut template["spec"], restart);
+}
+
+fn pod(spec: &mut Value, restart: &str) {
+    fill(spec, "restartPolicy", json!(restart));
+    fill(spec, "containers", json!([{ "name": "app" }]));
+    for list in ["containers", "initContainers"] {
+        for container in spec[list].as_array_mut().into_iter().flatten() {
+            fill(container, "image", json!("registry.example.com/unnamed:1"));
+        }
+    }
+}
+
+/// Sets a field that is not there.
+fn fill(object: &mut Value, field: &str, value: Value) {
+    if object[field].is_null() {
+        object[field] = value;
+    }
+}
+
+/// Adds the entries of `more` to the map `object.outer.inner`.
+fn merge(object: &mut Value, outer: &str, inner: &str, more: &Value) {
+    for (key, value) in more.as_object().into_iter().flatten() {
+        fill(&mut object[outer][inner], key, value.clone());
+    }
+}
