@@ -257,8 +257,10 @@ impl Border<'_> {
     }
 
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
-        // Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key.
-        let through_border = self.saver.is_some() || self.request.item.kind() == Some(Kind::Secret);
+        // Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
+        // ConfigMaps, whose data is whatever somebody put there.
+        let through_border =
+            self.saver.is_some() || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap));
         let redacted = if through_border { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
         match &mut self.store {
             Some(store) => store.push(redacted.as_deref().unwrap_or(json)),

@@ -15,7 +15,7 @@ mod text;
 pub use certificate::{KeyMatches, key_matches};
 pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
-pub use object::{Counts, KEY_MATCHES, object};
+pub use object::{Counts, KEY_MATCHES, is_linkerd_container, object};
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;

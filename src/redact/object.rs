@@ -208,13 +208,19 @@ fn holds_a_copy(key: &str) -> bool {
         || key.ends_with("/original")
 }
 
+/// Is this the name of a container of Linkerd's, whose arguments are kept?
+pub fn is_linkerd_container(name: &str) -> bool {
+    CONTAINERS.contains(&name)
+}
+
 fn container(value: &mut Value, linkerds: bool, counts: &mut Counts) {
-    let keeps = linkerds || value["name"].as_str().is_some_and(|name| CONTAINERS.contains(&name));
+    let keeps = linkerds || value["name"].as_str().is_some_and(is_linkerd_container);
     if let Some(Value::Array(env)) = value.get_mut("env") {
         for variable in env {
             let name = variable["name"].as_str().unwrap_or_default();
             let proxys = name.starts_with("LINKERD2_PROXY_");
-            let installers = keeps && (name.starts_with('_') || ENV.contains(&name));
+            let installers =
+                keeps && (name.starts_with('_') || name.starts_with("LINKERD_") || ENV.contains(&name));
             if let (false, Some(Value::String(content))) = (proxys || installers, variable.get_mut("value")) {
                 replace(content, counts);
             }

@@ -5,7 +5,8 @@
 //! included, each with its JSON path and place.
 
 use super::entry::LinkerdEntry;
-use super::json::{self, Json, Located, Place, Span};
+use super::json::{Json, Located, Place, Span};
+use super::reader;
 
 /// How deep delegates are followed.
 const MAX_DELEGATION: usize = 8;
@@ -155,7 +156,7 @@ pub(super) struct Reading {
 
 /// Reads a (redacted) configuration file. `kind` is `None` for files no runtime loads: guessed then.
 pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> Reading {
-    let tree = match json::read(bytes) {
+    let tree = match reader::read(bytes) {
         Ok(tree) => tree,
         Err(defect) => return Reading { config: None, defect: Some(defect) },
     };

@@ -12,12 +12,14 @@ mod effective;
 mod entry;
 mod facts;
 mod files;
+mod host;
 mod json;
 mod kubeconfig;
 mod logs;
 mod looked;
 mod normalise;
 mod parse;
+mod reader;
 mod runtime;
 mod snapshot;
 

@@ -9,20 +9,21 @@ use serde_json::{Map, Value, json};
 
 use super::facts::KubeconfigFacts;
 use super::files::{
-    self, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS, MAX_TEXT,
-    NodeFiles,
+    self, DEFAULT_CONF_DIR, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS,
+    MAX_TEXT, NodeFiles,
 };
 use super::{kubeconfig, logs};
 use crate::redact;
 
 const META: &str = "meta.json";
+const DIRS: &str = "cni/dirs.json";
 const INDEX: &str = "cni/index.json";
 const FACTS: &str = "cni/kubeconfig.facts.json";
 const NET_D: &str = "cni/net.d/";
 const OTHER: &str = "cni/other/";
 /// The JSON files of a snapshot besides `meta.json` and the kubeconfig facts.
 const JSON_FILES: [&str; 7] = [
-    "cni/dirs.json",
+    DIRS,
     INDEX,
     "cni/bin.json",
     "host/binaries.json",
@@ -43,6 +44,7 @@ pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
         work.file(&path, bytes);
     }
     work.facts();
+    work.dirs(defaults);
     work.meta(&node, raw.files.get(META).map(Vec::as_slice), defaults);
     NodeFiles { node, files: work.files }
 }
@@ -77,8 +79,7 @@ impl Work {
         let is_snapshot = raw.files.keys().any(|path| {
             path == META || ["cni/", "host/", "runtime/", "logs/"].iter().any(|root| path.starts_with(root))
         });
-        let said =
-            raw.files.get("cni/dirs.json").and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+        let said = raw.files.get(DIRS).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
         let said =
             said.as_ref().and_then(|dirs| dirs["confDir"].as_str()).map(|dir| dir.trim_end_matches('/'));
         let conf_dir = said.filter(|dir| files::is_plain_dir(dir)).unwrap_or(&defaults.conf_dir).to_owned();
@@ -258,6 +259,16 @@ impl Work {
             }
         }
         self.insert_json(FACTS, &Value::Array(rows));
+    }
+
+    /// A copy of a directory that the caller named keeps that name.
+    fn dirs(&mut self, defaults: &Defaults) {
+        let named = defaults.conf_dir != DEFAULT_CONF_DIR && self.listed.contains(&defaults.conf_dir);
+        if named && !self.files.contains_key(DIRS) {
+            let dir = &defaults.conf_dir;
+            let dirs = json!({"confDir": dir, "source": "flag", "dirs": [{"path": dir, "exists": true}]});
+            self.insert_json(DIRS, &dirs);
+        }
     }
 
     fn insert_json(&mut self, path: &str, value: &Value) {

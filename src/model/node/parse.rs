@@ -1,15 +1,16 @@
 //! From normalised files to types. Never fails: what cannot be read becomes a [`Problem`] with its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::conflist;
 use super::facts::{
-    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
-    OsRelease, PathError, PluginBins, Problem, RuntimeInfo,
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Meta, PathError,
+    PluginBins, Problem,
 };
 use super::files::{self, NodeFiles};
+use super::host;
 use super::logs;
 use super::snapshot::{ConfFile, Content, NodeSnapshot, kind_of};
 use crate::redact;
@@ -21,18 +22,18 @@ impl NodeSnapshot {
         let mut snapshot = NodeSnapshot { node: files.node.clone(), ..NodeSnapshot::default() };
         snapshot.meta = reader.meta(&files.node);
         snapshot.dirs = reader.dirs();
-        snapshot.runtime_info = reader.json("runtime/info.json").map(|info| runtime_info(&info));
+        snapshot.runtime_info = reader.json("runtime/info.json").map(|info| host::runtime_info(&info));
         let conf_dir = snapshot.conf_dir().to_owned();
         snapshot.index = reader.index(&conf_dir, &mut snapshot.index_incomplete);
         snapshot.kubeconfigs = reader.kubeconfigs(snapshot.index.as_deref());
         snapshot.conf_files = reader.conf_files(&conf_dir, &snapshot);
         snapshot.bins = reader.bins();
         snapshot.host_binaries = reader.host_binaries();
-        snapshot.os_release = reader.text("host/os-release").map(|text| os_release(&text));
+        snapshot.os_release = reader.text("host/os-release").map(|text| host::os_release(&text));
         snapshot.uname = reader.text("host/uname").map(|text| text.trim().to_owned());
-        snapshot.modules = reader.text("host/modules.txt").map(|text| modules(&text));
+        snapshot.modules = reader.text("host/modules.txt").map(|text| host::modules(&text));
         snapshot.sysctl = reader.json("host/sysctl.json").map(|value| texts(&value));
-        snapshot.lsm = reader.json("host/lsm.json").map(|value| lsm(&value));
+        snapshot.lsm = reader.json("host/lsm.json").map(|value| host::lsm(&value));
         snapshot.logs = Logs {
             runtime: files.files.get("logs/runtime.txt").map(|bytes| logs::lines(bytes)),
             kubelet: files.files.get("logs/kubelet.txt").map(|bytes| logs::lines(bytes)),
@@ -184,10 +185,9 @@ impl Reader<'_> {
         let value = self.json(path)?;
         let mut known = Vec::new();
         for (number, row) in self.rows(path, &value).into_iter().enumerate() {
-            match serde_json::from_value::<KubeconfigFacts>(row) {
-                Ok(facts) if !facts.path.is_empty() => known.push(facts),
-                Ok(_) => self.problem(path, format!("row {number} has no path")),
-                Err(error) => self.problem(path, format!("row {number}: {error}")),
+            match self.kubeconfig_row(path, number, row) {
+                Some(facts) => known.push(facts),
+                None => self.problem(path, format!("row {number} has no path")),
             }
         }
         for facts in &mut known {
@@ -203,6 +203,23 @@ impl Reader<'_> {
         }
         known.sort_by(|one, other| one.path.cmp(&other.path));
         Some(known)
+    }
+
+    /// One row; fields of a wrong type are left out, so that the rest still says that the file is there.
+    fn kubeconfig_row(&mut self, path: &str, number: usize, row: Value) -> Option<KubeconfigFacts> {
+        let Value::Object(fields) = row else { return None };
+        let mut usable = serde_json::Map::new();
+        for (key, value) in fields {
+            let alone = Value::Object([(key.clone(), value.clone())].into_iter().collect());
+            match serde_json::from_value::<KubeconfigFacts>(alone) {
+                Ok(_) => {
+                    usable.insert(key, value);
+                }
+                Err(error) => self.problem(path, format!("row {number}, {key}: {error}")),
+            }
+        }
+        let facts: KubeconfigFacts = serde_json::from_value(Value::Object(usable)).ok()?;
+        (!facts.path.is_empty()).then_some(facts)
     }
 
     /// Every file that the listing, the copies or the record of what was left out know of.
@@ -280,6 +297,10 @@ impl Reader<'_> {
                 self.problem(path, format!("row {number} has no name or no path"));
                 continue;
             };
+            if !found.is_null() && !found.is_string() {
+                self.problem(path, format!("row {number}: path is neither text nor null"));
+                continue;
+            }
             let binary = text(found).map(|path| HostBinary {
                 name: name.clone(),
                 path,
@@ -307,11 +328,11 @@ fn captured(bytes: Vec<u8>, name: &str) -> Content {
     Content::Captured { bytes, config: reading.config.map(Box::new), defect: reading.defect }
 }
 
-fn text(value: &Value) -> Option<String> {
+pub(super) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-fn whole(value: &Value) -> Option<u64> {
+pub(super) fn whole(value: &Value) -> Option<u64> {
     value.as_u64()
 }
 
@@ -319,7 +340,7 @@ fn time(value: &Value) -> Option<jiff::Timestamp> {
     value.as_str()?.parse().ok()
 }
 
-fn list(value: &Value) -> Vec<String> {
+pub(super) fn list(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(text).collect()
 }
 
@@ -338,7 +359,7 @@ fn texts(value: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn plain_dir(value: &Value) -> Option<String> {
+pub(super) fn plain_dir(value: &Value) -> Option<String> {
     let dir = value.as_str()?;
     let dir = if dir.len() > 1 { dir.trim_end_matches('/') } else { dir };
     files::is_plain_dir(dir).then(|| dir.to_owned())
@@ -373,79 +394,4 @@ fn index_entry(row: &Value, conf_dir: &str) -> Option<IndexEntry> {
         sha256: text(&row["sha256"]),
         link_target: text(&row["linkTarget"]),
     })
-}
-
-fn os_release(text: &str) -> OsRelease {
-    let fields = text.lines().filter_map(|line| {
-        let (key, value) = line.trim().split_once('=')?;
-        let value = value.trim();
-        let bare = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-        (!key.starts_with('#')).then(|| (key.to_owned(), bare.unwrap_or(value).to_owned()))
-    });
-    OsRelease { fields: fields.collect() }
-}
-
-/// Module names from lines of `/proc/modules`, `modules.builtin` or a plain list.
-fn modules(text: &str) -> BTreeSet<String> {
-    text.lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .map(|word| {
-            let file = word.rsplit('/').next().unwrap_or(word);
-            file.split(".ko").next().unwrap_or(file).replace('-', "_")
-        })
-        .filter(|name| !name.is_empty() && !name.starts_with('#'))
-        .collect()
-}
-
-fn lsm(value: &Value) -> Lsm {
-    let shown = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(on) => Some(if *on { "enabled" } else { "disabled" }.to_owned()),
-        Value::Object(map) => map.get("mode").and_then(Value::as_str).map(str::to_owned),
-        Value::Null | Value::Number(_) | Value::Array(_) => None,
-    };
-    Lsm { selinux: shown(&value["selinux"]), apparmor: shown(&value["apparmor"]) }
-}
-
-/// Both what this project's snapshot writes and the answer of `crictl info`, whose keys vary in case and depth.
-fn runtime_info(value: &Value) -> RuntimeInfo {
-    let mut flat = Vec::new();
-    flatten(value, 0, &mut flat);
-    let find = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| flat.iter().find(|(key, value)| key == name && !value.is_null()))
-            .map(|(_, value)| *value)
-    };
-    let words = |value: &Value| match value {
-        Value::String(one) => vec![one.clone()],
-        Value::Array(_) => list(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
-    };
-    let loaded = find(&["networks"]).and_then(Value::as_array).into_iter().flatten();
-    RuntimeInfo {
-        name: text(&value["name"]).or_else(|| text(&value["runtimeName"])),
-        version: text(&value["version"]).or_else(|| text(&value["runtimeVersion"])),
-        last_cni_load_status: find(&["lastcniloadstatus", "lastcniloadstatus.default"]).and_then(text),
-        conf_dir: find(&["pluginconfdir", "confdir"]).and_then(plain_dir),
-        bin_dirs: find(&["plugindirs", "bindirs", "bindir"]).map(words).unwrap_or_default(),
-        max_conf_num: find(&["pluginmaxconfnum", "maxconfnum"]).and_then(whole),
-        loaded_files: loaded
-            .filter_map(|network| {
-                ["file", "path", "Source"]
-                    .iter()
-                    .find_map(|key| text(&network[*key]).or_else(|| text(&network["Config"][*key])))
-            })
-            .filter(|file| file.starts_with('/'))
-            .collect(),
-    }
-}
-
-fn flatten<'a>(value: &'a Value, depth: usize, into: &mut Vec<(String, &'a Value)>) {
-    if let Value::Object(map) = value
-        && depth < 6
-    {
-        into.extend(map.iter().map(|(key, value)| (key.to_ascii_lowercase(), value)));
-        map.values().for_each(|value| flatten(value, depth + 1, into));
-    }
 }

@@ -176,6 +176,12 @@ impl NodeSnapshot {
         said.or(told).unwrap_or(DEFAULT_CONF_DIR)
     }
 
+    /// Nothing in the snapshot says which directory the runtime reads.
+    pub fn conf_dir_is_assumed(&self) -> bool {
+        let told = self.runtime_info.as_ref().is_some_and(|info| info.conf_dir.is_some());
+        !told && self.dirs.as_ref().is_none_or(|dirs| dirs.conf_dir.is_none())
+    }
+
     /// The files of the runtime's own directory that it considers, in its order.
     pub fn loadable_files(&self) -> Vec<&ConfFile> {
         let dir = self.conf_dir();
@@ -252,7 +258,21 @@ impl NodeSnapshot {
         if let Some(facts) = known.iter().find(|facts| same_path(&facts.path, path)) {
             return KubeconfigLookup::Facts(facts);
         }
+        // A copy of a directory that does not say which one it was: the entry does, since the installer writes
+        // both into the same.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let beside = format!("{}/{name}", self.conf_dir());
+        if self.conf_dir_is_assumed()
+            && let Some(facts) = known.iter().find(|facts| facts.path == beside)
+        {
+            return KubeconfigLookup::Facts(facts);
+        }
         let path = path.to_owned();
+        // A row that could not be read might have been this one.
+        if self.problems.iter().any(|problem| problem.file == "cni/kubeconfig.facts.json") {
+            let why = "cni/kubeconfig.facts.json could not be read in full".to_owned();
+            return KubeconfigLookup::NotLookedFor { path, why };
+        }
         match self.exists(&path) {
             Looked::Absent => KubeconfigLookup::Absent { path },
             Looked::Found(()) => {

@@ -14,6 +14,15 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// A text that a program wrote, without tokens; `null` is nothing.
+pub(crate) fn redacted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = nullable::<D, String>(deserializer)?;
+    Ok(match crate::redact::text(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(clean) => clean,
+    })
+}
+
 /// Object metadata, without what no check reads (`managedFields`, the last-applied configuration).
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

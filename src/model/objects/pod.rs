@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, nullable, redacted};
 
 /// The names that Linkerd gives its own containers.
 pub const PROXY_CONTAINER: &str = "linkerd-proxy";
@@ -135,7 +135,7 @@ pub struct Condition {
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
     /// A sentence of why.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "redacted")]
     pub message: String,
     /// Since when.
     pub last_transition_time: Option<Timestamp>,
@@ -184,7 +184,7 @@ pub struct Waiting {
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
     /// A sentence.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "redacted")]
     pub message: String,
 }
 
@@ -207,7 +207,7 @@ pub struct Terminated {
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
     /// What it left as its last words.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "redacted")]
     pub message: String,
     /// When it started.
     pub started_at: Option<Timestamp>,
@@ -218,7 +218,8 @@ pub struct Terminated {
 impl Container {
     /// Drops what may hold secrets and what no check reads.
     fn trim(&mut self) {
-        if !self.name.starts_with("linkerd") && !LINKERD_COMPONENTS.contains(&self.name.as_str()) {
+        // The border's own list, so that a live run and a bundle show the same.
+        if !crate::redact::is_linkerd_container(&self.name) {
             self.command = Vec::new();
             self.args = Vec::new();
             self.env = Vec::new();
@@ -237,23 +238,6 @@ impl Container {
         }
     }
 }
-
-/// Containers of the control plane and of linkerd-cni whose arguments checks read.
-const LINKERD_COMPONENTS: &[&str] = &[
-    "identity",
-    "destination",
-    "proxy-injector",
-    "sp-validator",
-    "policy",
-    "install-cni",
-    "repair-controller",
-    "metrics-api",
-    "tap",
-    "tap-injector",
-    "web",
-    "service-mirror",
-    "heartbeat",
-];
 
 /// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
 const KEPT_ENV: &[&str] = &[

@@ -66,6 +66,41 @@ fn a_copied_tree_is_laid_out_like_the_node() {
 }
 
 #[test]
+fn a_copy_of_another_directory_keeps_its_kubeconfig() {
+    let dir = "/var/lib/rancher/k3s/agent/etc/cni/net.d";
+    let flannel = CILIUM.replace("/etc/cni/net.d", dir);
+    let raw = mk_raw(&[("10-flannel.conflist", &flannel), ("ZZZ-linkerd-cni-kubeconfig", &mk_kubeconfig())]);
+    for defaults in [Defaults { conf_dir: dir.into(), ..Defaults::default() }, Defaults::default()] {
+        let named = defaults.conf_dir == dir;
+        let normal = normalise(&raw, &defaults);
+        assert_eq!(normalise(&normal, &defaults), normal);
+        let node = NodeSnapshot::parse(&normal);
+        assert_eq!((node.conf_dir() == dir, node.conf_dir_is_assumed()), (named, !named));
+        let chain = node.chain(RuntimeKind::Containerd);
+        assert!(matches!(node.kubeconfig_of(chain.entries[0].entry), KubeconfigLookup::Facts(_)), "{named}");
+    }
+}
+
+#[test]
+fn unreadable_facts_are_not_absent_ones() {
+    for facts in [
+        "[{",
+        r#"[{"server":"https://x"}]"#,
+        r#"[{"path":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig","size":-1,"server":"s"}]"#,
+    ] {
+        let node = mk_node(&[("cni/kubeconfig.facts.json", facts), ("cni/net.d/05.conflist", CILIUM)]);
+        match node.kubeconfig_of(node.chain(RuntimeKind::Containerd).entries[0].entry) {
+            KubeconfigLookup::NotLookedFor { .. } => assert!(!facts.contains("path")),
+            KubeconfigLookup::Facts(known) => assert_eq!(known.server.as_deref(), Some("s")),
+            other => panic!("{other:?}"),
+        }
+        assert!(!node.problems.is_empty());
+    }
+    let node = mk_node(&[("host/binaries.json", r#"{"binaries":[{"name":"nsenter","path":7}]}"#)]);
+    assert!(matches!(node.binary("nsenter"), Looked::NotLookedFor(_)), "only null says absent");
+}
+
+#[test]
 fn hostile_names_are_noted_and_never_used() {
     let token = format!("{}.conflist", mk_secret());
     let raw = mk_raw(&[
