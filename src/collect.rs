@@ -122,7 +122,8 @@ pub async fn collect<S: Source>(
         at,
         time_source,
     };
-    Collected { cluster, redaction: Redaction { touched: touched.into_inner() } }
+    let touched = touched.into_inner() + source.already_redacted();
+    Collected { cluster, redaction: Redaction { touched } }
 }
 
 /// The same, for sources that never wait: dumps, bundles, cases.
@@ -182,7 +183,11 @@ impl<S: Source> Run<'_, S> {
             arrived: 0,
         };
         let mut fetched = self.source.fetch(&request, &mut border).await;
-        let Border { store, malformed, raw, nodes, arrived, .. } = border;
+        let Border { store, mut malformed, raw, nodes, arrived, .. } = border;
+        if let Fetched::Partial { reasons } = &fetched {
+            // A bundle says already what of it could not be read when it was collected.
+            malformed.retain(|why| !reasons.contains(why));
+        }
         if !malformed.is_empty() {
             fetched = match fetched {
                 Fetched::Complete => Fetched::Partial { reasons: malformed },

@@ -8,9 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::item::{Item, Kind};
 use crate::model::node::NodeFiles;
 
+pub mod archive;
+pub mod bundle;
+pub mod error;
+pub mod folder;
+pub mod json;
 #[cfg(feature = "live")]
 pub mod live;
 pub mod memory;
+pub mod spool;
 
 /// An [`Item`] with its namespace filled in: what a source is really asked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,6 +177,11 @@ pub trait Source: Sync {
     /// When the evidence was captured, where the source knows better than the clock.
     fn captured_at(&self) -> Option<jiff::Timestamp> {
         None
+    }
+
+    /// In how many objects and files something was redacted before they came here: what a bundle says of itself.
+    fn already_redacted(&self) -> usize {
+        0
     }
 }
 

@@ -1,0 +1,185 @@
+//! Writes the files of a bundle as a folder or an archive, whole or not at all: under a temporary name beside the
+//! target, then renamed. Files are for their owner alone (mode 0600).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+use tar::{EntryType, Header};
+
+use crate::source::spool::Blob;
+
+/// How hard gzip tries: half the time of its usual level for a few percent more bytes.
+const GZIP_LEVEL: u32 = 4;
+/// How hard zstd tries: its usual level.
+const ZSTD_LEVEL: i32 = 3;
+
+/// How a bundle is written; its name says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A folder.
+    Folder,
+    /// `.tar`
+    Tar,
+    /// `.tar.gz` or `.tgz`
+    TarGz,
+    /// `.tar.zst` or `.tzst`
+    TarZst,
+}
+
+/// Why a bundle was not written. Nothing of it is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The name says no form.
+    #[error("{0}: end the name in .tar.gz, .tgz, .tar.zst or .tar, or in / for a folder")]
+    Name(PathBuf),
+    /// A folder is there, and there is something in it.
+    #[error("{0}: the folder is there and not empty; name another one, or remove it")]
+    NotEmpty(PathBuf),
+    /// A folder has the name of the file.
+    #[error("{0}: a folder is there; name another file, or remove it")]
+    IsFolder(PathBuf),
+    /// It could not be written.
+    #[error("{path}: {error}; nothing was saved")]
+    Write {
+        /// The target.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// An object or a file that cannot be part of a bundle.
+    #[error("{path}: {what}; nothing was saved")]
+    Content {
+        /// The target.
+        path: PathBuf,
+        /// What and why.
+        what: String,
+    },
+}
+
+impl Form {
+    /// The form that a target's name asks for.
+    ///
+    /// # Errors
+    /// The name asks for none.
+    pub fn of(path: &Path) -> Result<Form, SaveError> {
+        let text = path.to_string_lossy();
+        let name = text.to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        match () {
+            () if ends(&["/", std::path::MAIN_SEPARATOR_STR]) => Ok(Form::Folder),
+            () if ends(&[".tar.gz", ".tgz"]) => Ok(Form::TarGz),
+            () if ends(&[".tar.zst", ".tzst"]) => Ok(Form::TarZst),
+            () if ends(&[".tar"]) => Ok(Form::Tar),
+            () if path.is_dir() => Ok(Form::Folder),
+            () => Err(SaveError::Name(path.to_owned())),
+        }
+    }
+}
+
+/// What a file of a bundle holds.
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    Blob(Blob),
+}
+
+impl Content {
+    fn len(&self) -> u64 {
+        match self {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::Blob(blob) => blob.len(),
+        }
+    }
+
+    fn copy(&self, to: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Content::Bytes(bytes) => to.write_all(bytes),
+            Content::Blob(blob) => {
+                let mut reader = blob.reader()?;
+                let mut chunk = vec![0; 1 << 16];
+                loop {
+                    match reader.read(&mut chunk)? {
+                        0 => return Ok(()),
+                        count => to.write_all(&chunk[..count])?,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The folder that a target lies in.
+pub(super) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes `files`, in their order, dated `seconds` after 1970; how many bytes it became.
+pub(super) fn write(path: &Path, form: Form, files: &[(String, Content)], seconds: u64) -> io::Result<u64> {
+    if form == Form::Folder {
+        return folder(path, files);
+    }
+    let temporary = tempfile::Builder::new().prefix(".meshdoctor-").tempfile_in(parent(path))?;
+    let out = BufWriter::with_capacity(1 << 16, temporary.as_file());
+    let out = match form {
+        Form::Folder | Form::Tar => tar(out, files, seconds)?,
+        Form::TarGz => {
+            let gzip = GzBuilder::new().write(out, Compression::new(GZIP_LEVEL));
+            tar(gzip, files, seconds)?.finish()?
+        }
+        Form::TarZst => {
+            let mut zstd = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
+            zstd.include_checksum(true)?;
+            tar(zstd, files, seconds)?.finish()?
+        }
+    };
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    let size = temporary.as_file().metadata()?.len();
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(size)
+}
+
+fn tar<W: Write>(out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
+    let mut tar = tar::Builder::new(out);
+    for (path, content) in files {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Regular);
+        header.set_mode(0o600);
+        header.set_mtime(seconds);
+        header.set_size(content.len());
+        match content {
+            Content::Bytes(bytes) => tar.append_data(&mut header, path, bytes.as_slice())?,
+            Content::Blob(blob) => tar.append_data(&mut header, path, blob.reader()?)?,
+        }
+    }
+    tar.into_inner()
+}
+
+fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {
+    // `parent` of `a/b/` is `a`, as wanted.
+    let temporary = tempfile::Builder::new().prefix(".meshdoctor-").tempdir_in(parent(path))?;
+    let mut size = 0;
+    for (name, content) in files {
+        let file = temporary.path().join(name);
+        fs::create_dir_all(parent(&file))?;
+        let mut out = BufWriter::new(private(&file)?);
+        content.copy(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        size += content.len();
+    }
+    fs::rename(temporary.path(), path)?;
+    // It has its name now, and is no longer to be removed.
+    _ = temporary.keep();
+    Ok(size)
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

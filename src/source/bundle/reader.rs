@@ -1,0 +1,340 @@
+//! Reads a bundle back: each item is answered as it ended when it was collected, and what the bundle no longer holds
+//! (a truncated archive, a damaged page) is said, with the file and the line.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
+use crate::item::{Item, Kind, Namespaces};
+use crate::model::node::NodeFiles;
+use crate::source::archive::{self, Budget, Tree, Unpacked};
+use crate::source::error::LoadError;
+use crate::source::folder;
+use crate::source::json::{self, Found, Head};
+use crate::source::spool::Blob;
+use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
+
+/// The largest node file that is read, in bytes.
+const MAX_NODE_FILE: u64 = 16 << 20;
+
+/// A bundle.
+#[derive(Debug)]
+pub struct Bundle {
+    /// Its path as it was given.
+    pub name: String,
+    tree: Tree,
+    manifest: Manifest,
+    records: BTreeMap<Asked, usize>,
+}
+
+/// What was asked for, apart from how the card wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    List(Kind),
+    Named(Kind, Option<String>, String),
+    ServerVersion,
+    CliVersion,
+    NodeFiles,
+}
+
+impl Asked {
+    fn of(item: &Item, namespace: Option<&str>) -> Asked {
+        match item {
+            Item::List(kind) => Asked::List(*kind),
+            Item::Named { kind, name, .. } => Asked::Named(*kind, namespace.map(str::to_owned), name.clone()),
+            Item::ServerVersion => Asked::ServerVersion,
+            Item::CliVersion => Asked::CliVersion,
+            Item::NodeFiles => Asked::NodeFiles,
+        }
+    }
+}
+
+impl Bundle {
+    /// A tree whose top is a bundle's; `None` if it is no bundle.
+    ///
+    /// # Errors
+    /// It is one, of a newer version or without a sound manifest.
+    pub fn open(tree: Tree, name: &str) -> Option<Result<Bundle, LoadError>> {
+        let unreadable =
+            |reason: String| LoadError::Unreadable { path: format!("{name}: {MANIFEST}"), reason };
+        let text = tree.files.get(MANIFEST)?.bytes(MAX_MANIFEST).ok()?;
+        let manifest = match Manifest::parse(&text)? {
+            Ok(manifest) => manifest,
+            Err(reason) => return Some(Err(unreadable(reason))),
+        };
+        // Items that a later version asks for are none that this one will.
+        let records = manifest
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(at, record)| {
+                let item: Item = record.item.parse().ok()?;
+                Some((Asked::of(&item, record.namespace.as_deref()), at))
+            })
+            .collect();
+        Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records }))
+    }
+
+    /// The bundle at a path: a folder, or an archive of one.
+    ///
+    /// # Errors
+    /// It is not there, or no bundle.
+    pub fn load(path: &Path) -> Result<Bundle, LoadError> {
+        let name = path.display().to_string();
+        let open = |error| LoadError::Open { path: name.clone(), error };
+        let mut budget = Budget::default();
+        let tree = if path.is_dir() {
+            folder::tree(path, &mut budget).map_err(open)?
+        } else {
+            match archive::unpack(&Blob::file(path).map_err(open)?, &mut budget).map_err(open)? {
+                Unpacked::Tree(tree) => tree,
+                Unpacked::Plain(..) => Tree::default(),
+            }
+        };
+        let none = || LoadError::Unreadable {
+            path: name.clone(),
+            reason: format!("no bundle: it has no {MANIFEST}"),
+        };
+        Bundle::open(tree, &name).ok_or_else(none)?
+    }
+
+    /// What it says of itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where the control plane and linkerd-cni were looked for when it was captured.
+    pub fn namespaces(&self) -> Namespaces {
+        let record = &self.manifest.namespaces;
+        Namespaces { control_plane: record.control_plane.clone(), cni: record.cni.clone() }
+    }
+
+    /// What is wrong with it as a whole, for a warning.
+    pub fn trouble(&self) -> Vec<String> {
+        let all = self.tree.trouble.iter().chain(&self.tree.notes);
+        all.map(|(path, why)| self.place(path, why)).collect()
+    }
+
+    /// Answers a request, save for node files: each object, and how it ended.
+    pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        let asked = Asked::of(&request.item, request.namespace.as_deref());
+        if let Some(record) = self.record(&asked) {
+            match &asked {
+                Asked::ServerVersion => {
+                    if let Some(version) = &self.manifest.server_version {
+                        take(version.to_string().as_bytes());
+                    }
+                    return record.fetched.clone();
+                }
+                Asked::CliVersion => {
+                    if let Some(version) = &self.manifest.cli_version {
+                        take(serde_json::json!({ "version": version }).to_string().as_bytes());
+                    }
+                    return record.fetched.clone();
+                }
+                Asked::List(_) | Asked::Named(..) | Asked::NodeFiles => return self.replay(record, take),
+            }
+        }
+        // Not asked for by name, but the whole list was.
+        if let Asked::Named(kind, namespace, name) = &asked
+            && let Some(record) = self.record(&Asked::List(*kind))
+        {
+            return self.pick(record, namespace.as_deref(), name, take);
+        }
+        Fetched::Missing { reason: Why::NotCaptured }
+    }
+
+    /// Each node's files, and how it ended.
+    pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
+        let recorded = self.record(&Asked::NodeFiles).map(|record| record.fetched.clone());
+        let mut damage = Vec::new();
+        for record in &self.manifest.nodes {
+            let prefix = format!("{}/", record.folder);
+            let mut files = BTreeMap::new();
+            for (path, blob) in self.tree.files.range(prefix.clone()..) {
+                let Some(inside) = path.strip_prefix(&prefix) else { break };
+                match blob.bytes(MAX_NODE_FILE) {
+                    Ok(bytes) => _ = files.insert(inside.to_owned(), bytes),
+                    Err(error) => damage.push(self.malformed(path, &error.to_string())),
+                }
+            }
+            if files.len() < record.files {
+                let lost = format!("{} of its {} files are there", files.len(), record.files);
+                damage.push(self.malformed(&record.folder, &lost));
+            }
+            if !files.is_empty() {
+                take(NodeFiles { node: record.node.clone(), files });
+            }
+        }
+        let nothing = || Fetched::Missing { reason: Why::NotOffered };
+        with(
+            recorded.unwrap_or_else(|| {
+                if self.manifest.nodes.is_empty() { nothing() } else { Fetched::Complete }
+            }),
+            damage,
+        )
+    }
+
+    fn record(&self, asked: &Asked) -> Option<&ItemRecord> {
+        self.records.get(asked).and_then(|at| self.manifest.items.get(*at))
+    }
+
+    /// Everything that a record names, and its outcome; with what is damaged now.
+    fn replay(&self, record: &ItemRecord, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        let mut damage = Vec::new();
+        if self.tree.corrupt {
+            damage.extend(self.tree.trouble.iter().map(|(path, why)| self.malformed(path, why)));
+        }
+        let mut count = 0;
+        for path in &record.files {
+            let Some(blob) = self.tree.files.get(path) else {
+                let why = self.tree.trouble.iter().find(|(of, _)| of.is_empty());
+                let why = why.map_or_else(String::new, |(_, why)| format!(": {why}"));
+                damage.push(self.malformed(path, &format!("it is not there{why}")));
+                continue;
+            };
+            let mut objects = Objects { take, count: 0, too_large: Vec::new() };
+            match page(blob, &mut objects) {
+                Ok(()) => {}
+                Err((offset, why)) => {
+                    damage.push(self.malformed(&located(path, blob, offset), &why));
+                    // How many are gone is told by where it broke.
+                    count = record.objects;
+                }
+            }
+            count += objects.count;
+            for offset in objects.too_large {
+                damage.push(self.malformed(&located(path, blob, offset), "an object too large to read"));
+            }
+        }
+        if damage.is_empty() && count != record.objects {
+            let place = record.files.first().map_or(MANIFEST, String::as_str);
+            let lost = format!("the manifest counts {} objects, and {count} are there", record.objects);
+            damage.push(self.malformed(place, &lost));
+        }
+        with(record.fetched.clone(), damage)
+    }
+
+    /// One object of a list that was captured.
+    fn pick(
+        &self,
+        record: &ItemRecord,
+        namespace: Option<&str>,
+        name: &str,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Fetched {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Named {
+            metadata: Names,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Names {
+            namespace: Option<String>,
+            name: String,
+        }
+        let mut found = false;
+        let fetched = self.replay(record, &mut |json| {
+            let names = serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
+            if names.name == name && names.namespace.as_deref() == namespace && !found {
+                found = true;
+                take(json);
+            }
+        });
+        match fetched {
+            _ if found => Fetched::Complete,
+            Fetched::Partial { reasons } => {
+                let reason = reasons.into_iter().next().unwrap_or(Why::NotCaptured);
+                Fetched::Missing { reason }
+            }
+            other => other,
+        }
+    }
+
+    fn place(&self, path: &str, why: &str) -> String {
+        if path.is_empty() {
+            format!("{}: {why}", self.name)
+        } else {
+            format!("{}: {path}: {why}", self.name)
+        }
+    }
+
+    fn malformed(&self, path: &str, why: &str) -> Why {
+        Why::Malformed { message: self.place(path, why) }
+    }
+}
+
+impl Source for Bundle {
+    fn origin(&self) -> Origin {
+        Origin { kind: "bundle".to_owned(), name: self.name.clone() }
+    }
+
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        match request.item {
+            Item::NodeFiles => self.nodes(&mut |files| intake.node(files)),
+            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion => {
+                self.answer(request, &mut |json| intake.object(json))
+            }
+        }
+    }
+
+    fn captured_at(&self) -> Option<Timestamp> {
+        Some(self.manifest.captured_at)
+    }
+
+    fn already_redacted(&self) -> usize {
+        self.manifest.redaction.touched
+    }
+}
+
+/// An outcome to which damage came.
+fn with(fetched: Fetched, damage: Vec<Why>) -> Fetched {
+    if damage.is_empty() {
+        return fetched;
+    }
+    match fetched {
+        Fetched::Complete => Fetched::Partial { reasons: damage },
+        Fetched::Partial { reasons } => Fetched::Partial { reasons: [reasons, damage].concat() },
+        missing @ Fetched::Missing { .. } => missing,
+    }
+}
+
+fn located(path: &str, blob: &Blob, offset: u64) -> String {
+    blob.line_at(offset).map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"))
+}
+
+fn page(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
+    let reader = blob.reader().map_err(|error: io::Error| (0, error.to_string()))?;
+    json::scan(reader, objects).map_err(|broken| (broken.offset, broken.why.to_string()))
+}
+
+/// Passes objects on, counted.
+struct Objects<'a> {
+    take: &'a mut dyn FnMut(&[u8]),
+    count: usize,
+    too_large: Vec<u64>,
+}
+
+impl Found for Objects<'_> {
+    fn item(&mut self, _: u64, json: &[u8]) {
+        self.count += 1;
+        (self.take)(json);
+    }
+
+    fn list(&mut self, _: Head) {}
+
+    fn object(&mut self, _: u64, json: &[u8]) {
+        self.count += 1;
+        (self.take)(json);
+    }
+
+    fn too_large(&mut self, offset: u64) {
+        self.count += 1;
+        self.too_large.push(offset);
+    }
+}

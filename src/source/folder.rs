@@ -1,0 +1,66 @@
+//! A folder as a [`Tree`]: every regular file below it, in the order of their names. No link in it is followed.
+
+use std::io;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use super::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree, leads_inside};
+use super::spool::Blob;
+
+/// Lists a folder.
+///
+/// # Errors
+/// The folder itself cannot be read.
+pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
+    std::fs::read_dir(folder)?;
+    let mut tree = Tree::default();
+    let mut links = Vec::new();
+    for entry in WalkDir::new(folder).min_depth(1).max_depth(MAX_DEPTH + 1).follow_root_links(true) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().map(|path| inside(folder, path)).unwrap_or_default();
+                let why = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
+                tree.trouble.push((path, why));
+                continue;
+            }
+        };
+        let path = inside(folder, entry.path());
+        if !budget.entry() {
+            tree.trouble.push((path, format!("more than {MAX_ENTRIES} files; from here on nothing is read")));
+            break;
+        }
+        let kind = entry.file_type();
+        if kind.is_dir() {
+            if entry.depth() > MAX_DEPTH {
+                tree.trouble.push((path, "too many folders deep; it is not read".to_owned()));
+            }
+        } else if kind.is_symlink() {
+            links.push((path, entry.into_path()));
+        } else if kind.is_file() {
+            match Blob::file(entry.path()) {
+                Ok(blob) => _ = tree.files.insert(path, blob),
+                Err(error) => tree.trouble.push((path, error.to_string())),
+            }
+        } else {
+            tree.notes.push((path, "not a regular file; it is not read".to_owned()));
+        }
+    }
+    for (path, full) in links {
+        let target = std::fs::read_link(&full).map(|target| target.to_string_lossy().into_owned());
+        let target = target.unwrap_or_default();
+        if target.starts_with('/') || !leads_inside(&tree.files, &path, &target) {
+            tree.trouble.push((path, format!("a link to {target:?}, which is not followed")));
+        }
+    }
+    Ok(tree)
+}
+
+/// A path from the folder on, with `/` on every system.
+fn inside(folder: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(folder).unwrap_or(path);
+    let parts: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    parts.join("/")
+}

@@ -1,0 +1,440 @@
+//! Finds objects in JSON of any size without holding more than one of them: the items of Kubernetes Lists, objects that
+//! stand alone, and several documents one after the other. It knows brackets, strings and the keys of a List; whether
+//! an object is sound is for serde to say. What `kubectl cluster-info dump` writes between its lists is skipped.
+
+use std::io::{self, Read};
+
+use serde::Deserialize;
+
+/// The largest object that is read, in bytes. etcd takes no object beyond 1.5 MiB.
+pub const MAX_OBJECT: usize = 16 << 20;
+
+/// What a document says of itself, and of the items in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Head {
+    /// `v1`.
+    pub api_version: Option<String>,
+    /// `List`, `PodList`.
+    pub kind: Option<String>,
+    /// Only what tells whether the list goes on.
+    metadata: Option<HeadMeta>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct HeadMeta {
+    r#continue: Option<String>,
+}
+
+impl Head {
+    /// Whether the list is one page of several: the API server gave a token for the next.
+    pub fn goes_on(&self) -> bool {
+        self.metadata
+            .as_ref()
+            .and_then(|meta| meta.r#continue.as_deref())
+            .is_some_and(|token| !token.is_empty())
+    }
+
+    fn or(self, other: Head) -> Head {
+        Head {
+            api_version: self.api_version.or(other.api_version),
+            kind: self.kind.or(other.kind),
+            metadata: self.metadata.or(other.metadata),
+        }
+    }
+}
+
+/// Takes what is found, in order. Offsets are bytes from the beginning of the input.
+pub trait Found {
+    /// An element of a list; how the list names itself comes with [`Found::list`], after its last element.
+    fn item(&mut self, offset: u64, json: &[u8]);
+    /// A list ended; an array without a List around it has an empty head.
+    fn list(&mut self, head: Head);
+    /// An object that is no list.
+    fn object(&mut self, offset: u64, json: &[u8]);
+    /// An object larger than [`MAX_OBJECT`] was passed over.
+    fn too_large(&mut self, offset: u64);
+}
+
+/// Where and why no more could be read. What came before it was given to [`Found`].
+#[derive(Debug)]
+pub struct Broken {
+    /// The byte at which it was noticed.
+    pub offset: u64,
+    /// What is wrong.
+    pub why: Wrong,
+    /// How the list that it is in names itself, as far as it was read.
+    pub within: Option<Head>,
+}
+
+/// What is wrong with a text.
+#[derive(Debug, thiserror::Error)]
+pub enum Wrong {
+    /// The text ends too early.
+    #[error("it ends in the middle of {0}")]
+    Ends(&'static str),
+    /// Something else stands where a value or a comma should be.
+    #[error("{wanted} should be here, and it is {found:?}")]
+    Unexpected {
+        /// What would be right.
+        wanted: &'static str,
+        /// What is there.
+        found: char,
+    },
+    /// What a list says of itself is larger than [`MAX_OBJECT`].
+    #[error("something larger than {} MiB that is no object of a list", MAX_OBJECT >> 20)]
+    TooLarge,
+    /// The beginning or the end of a list is no JSON.
+    #[error("{0}")]
+    Json(serde_json::Error),
+    /// It could not be read, or not be unpacked.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads everything in `input`.
+///
+/// # Errors
+/// No more could be read; what was found before has been given to `found`.
+pub fn scan(input: impl Read, found: &mut dyn Found) -> Result<(), Broken> {
+    let mut scanner = Scanner {
+        input,
+        chunk: vec![0; 1 << 16],
+        start: 0,
+        end: 0,
+        passed: 0,
+        kept: Vec::new(),
+        keeping: false,
+        within: None,
+    };
+    scanner.documents(found).map_err(|why| Broken {
+        offset: scanner.passed,
+        why,
+        within: scanner.within.take(),
+    })
+}
+
+struct Scanner<R> {
+    input: R,
+    chunk: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Offset of `chunk[start]`.
+    passed: u64,
+    /// The bytes that were consumed while `keeping`.
+    kept: Vec<u8>,
+    keeping: bool,
+    within: Option<Head>,
+}
+
+impl<R: Read> Scanner<R> {
+    /// What is left of the chunk; empty at the end of the input only.
+    fn fill(&mut self) -> io::Result<&[u8]> {
+        while self.start == self.end {
+            match self.input.read(&mut self.chunk) {
+                Ok(0) => return Ok(&[]),
+                Ok(count) => (self.start, self.end) = (0, count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.chunk[self.start..self.end])
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        Ok(self.fill()?.first().copied())
+    }
+
+    fn consume(&mut self, count: usize) {
+        if self.keeping {
+            // One byte more than allowed tells that it was too much.
+            let room = (MAX_OBJECT + 1).saturating_sub(self.kept.len());
+            self.kept.extend_from_slice(&self.chunk[self.start..self.start + count.min(room)]);
+        }
+        self.start += count;
+        self.passed += count as u64;
+    }
+
+    fn keep(&mut self, beginning: &[u8]) {
+        self.kept.clear();
+        self.kept.extend_from_slice(beginning);
+        self.keeping = true;
+    }
+
+    fn space(&mut self) -> io::Result<()> {
+        loop {
+            let chunk = self.fill()?;
+            let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let all = blank == chunk.len() && blank > 0;
+            self.consume(blank);
+            if !all {
+                return Ok(());
+            }
+        }
+    }
+
+    fn documents(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+        loop {
+            self.space()?;
+            match self.peek()? {
+                None => return Ok(()),
+                Some(b'{') => self.document(found)?,
+                Some(b'[') => {
+                    self.within = Some(Head::default());
+                    self.array(found)?;
+                    self.within = None;
+                    found.list(Head::default());
+                }
+                // A byte order mark, also where files were joined; `---` between documents.
+                Some(0xEF) => self.word(b"\xEF\xBB\xBF")?,
+                Some(b'-') => self.word(b"---")?,
+                Some(b'=') => self.logs()?,
+                Some(other) => return Err(unexpected("a JSON object", other)),
+            }
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<(), Wrong> {
+        for wanted in word {
+            match self.peek()? {
+                Some(byte) if byte == *wanted => self.consume(1),
+                Some(other) => return Err(unexpected("a JSON object", other)),
+                None => return Err(Wrong::Ends("a document")),
+            }
+        }
+        Ok(())
+    }
+
+    /// One top-level object: a list, whose elements are given one by one, or any other, which is given whole.
+    fn document(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+        let begin = self.passed;
+        self.keep(b"");
+        self.consume(1);
+        let mut list: Option<Head> = None;
+        loop {
+            self.space()?;
+            match self.peek()? {
+                Some(b'}') => {
+                    self.consume(1);
+                    break;
+                }
+                Some(b',') => self.consume(1),
+                Some(b'"') => {
+                    let key = self.key()?;
+                    self.space()?;
+                    match self.peek()? {
+                        Some(b':') => self.consume(1),
+                        Some(other) => return Err(unexpected("a colon", other)),
+                        None => return Err(Wrong::Ends("an object")),
+                    }
+                    self.space()?;
+                    if key == b"\"items\"" && list.is_none() && self.peek()? == Some(b'[') {
+                        let before = self.head(b"null}")?;
+                        self.within = Some(before.clone());
+                        list = Some(before);
+                        self.array(found)?;
+                        self.keep(b"{\"items\":null");
+                    } else {
+                        self.value("an object")?;
+                    }
+                }
+                Some(other) => return Err(unexpected("a key", other)),
+                None => return Err(Wrong::Ends("an object")),
+            }
+        }
+        self.keeping = false;
+        match list {
+            Some(before) => {
+                let after = self.head(b"")?;
+                self.within = None;
+                found.list(before.or(after));
+            }
+            None if self.kept.len() > MAX_OBJECT => found.too_large(begin),
+            None => found.object(begin, &self.kept),
+        }
+        Ok(())
+    }
+
+    /// What was kept of a list, closed with `ending`, as its head.
+    fn head(&mut self, ending: &[u8]) -> Result<Head, Wrong> {
+        self.keeping = false;
+        if self.kept.len() > MAX_OBJECT {
+            return Err(Wrong::TooLarge);
+        }
+        self.kept.extend_from_slice(ending);
+        serde_json::from_slice(&self.kept).map_err(Wrong::Json)
+    }
+
+    fn array(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+        self.keeping = false;
+        self.consume(1);
+        loop {
+            self.space()?;
+            match self.peek()? {
+                Some(b']') => {
+                    self.consume(1);
+                    return Ok(());
+                }
+                Some(b',') => self.consume(1),
+                Some(_) => {
+                    let begin = self.passed;
+                    self.keep(b"");
+                    self.value("an item of a list")?;
+                    self.keeping = false;
+                    if self.kept.len() > MAX_OBJECT {
+                        found.too_large(begin);
+                    } else {
+                        found.item(begin, &self.kept);
+                    }
+                }
+                None => return Err(Wrong::Ends("a list")),
+            }
+        }
+    }
+
+    /// A key with its quotes; of a long one only the beginning.
+    fn key(&mut self) -> Result<Vec<u8>, Wrong> {
+        const LONG: usize = 64;
+        let mut key = Vec::new();
+        let mut escaped = false;
+        loop {
+            let Some(byte) = self.peek()? else { return Err(Wrong::Ends("a key")) };
+            self.consume(1);
+            if key.len() < LONG {
+                key.push(byte);
+            }
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' if key.len() > 1 => return Ok(key),
+                _ => {}
+            }
+        }
+    }
+
+    /// Passes over one value, its brackets balanced.
+    fn value(&mut self, within: &'static str) -> Result<(), Wrong> {
+        let mut depth = 0_usize;
+        let mut quoted = false;
+        let mut escaped = false;
+        let mut began = false;
+        loop {
+            let chunk = self.fill()?;
+            if chunk.is_empty() {
+                // A number may end with the text.
+                return if began && depth == 0 && !quoted { Ok(()) } else { Err(Wrong::Ends(within)) };
+            }
+            let mut done = None;
+            for (at, byte) in chunk.iter().enumerate() {
+                if quoted {
+                    match byte {
+                        _ if escaped => escaped = false,
+                        b'\\' => escaped = true,
+                        b'"' => {
+                            quoted = false;
+                            if depth == 0 {
+                                done = Some(at + 1);
+                                break;
+                            }
+                        }
+                        _ => {}
+                    }
+                    continue;
+                }
+                match byte {
+                    b'"' if depth == 0 && began => {
+                        done = Some(at);
+                        break;
+                    }
+                    b'"' => quoted = true,
+                    b'{' | b'[' if depth == 0 && began => {
+                        done = Some(at);
+                        break;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' if depth > 0 => {
+                        depth -= 1;
+                        if depth == 0 {
+                            done = Some(at + 1);
+                            break;
+                        }
+                    }
+                    b'}' | b']' | b',' | b':' if depth == 0 => {
+                        done = Some(at);
+                        break;
+                    }
+                    _ if depth == 0 && byte.is_ascii_whitespace() => {
+                        done = Some(at);
+                        break;
+                    }
+                    _ => {}
+                }
+                began = true;
+            }
+            let first = chunk[0];
+            let count = done.unwrap_or(chunk.len());
+            if count == 0 && !began {
+                return Err(unexpected("a value", first));
+            }
+            self.consume(count);
+            if done.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes over `==== START logs for container C of pod NS/P ====` up to the matching END, which need not begin a
+    /// line: a log may end without a line end.
+    fn logs(&mut self) -> Result<(), Wrong> {
+        const LONG: usize = 2048;
+        let mut start = Vec::new();
+        self.line(&mut start, LONG)?;
+        let Some(whose) = start.strip_prefix(b"==== START logs for ") else {
+            return Err(unexpected("a JSON object", b'='));
+        };
+        let end = [b"==== END logs for ", whose].concat();
+        let mut line = Vec::new();
+        loop {
+            if !self.line(&mut line, end.len())? {
+                return Err(Wrong::Ends("a container's log"));
+            }
+            if line.ends_with(&end) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The last `most` bytes of the next line, without its end; `false` where there is no more.
+    fn line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<bool> {
+        line.clear();
+        let mut any = false;
+        loop {
+            let chunk = self.fill()?;
+            if chunk.is_empty() {
+                return Ok(any);
+            }
+            any = true;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let text = &chunk[..end.unwrap_or(chunk.len())];
+            let count = text.len() + usize::from(end.is_some());
+            let tail = &text[text.len().saturating_sub(most + 1)..];
+            line.extend_from_slice(tail);
+            let over = line.len().saturating_sub(most + 1);
+            line.drain(..over);
+            self.consume(count);
+            if end.is_some() {
+                if line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+                let over = line.len().saturating_sub(most);
+                line.drain(..over);
+                return Ok(true);
+            }
+        }
+    }
+}
+
+fn unexpected(wanted: &'static str, byte: u8) -> Wrong {
+    Wrong::Unexpected { wanted, found: char::from(byte) }
+}
