@@ -6,6 +6,8 @@
 mod bundles;
 mod cards;
 mod case;
+#[cfg(feature = "live")]
+mod faults;
 mod golden;
 mod honesty;
 mod matrix;

@@ -121,7 +121,8 @@ fn tls_trouble(error: &rustls::Error) -> Broken {
     match error {
         Error::InvalidCertificate(reason) => Broken::Certificate {
             message: match reason {
-                CertificateError::UnknownIssuer => {
+                // A bad signature is another cluster's authority of the same name.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                     "it is signed by an authority that the kubeconfig does not name".to_owned()
                 }
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

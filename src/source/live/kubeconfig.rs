@@ -240,3 +240,69 @@ fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_flag_comes_before_the_variable_and_that_before_the_home_directory() {
+        let (flag, home) = (Path::new("/flag"), Path::new("/home/x"));
+        let listed = std::env::join_paths(["/a", "", "/b"]).unwrap();
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(places(Some(flag), Some(&listed), Some(home)), paths(&["/flag"]));
+        assert_eq!(places(None, Some(&listed), Some(home)), paths(&["/a", "/b"]));
+        assert_eq!(places(None, Some(OsStr::new("")), Some(home)), paths(&["/home/x/.kube/config"]));
+        assert_eq!(places(None, None, None), paths(&[]));
+    }
+
+    #[test]
+    fn files_are_merged_and_the_first_to_say_something_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = write(
+            folder.path(),
+            "first",
+            "current-context: ''\nclusters: [{name: c, cluster: {server: 'https://first'}}]\n",
+        );
+        let second = write(
+            folder.path(),
+            "second",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n\
+             clusters: [{name: c, cluster: {server: 'https://second'}}]\nusers: [{name: u, user: {token: t}}]\n",
+        );
+        let places = [first, folder.path().join("not-there"), second];
+        let picked = pick(read(&places, false).unwrap().unwrap(), None).unwrap();
+        assert_eq!(picked.context, "x");
+        assert_eq!(picked.cluster.server.as_deref(), Some("https://first"));
+        assert!(picked.user.token.is_some());
+        assert!(
+            matches!(read(&places, true), Err(ConnectError::Unreadable { path, .. }) if path == places[1])
+        );
+        assert!(read(&places[1..2], false).unwrap().is_none());
+    }
+
+    #[test]
+    fn files_that_a_kubeconfig_names_are_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "token", "secret\n\n");
+        let config = write(
+            folder.path(),
+            "config",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n\
+             clusters: [{name: c, cluster: {server: 'https://x', certificate-authority-data: ''}}]\n\
+             users: [{name: u, user: {tokenFile: token, client-certificate-data: ''}}]\n",
+        );
+        let picked = pick(read(&[config], true).unwrap().unwrap(), None).unwrap();
+        let config = configure(&picked.cluster, picked.user, |_| None).unwrap();
+        use secrecy::ExposeSecret;
+        assert_eq!(config.auth_info.token.as_ref().map(ExposeSecret::expose_secret), Some("secret"));
+        assert_eq!((config.auth_info.token_file, config.auth_info.client_certificate_data), (None, None));
+        assert!(config.root_cert.is_none());
+    }
+}
