@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{Confidence, Evidence, Finding, Severity, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie};
 
 /// Which checks a check explains, by id.
 pub type Explains<'a> = dyn Fn(&str) -> &'a [String] + 'a;
@@ -24,15 +24,18 @@ pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding>
     let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
     let mut place = vec![0; findings.len()];
     let mut merged_causes: Vec<BTreeSet<usize>> = Vec::new();
+    let mut lines: Vec<BTreeMap<usize, BTreeSet<String>>> = Vec::new();
     for at in order {
         let causes: BTreeSet<usize> = causes[at].iter().map(|&cause| place[cause]).collect();
         let group = Group::of(&findings[at], &causes);
         place[at] = *groups.entry(group).or_insert_with(|| {
             merged_causes.push(causes);
+            lines.push(BTreeMap::new());
             merged.push(Finding { subjects: vec![], evidence: vec![], ties: vec![], ..findings[at].clone() });
             merged.len() - 1
         });
         let into = &mut merged[place[at]];
+        join_commands(&mut into.remedy, &findings[at].remedy, &mut lines[place[at]]);
         into.subjects.append(&mut findings[at].subjects);
         into.evidence.append(&mut findings[at].evidence);
         into.ties.append(&mut findings[at].ties);
@@ -139,6 +142,23 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     order
 }
 
+/// Lines of commands that name their subject: each subject's line is kept once. A command for nodes begins with
+/// `NODE=`, is written for the first of them and run again for the others, so it stays as it is. `held` remembers the
+/// lines of each step that has grown.
+fn join_commands(into: &mut Remedy, other: &Remedy, held: &mut BTreeMap<usize, BTreeSet<String>>) {
+    for (at, (step, other)) in into.steps.iter_mut().zip(&other.steps).enumerate() {
+        let (Some(command), Some(other)) = (&mut step.command, &other.command) else { continue };
+        if command.starts_with("NODE=") || command == other {
+            continue;
+        }
+        let held = held.entry(at).or_insert_with(|| command.lines().map(str::to_owned).collect());
+        for line in other.lines().filter(|line| held.insert((*line).to_owned())) {
+            command.push('\n');
+            command.push_str(line);
+        }
+    }
+}
+
 /// Subjects sorted, the pods of one owner in one place.
 fn joined(subjects: Vec<Subject>) -> Vec<Subject> {
     let mut objects: BTreeMap<(String, String, String), BTreeSet<String>> = BTreeMap::new();
@@ -171,7 +191,7 @@ fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Remedy;
+    use crate::finding::StepKind;
 
     fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
         Finding {
@@ -213,5 +233,26 @@ mod tests {
             ]
         );
         assert_eq!(linked[3].caused_by, [linked[0].fingerprint()]);
+    }
+
+    #[test]
+    fn the_commands_of_equal_findings_are_all_kept() {
+        let with = |node: &str, command: &str| {
+            let remedy = Remedy::verified_by("true").run(StepKind::Command, "Restart it", command);
+            finding("a", Severity::Error, node).remedy(remedy)
+        };
+        let command = |found: Vec<Finding>| {
+            let linked = link(found, &|_| &[]);
+            assert_eq!(linked.len(), 1);
+            linked[0].remedy.steps[0].command.clone().expect("a command")
+        };
+        let restarts = vec![
+            with("n1", "kubectl restart a"),
+            with("n2", "kubectl restart b"),
+            with("n3", "kubectl restart a"),
+        ];
+        assert_eq!(command(restarts), "kubectl restart a\nkubectl restart b");
+        let nodes = vec![with("n1", "NODE=n1\nrm x"), with("n2", "NODE=n2\nrm x")];
+        assert_eq!(command(nodes), "NODE=n1\nrm x");
     }
 }

@@ -145,6 +145,17 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The objects of a kind that are there; none where none could be had. For evidence that only sharpens: nothing may
+    /// be concluded from what is not among them.
+    pub fn hints<T: Object>(&self, kind: Kind) -> &'a [T] {
+        self.answer(Item::List(kind)).map_or(&[], |(answer, _)| answer.objects())
+    }
+
+    /// A gap in an item that was there: which part says nothing, and why. Give it to [`Context::gap`] or return it.
+    pub fn lacking(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
+        Missing::part(self.request(item), why, part)
+    }
+
     /// A named object; `None` when it is known not to exist.
     ///
     /// # Errors

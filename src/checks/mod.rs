@@ -6,6 +6,7 @@
 pub mod context;
 
 mod control_plane;
+mod injection;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -100,7 +101,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The tables of the categories, in alphabetical order.
-static TABLES: &[&[Check]] = &[control_plane::TABLE];
+static TABLES: &[&[Check]] = &[control_plane::TABLE, injection::TABLE];
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {

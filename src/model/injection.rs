@@ -100,9 +100,15 @@ pub fn webhook<'a>(
 /// How pods are admitted in one cluster: the injector's webhook, the namespaces, and the one value of the control plane
 /// that matters.
 pub struct Admission<'a> {
-    namespaces: HashMap<&'a str, &'a Namespace>,
-    webhook: Option<&'a Webhook>,
+    namespaces: HashMap<&'a str, Home<'a>>,
+    objects: Option<&'a LabelSelector>,
     projects_token: bool,
+}
+
+/// A namespace, and the clause of the webhook's selector that leaves it out.
+struct Home<'a> {
+    namespace: &'a Namespace,
+    left_out: Option<String>,
 }
 
 impl<'a> Admission<'a> {
@@ -110,22 +116,27 @@ impl<'a> Admission<'a> {
     pub fn new(namespaces: &'a [Namespace], webhook: Option<&'a Webhook>, values: Option<&Values>) -> Self {
         let projects_token =
             values.and_then(|values| values.bool("identity.serviceAccountTokenProjection")).unwrap_or(true);
-        let namespaces = namespaces.iter().map(|n| (n.metadata.name.as_str(), n)).collect();
-        Admission { namespaces, webhook, projects_token }
+        let home = |namespace: &'a Namespace| Home { namespace, left_out: left_out(namespace, webhook) };
+        Admission {
+            namespaces: namespaces.iter().map(|n| (n.metadata.name.as_str(), home(n))).collect(),
+            objects: webhook.and_then(|webhook| webhook.object_selector.as_ref()),
+            projects_token,
+        }
     }
 
     /// A namespace by name.
     pub fn namespace(&self, name: &str) -> Option<&'a Namespace> {
-        self.namespaces.get(name).copied()
+        self.namespaces.get(name).map(|home| home.namespace)
     }
 
     /// What it does with a pod, or with the pods of a template, created in `namespace`.
     pub fn decide(&self, namespace: &str, meta: &'a Meta, spec: &'a PodSpec) -> Decision<'a> {
-        let Some(home) = self.namespace(namespace) else { return Decision::Unknown };
-        if let Some(clause) = self.not_called(home, &meta.labels) {
+        let Some(home) = self.namespaces.get(namespace) else { return Decision::Unknown };
+        let by_labels = || self.objects.and_then(|selector| unmet(selector, &meta.labels, "object"));
+        if let Some(clause) = home.left_out.clone().or_else(by_labels) {
             return Decision::Skip(Skip::NotCalled(clause));
         }
-        let (level, value) = match asked(home, meta) {
+        let (level, value) = match asked(home.namespace, meta) {
             Ok(asked) => asked,
             Err(skip) => return Decision::Skip(skip),
         };
@@ -140,24 +151,17 @@ impl<'a> Admission<'a> {
         }
         Decision::Inject { level, value }
     }
+}
 
-    /// The clause of the webhook's selectors that leaves a pod out.
-    fn not_called(&self, namespace: &Namespace, labels: &BTreeMap<String, String>) -> Option<String> {
-        let of_namespace = with_name(namespace);
-        match self.webhook {
-            Some(webhook) => {
-                let by_namespace =
-                    webhook.namespace_selector.as_ref().and_then(|s| unmet(s, &of_namespace, "namespace"));
-                by_namespace
-                    .or_else(|| webhook.object_selector.as_ref().and_then(|s| unmet(s, labels, "object")))
-            }
-            None => {
-                let off = of_namespace.get(WEBHOOKS_LABEL).is_some_and(|value| value == "disabled");
-                let left_out = matches!(namespace.metadata.name.as_str(), "kube-system" | "cert-manager");
-                (off || left_out).then(|| "namespaceSelector of a default install".to_owned())
-            }
-        }
-    }
+/// The clause of the webhook's selector that leaves a namespace out; without a webhook, that of a default install.
+fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<String> {
+    let labels = with_name(namespace);
+    let Some(webhook) = webhook else {
+        let off = labels.get(WEBHOOKS_LABEL).is_some_and(|value| value == "disabled");
+        let by_name = matches!(namespace.metadata.name.as_str(), "kube-system" | "cert-manager");
+        return (off || by_name).then(|| "namespaceSelector of a default install".to_owned());
+    };
+    webhook.namespace_selector.as_ref().and_then(|selector| unmet(selector, &labels, "namespace"))
 }
 
 /// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.

@@ -2,8 +2,10 @@
 //! fetches, prints or looks at a clock.
 
 pub mod annotated;
+pub mod certificates;
 pub mod cluster;
 pub mod control_plane;
+pub mod downtime;
 pub mod injection;
 pub mod installed;
 pub mod node;

@@ -153,13 +153,13 @@ impl<'a> Der<'a> {
 }
 
 /// One PEM block, decoded.
-struct Block {
-    label: String,
-    der: Vec<u8>,
+pub(crate) struct Block {
+    pub(crate) label: String,
+    pub(crate) der: Vec<u8>,
 }
 
 /// Every whole PEM block of a text; what cannot be decoded is left out.
-fn blocks(text: &[u8]) -> Vec<Block> {
+pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
     let text = String::from_utf8_lossy(text);
     let mut found = Vec::new();
     let mut rest = text.as_ref();

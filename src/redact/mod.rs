@@ -12,6 +12,7 @@ mod marker;
 mod object;
 mod text;
 
+pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
 pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};

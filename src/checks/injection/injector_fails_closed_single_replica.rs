@@ -1,0 +1,64 @@
+//! `injector-fails-closed-single-replica`: no pod starts while the one injector is away.
+
+use super::unmeshed::injector_webhook;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::components;
+use crate::model::objects::Workload;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Workload>(Kind::Deployment);
+    let Some((configuration, webhook)) = injector_webhook(ctx)? else {
+        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+    };
+    let deployments = deployments?;
+    // The API server's default is Fail.
+    if !matches!(webhook.failure_policy.as_str(), "Fail" | "") {
+        return Ok(Verdict::fine());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let injector = |deployments| {
+        components(deployments, namespace).into_iter().find(|component| component.name == "proxy-injector")
+    };
+    let found = match injector(deployments) {
+        Some(found) => Some(found),
+        None => injector(ctx.every::<Workload>(Kind::Deployment)?),
+    };
+    let Some(found) = found else {
+        return Ok(Verdict::not_applicable("the proxy injector is no Deployment of this cluster"));
+    };
+    if found.wanted() != 1 {
+        return Ok(Verdict::fine());
+    }
+    let name = &found.deployment.metadata.name;
+    let remedy = Remedy::verified_by("meshdoctor check --only injection")
+        .run(
+            StepKind::ChartValue,
+            "Run the injector with three replicas on different nodes, by the chart's values-ha.yaml or by the CLI",
+            "linkerd upgrade --ha | kubectl apply -f -",
+        )
+        .run(
+            StepKind::ChartValue,
+            "Or let pods start outside the mesh rather than not at all, and look for them afterwards",
+            "linkerd upgrade --set webhookFailurePolicy=Ignore | kubectl apply -f -",
+        );
+    let finding = ctx
+        .finding(
+            Subject::object("Deployment", namespace, name),
+            "the injector has one replica and its webhook fails closed: whenever that pod moves, no pod starts in any \
+             namespace that the webhook covers",
+        )
+        .evidence(Evidence::field(
+            format!("Deployment {namespace}/{name}"),
+            "spec.replicas",
+            found.wanted().to_string(),
+        ))
+        .evidence(Evidence::field(
+            format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
+            "webhooks[].failurePolicy",
+            if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" },
+        ))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

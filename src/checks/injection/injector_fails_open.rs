@@ -1,0 +1,171 @@
+//! `injector-fails-open`: pods start without a proxy when the injector does not answer; and which did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::unmeshed::{Unmeshed, injector_webhook, renew, silent_injector, unmeshed};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Step, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::{Component, components};
+use crate::model::downtime::Downtime;
+use crate::model::installed::COMPONENT;
+use crate::model::objects::{Event, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
+use crate::model::owners::Owner;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some((configuration, webhook)) = injector_webhook(ctx)? else {
+        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+    };
+    if webhook.failure_policy != "Ignore" {
+        return Ok(Verdict::fine());
+    }
+    // Only pods that the webhook could have changed: it was there when they were created.
+    let mut victims =
+        unmeshed(ctx, ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace), Some(webhook));
+    victims.retain(|victim| {
+        let times = (victim.pod.metadata.creation_timestamp, configuration.metadata.creation_timestamp);
+        !matches!(times, (Some(pod), Some(webhook)) if pod < webhook)
+    });
+    Ok(vec![finding(ctx, configuration, webhook, &victims)].into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+    victims: &[Unmeshed<'_>],
+) -> Finding {
+    let name = &configuration.metadata.name;
+    let object = format!("MutatingWebhookConfiguration {name}");
+    let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
+    let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
+    let windows = windows(ctx, victims);
+    let message = match (victims.is_empty(), windows.is_empty()) {
+        (true, _) => {
+            "the injector's webhook has failurePolicy Ignore: a pod that is created while the injector does not answer \
+             starts outside the mesh, and nothing says so"
+        }
+        (false, true) => {
+            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: most likely \
+             they were created while the injector did not answer"
+        }
+        (false, false) => {
+            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: they were \
+             created while the injector was not ready"
+        }
+    };
+    let finding = ctx
+        .finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
+        .severity(Severity::Info)
+        .evidence(policy)
+        .evidences(windows.iter().cloned())
+        .remedy(remedy(ctx, name, at, victims));
+    let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
+    let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
+    victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
+}
+
+/// What shows that the injector was not ready when victims were created: a line for the first of them, and what was seen
+/// of the injector's pods then.
+fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
+    let namespace = &ctx.namespaces().control_plane;
+    let deployments = components(ctx.hints::<Workload>(Kind::Deployment), namespace);
+    let injector = deployments.iter().find(|component| component.name == "proxy-injector");
+    let pods = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace == *namespace
+            && meta.label(COMPONENT) == Some("proxy-injector")
+            && super::unmeshed::counts(pod)
+    });
+    let downtime = Downtime::of(
+        pods,
+        injector.map(|component| component.deployment),
+        ctx.hints(Kind::ReplicaSet),
+        ctx.hints::<Event>(Kind::Event),
+        ctx.now(),
+    );
+    let mut seen: BTreeSet<&Evidence> = BTreeSet::new();
+    let mut inside: Vec<&Pod> = Vec::new();
+    for victim in victims {
+        let created = victim.pod.metadata.creation_timestamp;
+        if let Some(evidence) = created.and_then(|created| downtime.at(created)) {
+            seen.extend(evidence);
+            inside.push(victim.pod);
+        }
+    }
+    let Some(first) = inside.first() else { return Vec::new() };
+    let outside = match victims.len() - inside.len() {
+        0 => String::new(),
+        others => format!("; for {others} others no such gap is seen"),
+    };
+    let created = first.metadata.creation_timestamp.map(|at| at.to_string()).unwrap_or_default();
+    let more = if inside.len() > 1 { format!(", first of {} pods", inside.len()) } else { String::new() };
+    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let line = Evidence::field(object, "metadata.creationTimestamp", format!("{created}{more}{outside}"));
+    std::iter::once(line).chain(seen.into_iter().cloned()).collect()
+}
+
+fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>]) -> Remedy {
+    let verify = format!(
+        "kubectl get mutatingwebhookconfiguration {name} -o jsonpath='{{.webhooks[{at}].failurePolicy}}'"
+    );
+    let mut remedy = Remedy::verified_by(if victims.is_empty() {
+        verify
+    } else {
+        "meshdoctor check --only injection".to_owned()
+    });
+    remedy.steps.extend(renewals(victims));
+    let replicas = components(ctx.hints::<Workload>(Kind::Deployment), &ctx.namespaces().control_plane)
+        .iter()
+        .find(|component| component.name == "proxy-injector")
+        .map(Component::wanted);
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Decide whether pods should rather not start than start outside the mesh: with webhookFailurePolicy Fail, no pod \
+         starts in any namespace that the webhook covers, meshed or not, while no injector is ready",
+    );
+    let remedy = if replicas.is_some_and(|replicas| replicas >= 2) {
+        remedy
+    } else {
+        remedy.step(
+            StepKind::ChartValue,
+            "First run the injector with three replicas on different nodes (controllerReplicas: 3, \
+             enablePodAntiAffinity: true, or the chart's values-ha.yaml, which sets Fail as well)",
+        )
+    };
+    remedy
+        .run(
+            StepKind::Command,
+            "Exempt the namespaces whose pods the cluster needs to start at all: networking, storage, DNS, autoscaling \
+             (kube-system and cert-manager are left out by default)",
+            "kubectl label namespace <NAMESPACE> config.linkerd.io/admission-webhooks=disabled",
+        )
+        .run(
+            StepKind::ChartValue,
+            "Then set webhookFailurePolicy: Fail, by Helm in the values of linkerd-control-plane, or by the CLI",
+            "linkerd upgrade --set webhookFailurePolicy=Fail | kubectl apply -f -",
+        )
+}
+
+/// How the pods that came up without a proxy get one: a step for each kind of workload.
+fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
+    let mut by_owner: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
+    for victim in victims {
+        by_owner.entry(&victim.owner).or_default().push(victim.pod.metadata.name.clone());
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for (owner, pods) in by_owner {
+        let (kind, text, command) = renew(owner, &pods);
+        match steps.iter_mut().find(|step| step.text == text) {
+            None => steps.push(Step { kind, text: text.to_owned(), command }),
+            Some(Step { command: Some(held), .. }) => {
+                for line in command.iter().flat_map(|command| command.lines()) {
+                    held.push('\n');
+                    held.push_str(line);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    steps
+}

@@ -1,0 +1,46 @@
+//! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
+
+use super::unmeshed::{injector_webhook, silent_injector};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::components;
+use crate::model::objects::Workload;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = &ctx.namespaces().control_plane;
+    let webhook = injector_webhook(ctx);
+    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    if components(deployments, namespace).is_empty() {
+        let every = ctx.every::<Workload>(Kind::Deployment)?;
+        if components(every, namespace).is_empty() {
+            return Ok(Verdict::not_applicable("no control plane is installed"));
+        }
+    }
+    if webhook?.is_some() {
+        return Ok(Verdict::fine());
+    }
+    let remedy = Remedy::verified_by("kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector")
+        .run(
+            StepKind::Command,
+            "Apply the installed release's manifests again; with Helm: helm upgrade with the values in use",
+            "linkerd upgrade | kubectl apply -f -",
+        )
+        .step(
+            StepKind::Note,
+            "Restart the workloads that were created meanwhile: a proxy is only ever added while a pod is created",
+        );
+    let finding = ctx
+        .finding(
+            Subject::object("Namespace", "", namespace),
+            "the API server has no webhook for the proxy injector: every pod that is created from now on starts outside \
+             the mesh",
+        )
+        .evidence(Evidence::other(
+            "MutatingWebhookConfigurations",
+            format!("none of them calls Service {namespace}/linkerd-proxy-injector"),
+        ))
+        .remedy(remedy)
+        .tie(silent_injector());
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,23 @@
+//! Checks of proxy injection: do the pods that ask for a proxy have one, and will the next ones.
+
+use super::{Check, row};
+
+mod injector_ca_mismatch;
+mod injector_fails_closed_single_replica;
+mod injector_fails_open;
+mod injector_unavailable;
+mod injector_webhook_missing;
+mod pod_missing_proxy;
+mod unmeshed;
+mod workload_half_meshed;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("injection", "injector-ca-mismatch", injector_ca_mismatch),
+    row!("injection", "injector-fails-closed-single-replica", injector_fails_closed_single_replica),
+    row!("injection", "injector-fails-open", injector_fails_open),
+    row!("injection", "injector-unavailable", injector_unavailable),
+    row!("injection", "injector-webhook-missing", injector_webhook_missing),
+    row!("injection", "pod-missing-proxy", pod_missing_proxy),
+    row!("injection", "workload-half-meshed", workload_half_meshed),
+];

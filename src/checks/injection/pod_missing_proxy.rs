@@ -1,0 +1,76 @@
+//! `pod-missing-proxy`: pods run without the proxy that their namespace or they themselves ask for.
+
+use std::collections::BTreeMap;
+
+use super::unmeshed::{Unmeshed, injector_webhook, renew, silent_injector, unmeshed};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Step, StepKind};
+use crate::item::Kind;
+use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
+use crate::model::owners::Owner;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let namespaces = ctx.seen::<Namespace>(Kind::Namespace)?;
+    let webhook = injector_webhook(ctx)?;
+    let mut by_owner: BTreeMap<Owner, Vec<Unmeshed<'_>>> = BTreeMap::new();
+    for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {
+        by_owner.entry(pod.owner.clone()).or_default().push(pod);
+    }
+    let findings = by_owner
+        .iter()
+        .map(|(owner, pods)| finding(ctx, owner, pods, webhook.map(|(configuration, _)| configuration)));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    pods: &[Unmeshed<'_>],
+    configuration: Option<&WebhookConfiguration>,
+) -> Finding {
+    let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
+    let first = &pods[0];
+    let (object, path) = first.asked_by();
+    let (kind, text, command) = renew(owner, &names);
+    let mut remedy = Remedy::verified_by("meshdoctor check --only injection").run(
+        StepKind::Command,
+        "See that the injector is ready; while it does not answer, new pods come up the same way",
+        format!(
+            "kubectl -n {} get pods -l linkerd.io/control-plane-component=proxy-injector",
+            ctx.namespaces().control_plane
+        ),
+    );
+    remedy.steps.push(Step { kind, text: text.to_owned(), command });
+    ctx.finding(
+        owner.subject(names),
+        "injection is asked for, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are refused \
+         wherever a mesh identity is required",
+    )
+    .evidence(Evidence::field(object, path, first.value))
+    .evidence(containers(first.pod, pods.len() - 1))
+    .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
+    .remedy(remedy)
+    .tie(silent_injector())
+}
+
+/// The containers of a pod, none of which is the proxy.
+fn containers(pod: &Pod, more: usize) -> Evidence {
+    let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
+    let created = pod.metadata.creation_timestamp.map(|at| format!(", created {at}")).unwrap_or_default();
+    let more = if more == 0 { String::new() } else { format!(" (and {more} more of its pods)") };
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    Evidence::field(object, "spec.containers", format!("{}{created}{more}", names.join(", ")))
+}
+
+/// That the pod is older than the webhook, which then could not change it.
+fn created_earlier(pod: &Pod, configuration: &WebhookConfiguration) -> Option<Evidence> {
+    let (pod, webhook) = (pod.metadata.creation_timestamp?, configuration.metadata.creation_timestamp?);
+    (pod < webhook).then(|| {
+        Evidence::field(
+            format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
+            "metadata.creationTimestamp",
+            format!("{webhook}, after the pod"),
+        )
+    })
+}

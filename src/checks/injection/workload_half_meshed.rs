@@ -1,0 +1,66 @@
+//! `workload-half-meshed`: of pods that were made from one template, some have a proxy and some have none.
+
+use std::collections::BTreeMap;
+
+use super::unmeshed::{counts, silent_injector};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Kind;
+use crate::model::injection::INJECT;
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners, generation};
+
+#[derive(Default)]
+struct Halves<'a> {
+    with: Vec<&'a Pod>,
+    without: Vec<&'a Pod>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut generations: BTreeMap<(&str, String), Halves<'_>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
+        // A pod that nothing owns is no replica of anything; one that refuses by itself was set apart on purpose.
+        if pod.metadata.controller().is_none() || pod.metadata.annotation(INJECT) == Some("disabled") {
+            continue;
+        }
+        let halves = generations.entry((&pod.metadata.namespace, generation(pod))).or_default();
+        if pod.spec.proxy().is_some() { halves.with.push(pod) } else { halves.without.push(pod) }
+    }
+    let findings = generations
+        .values()
+        .filter(|halves| !halves.with.is_empty() && !halves.without.is_empty())
+        .map(|halves| finding(ctx, &owners.of(halves.without[0]), halves));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
+    let names = |pods: &[&Pod]| pods.iter().map(|pod| pod.metadata.name.clone()).collect::<Vec<_>>();
+    let (with, without) = (names(&halves.with), names(&halves.without));
+    let containers = |pod: &Pod, count: usize| {
+        let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let total = halves.with.len() + halves.without.len();
+        Evidence::field(object, "spec.containers", format!("{} ({count} of {total} pods)", names.join(", ")))
+    };
+    let remedy = Remedy::verified_by("meshdoctor check --only injection")
+        .run(
+            StepKind::Command,
+            "Delete the pods without a proxy, as soon as the injector is ready: those made in their place get one",
+            format!("kubectl -n {} delete pod {}", owner.namespace, without.join(" ")),
+        )
+        .step(
+            StepKind::Note,
+            "Look at what let them start without one, so that it does not happen again: injector-fails-open",
+        );
+    ctx.finding(
+        owner.subject(without),
+        "pods of one workload differ: some have a linkerd-proxy and some have none, so a share of its traffic is \
+         unencrypted and refused wherever a mesh identity is required",
+    )
+    .evidence(containers(halves.without[0], halves.without.len()))
+    .evidence(containers(halves.with[0], with.len()))
+    .remedy(remedy)
+    .tie(silent_injector())
+}

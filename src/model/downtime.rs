@@ -1,0 +1,236 @@
+//! When the pods of one component are seen to have been unready: spans of time, each with the evidence that shows it.
+//! Statuses and events only tell of the last change, so most of the past is simply not seen; nothing here is inferred.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::objects::{Event, Pod, Workload};
+use crate::finding::{Evidence, Place};
+
+/// How long after its start a container may take to become ready for the time between to count as starting up. A
+/// longer gap means that it was ready before and lost it, at a moment that nothing tells.
+const START_UP: SignedDuration = SignedDuration::from_mins(5);
+/// How much older than its pod a ReplicaSet is when the pod replaces one that was lost; in a rollout both are new, and
+/// the old pods serve on.
+const REPLACED: SignedDuration = SignedDuration::from_secs(60);
+
+/// The spans in which the pods of a component were unready.
+#[derive(Debug, Default)]
+pub struct Downtime {
+    pods: Vec<PodDowntime>,
+}
+
+#[derive(Debug)]
+struct PodDowntime {
+    created: Timestamp,
+    spans: Vec<Span>,
+}
+
+#[derive(Debug)]
+struct Span {
+    from: Timestamp,
+    until: Timestamp,
+    seen: Evidence,
+}
+
+impl Downtime {
+    /// Reads it off the component's pods that exist. `deployment`, `replica_sets` and `events` make more of the past
+    /// visible; `now` ends spans that go on.
+    pub fn of<'a>(
+        pods: impl Iterator<Item = &'a Pod>,
+        deployment: Option<&Workload>,
+        replica_sets: &[Workload],
+        events: &[Event],
+        now: Timestamp,
+    ) -> Downtime {
+        let sets: HashMap<(&str, &str), &Workload> = replica_sets
+            .iter()
+            .map(|set| ((set.metadata.namespace.as_str(), set.metadata.name.as_str()), set))
+            .collect();
+        let pods = pods
+            .filter_map(|pod| {
+                let created = pod.metadata.creation_timestamp?;
+                let mut spans: Vec<Span> = match ready_since(pod) {
+                    Some(ready) => starting(pod, ready, replaces_a_lost_one(pod, deployment, &sets)),
+                    None => vec![unready(pod, created, now)],
+                };
+                spans.extend(events.iter().filter_map(|event| probed(pod, event)));
+                Some(PodDowntime { created, spans })
+            })
+            .collect();
+        Downtime { pods }
+    }
+
+    /// What shows that no pod of the component was ready at `moment`: one piece of evidence a pod. `None` when that is
+    /// not seen, which does not mean that one was ready.
+    pub fn at(&self, moment: Timestamp) -> Option<Vec<&Evidence>> {
+        // A pod that was created later took the place of one of which nothing is known.
+        if self.pods.is_empty() || self.pods.iter().any(|pod| pod.created > moment) {
+            return None;
+        }
+        let down = |pod: &'_ PodDowntime| {
+            pod.spans.iter().position(|span| span.from <= moment && moment < span.until)
+        };
+        self.pods.iter().map(|pod| down(pod).map(|at| &pod.spans[at].seen)).collect()
+    }
+}
+
+fn name(pod: &Pod) -> String {
+    format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name)
+}
+
+fn ready_since(pod: &Pod) -> Option<Timestamp> {
+    pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time
+}
+
+/// A pod that is not ready now.
+fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
+    let condition = pod.condition("Ready");
+    let since = condition.and_then(|ready| ready.last_transition_time).unwrap_or(created);
+    let status = condition.map_or("no Ready condition", |ready| ready.status.as_str());
+    let seen = Evidence::field(name(pod), "status.conditions[Ready]", format!("{status} since {since}"));
+    Span { from: since, until: now.max(since), seen }
+}
+
+/// The time before the last start of a pod that is ready now: since it was created in the place of a lost one, or
+/// since a container ended that was started again.
+fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
+    let until = |started: Timestamp| {
+        if ready >= started && ready.duration_since(started) <= START_UP { ready } else { started }
+    };
+    let restarts = pod.status.container_statuses.iter().filter_map(|status| {
+        let started = status.state.running.as_ref()?.started_at?;
+        let ended = status.last_state.terminated.as_ref()?.finished_at?;
+        let said = format!("started again {started}, ended {ended}, ready since {ready}");
+        let path = format!("status.containerStatuses[{}]", status.name);
+        Some(Span { from: ended, until: until(started), seen: Evidence::field(name(pod), path, said) })
+    });
+    let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
+    let first = pod.metadata.creation_timestamp.filter(|_| replaces && !restarted(pod)).and_then(|created| {
+        let started = pod
+            .status
+            .container_statuses
+            .iter()
+            .filter_map(|s| s.state.running.as_ref()?.started_at)
+            .max()?;
+        let said = format!("created {created}, started {started}, ready since {ready}");
+        let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);
+        Some(Span { from: created, until: until(started), seen })
+    });
+    restarts.chain(first).filter(|span| span.from < span.until).collect()
+}
+
+/// Whether a pod was created because an earlier one was lost, not because of a rollout or of more replicas: its
+/// ReplicaSet is older than it, and the Deployment was unavailable until after it was created.
+fn replaces_a_lost_one(
+    pod: &Pod,
+    deployment: Option<&Workload>,
+    sets: &HashMap<(&str, &str), &Workload>,
+) -> bool {
+    let Some(created) = pod.metadata.creation_timestamp else { return false };
+    let unavailable_until = deployment
+        .and_then(|d| d.status.conditions.iter().find(|c| c.kind == "Available" && c.status == "True"))
+        .and_then(|condition| condition.last_transition_time);
+    if unavailable_until.is_some_and(|until| until >= created) {
+        return true;
+    }
+    let wanted = deployment.map(|d| d.spec.replicas.unwrap_or(1));
+    let set = pod
+        .metadata
+        .controller()
+        .and_then(|owner| sets.get(&(pod.metadata.namespace.as_str(), owner.name.as_str())));
+    // With several replicas the others may have served meanwhile; each of them is looked at by itself.
+    wanted == Some(1)
+        && set
+            .and_then(|set| set.metadata.creation_timestamp)
+            .is_some_and(|of_set| created.duration_since(of_set) >= REPLACED)
+}
+
+/// A span in which the kubelet's readiness probe failed again and again.
+fn probed(pod: &Pod, event: &Event) -> Option<Span> {
+    let about = &event.about;
+    let (first, last) = (event.first?, event.last?);
+    let its = about.kind == "Pod"
+        && about.name == pod.metadata.name
+        && about.namespace == pod.metadata.namespace
+        && event.reason == "Unhealthy"
+        && event.message.starts_with("Readiness probe failed")
+        && event.count >= 3;
+    its.then(|| {
+        let place = Place::Event {
+            object: name(pod),
+            reason: event.reason.clone(),
+            count: event.count,
+            last: event.last,
+        };
+        let seen = Evidence { place, said: format!("{} (since {first})", event.message) };
+        Span { from: first, until: last, seen }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn at(time: &str) -> Timestamp {
+        format!("2026-01-15T{time}Z").parse().expect("a time")
+    }
+
+    fn pod(created: &str, ended: Option<&str>, started: &str, ready: (&str, &str)) -> Pod {
+        let day = |time: &str| format!("2026-01-15T{time}Z");
+        let last = ended
+            .map_or(json!({}), |ended| json!({"terminated": {"exitCode": 255, "finishedAt": day(ended)}}));
+        serde_json::from_value(json!({
+            "metadata": {"namespace": "linkerd", "name": "i", "creationTimestamp": day(created),
+                "ownerReferences": [{"kind": "ReplicaSet", "name": "i-rs", "controller": true}]},
+            "status": {
+                "conditions": [{"type": "Ready", "status": ready.0, "lastTransitionTime": day(ready.1)}],
+                "containerStatuses": [{"name": "proxy-injector", "restartCount": u32::from(ended.is_some()),
+                    "lastState": last, "state": {"running": {"startedAt": day(started)}}}]
+            }
+        }))
+        .expect("a pod")
+    }
+
+    fn set(created: &str) -> Workload {
+        serde_json::from_value(json!({"metadata": {"namespace": "linkerd", "name": "i-rs",
+            "creationTimestamp": format!("2026-01-15T{created}Z")}, "spec": {"replicas": 1}}))
+        .expect("a ReplicaSet")
+    }
+
+    fn down(pods: &[Pod], sets: &[Workload], moment: &str) -> bool {
+        let deployment = set("01:00:00");
+        Downtime::of(pods.iter(), Some(&deployment), sets, &[], at("12:00:00")).at(at(moment)).is_some()
+    }
+
+    #[test]
+    fn a_restarted_container_was_down_from_its_end_to_its_readiness() {
+        let restarted = [pod("01:00:00", Some("08:00:00"), "08:01:00", ("True", "08:01:20"))];
+        assert!(!down(&restarted, &[], "07:59:59"));
+        assert!(down(&restarted, &[], "08:00:00"));
+        assert!(down(&restarted, &[], "08:01:19"));
+        assert!(!down(&restarted, &[], "08:01:20"));
+        let flapped = [pod("01:00:00", Some("08:00:00"), "08:01:00", ("True", "10:00:00"))];
+        assert!(!down(&flapped, &[], "08:30:00"));
+    }
+
+    #[test]
+    fn a_new_pod_shows_a_gap_only_when_it_replaces_a_lost_one() {
+        let fresh = [pod("08:00:00", None, "08:00:30", ("True", "08:00:40"))];
+        assert!(down(&fresh, &[set("01:00:00")], "08:00:10"));
+        assert!(!down(&fresh, &[set("08:00:00")], "08:00:10"), "a rollout: the old pod served on");
+        assert!(!down(&fresh, &[], "08:00:10"), "nothing tells");
+        assert!(!down(&fresh, &[set("01:00:00")], "07:59:00"), "before it, another pod");
+    }
+
+    #[test]
+    fn one_ready_pod_is_enough() {
+        let unready = pod("01:00:00", None, "01:00:10", ("False", "09:00:00"));
+        let steady = pod("01:00:00", None, "01:00:10", ("True", "01:00:20"));
+        assert!(down(std::slice::from_ref(&unready), &[], "10:00:00"));
+        assert!(!down(&[unready, steady], &[], "10:00:00"));
+        assert!(!down(&[], &[], "10:00:00"));
+    }
+}
