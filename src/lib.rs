@@ -9,6 +9,7 @@
 pub mod card;
 pub mod cause;
 pub mod checks;
+pub mod cli;
 pub mod collect;
 pub mod demo;
 pub mod exit;

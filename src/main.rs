@@ -1,1 +1,7 @@
-fn main() {}
+//! The `meshdoctor` command: parse, run, exit status; nothing else.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(meshdoctor::cli::main(std::env::args_os()))
+}

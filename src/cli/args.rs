@@ -1,0 +1,244 @@
+//! The command line as clap sees it: names, help texts, defaults. Parsing does nothing; every value is plain data.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
+
+use super::values::{
+    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, complete, duration, nodes, output,
+};
+
+/// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "meshdoctor",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "meshdoctor never changes a cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not judged."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// When to use colour.
+    #[arg(long, value_enum, global = true, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Look at a mesh and say what is wrong, what proves it and what to do.
+    Check(Box<Check>),
+    /// Save everything that the checks need, redacted, as one file for a ticket or for later.
+    Collect(Box<Collect>),
+    /// Check an embedded cluster with a known failure; without a name, list them.
+    Demo(Demo),
+    /// Print the version of meshdoctor and of what it knows.
+    Version(Version),
+}
+
+/// Where the evidence comes from.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Evidence")]
+pub struct Evidence {
+    /// Read a bundle or dump instead of a cluster: a file, a folder or '-' for standard input. Repeatable; all of them
+    /// together are one cluster.
+    #[arg(long, value_name = "PATH")]
+    pub bundle: Vec<PathBuf>,
+    /// Read the live cluster, also where --nodes is given.
+    #[arg(long, conflicts_with = "bundle")]
+    pub live: bool,
+    /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). What a dump does not hold is
+    /// unknown otherwise.
+    #[arg(long, value_name = "KIND,...|all", value_parser = complete, requires = "bundle")]
+    pub complete: Vec<CompleteArg>,
+    /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
+    #[arg(long, value_name = "NAME=PATH|DIR", value_parser = nodes)]
+    pub nodes: Vec<NodesArg>,
+    /// The moment to judge at (RFC 3339), for dumps that do not say when they were taken.
+    #[arg(long, value_name = "RFC3339")]
+    pub at: Option<Timestamp>,
+    /// The operator's linkerd command: its path (with a '/'), its version, or 'none'. By default the one on PATH is asked
+    /// when a live cluster is read.
+    #[arg(long, value_name = "PATH|VERSION|none", value_parser = cli_version)]
+    pub linkerd_cli: Option<CliVersionArg>,
+    /// The namespace of the control plane; found by its labels when not given.
+    #[arg(short = 'L', long, value_name = "NAMESPACE", env = "LINKERD_NAMESPACE")]
+    pub linkerd_namespace: Option<String>,
+    /// The namespace of linkerd-cni; found by its labels when not given.
+    #[arg(long, value_name = "NAMESPACE")]
+    pub cni_namespace: Option<String>,
+}
+
+/// How to reach the cluster, spelled as kubectl spells it.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Connection")]
+pub struct Connection {
+    /// The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use.
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Act as this user.
+    #[arg(long = "as", value_name = "USER")]
+    pub as_user: Option<String>,
+    /// Act as a member of this group. Repeatable.
+    #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
+    pub as_group: Vec<String>,
+    /// How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
+    pub request_timeout: Duration,
+    /// How long the whole run may take; what is not read by then is not judged.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Ask for uncompressed answers: faster on the API server's own machine or a very fast link.
+    #[arg(long)]
+    pub disable_compression: bool,
+}
+
+/// How much to say beside the report.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Talk {
+    /// Say on standard error what is read: requests, bytes and time of each item.
+    #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
+    pub verbose: u8,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+/// Which checks run.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Checks")]
+pub struct Selection {
+    /// Run only these checks or categories (comma-separated).
+    #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Leave out these checks or categories (comma-separated).
+    #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
+    pub skip: Vec<String>,
+}
+
+/// `meshdoctor check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub evidence: Evidence,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Judge only workloads of these namespaces (comma-separated). The control plane is always judged.
+    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', help_heading = "Checks")]
+    pub namespace: Vec<String>,
+    /// Exit with 1 when there is a finding of at least this severity.
+    #[arg(long, value_enum, default_value_t = FailOn::Error, help_heading = "Checks")]
+    pub fail_on: FailOn,
+    /// What evidence that could not be had means for the exit status.
+    #[arg(long, value_enum, default_value_t = OnUnknown::Fail, help_heading = "Checks")]
+    pub on_unknown: OnUnknown,
+    #[command(flatten)]
+    pub report: Reports,
+    /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
+    #[arg(long, value_name = "PATH", help_heading = "Output")]
+    pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub talk: Talk,
+    /// Read facts that age from this folder instead of the embedded ones.
+    #[arg(long, value_name = "DIR", help_heading = "Checks")]
+    pub knowledge: Option<PathBuf>,
+}
+
+/// Where reports go.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Reports {
+    /// The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable.
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
+    pub output: Vec<Output>,
+}
+
+/// `meshdoctor collect`.
+#[derive(Debug, Args)]
+pub struct Collect {
+    /// Where to: FILE.tar.gz, FILE.tar.zst or a folder.
+    #[arg(short, long, value_name = "PATH")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub evidence: Evidence,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub selection: Selection,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// `meshdoctor demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The demo to check.
+    pub name: Option<String>,
+    /// Check the cluster after the remedy.
+    #[arg(long)]
+    pub cured: bool,
+    #[command(flatten)]
+    pub report: Reports,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// `meshdoctor version`.
+#[derive(Debug, Args)]
+pub struct Version {
+    /// The form of the answer.
+    #[arg(short, long, value_enum, default_value_t = VersionFormat::Text)]
+    pub output: VersionFormat,
+}
+
+/// The form of `version`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VersionFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `--fail-on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    Error,
+    Warning,
+    Info,
+    Never,
+}
+
+/// `--on-unknown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnUnknown {
+    /// Exit with 4.
+    Fail,
+    /// Exit with 0.
+    Pass,
+}

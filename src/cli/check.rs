@@ -1,0 +1,176 @@
+//! `meshdoctor check`: evidence in, reports out.
+
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::args::{Check, FailOn, OnUnknown, Talk};
+use super::evidence::{self, Read};
+use super::output;
+use super::stop::Stop;
+use super::values::{Format, Output};
+use crate::checks::{self, Settings};
+use crate::collect::Collected;
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::policy::{self, Gate, Policy};
+use crate::report::{self, Question, Run};
+use crate::source::Origin;
+
+pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    let began = Instant::now();
+    one_standard_output(&args.report.output)?;
+    let policy = Policy {
+        only: args.selection.only.clone(),
+        skip: args.selection.skip.clone(),
+        gate: match args.fail_on {
+            FailOn::Error => Gate::Error,
+            FailOn::Warning => Gate::Warning,
+            FailOn::Info => Gate::Info,
+            FailOn::Never => Gate::Never,
+        },
+        unknown_passes: args.on_unknown == OnUnknown::Pass,
+    };
+    let checks = select(&policy)?;
+    let loaded = match &args.knowledge {
+        Some(folder) => Some(
+            Knowledge::load(folder)
+                .map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))?,
+        ),
+        None => None,
+    };
+    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let settings = Settings { namespaces: args.namespace.clone() };
+
+    let mut items = policy::items(&checks);
+    if !args.namespace.is_empty()
+        || args.evidence.linkerd_namespace.is_some()
+        || args.evidence.cni_namespace.is_some()
+    {
+        items.insert(Item::List(Kind::Namespace));
+    }
+    let read = evidence::read(&args.evidence, &args.connection, &args.talk, &items, args.save.as_deref())?;
+    known_namespaces(args, &read.collected)?;
+    examine(&Examination {
+        checks: &checks,
+        policy: &policy,
+        settings: &settings,
+        knowledge,
+        origin: read.origin.clone(),
+        collected: &read.collected,
+        began,
+        outputs: &args.report.output,
+        talk: &args.talk,
+    })
+    .and_then(|status| saved(&read, status))
+}
+
+/// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
+fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
+    match &read.save_trouble {
+        None => Ok(status),
+        Some(trouble) => {
+            output::say_error(&format!("the bundle was not saved: {trouble}"), None);
+            Ok(if status == crate::exit::FINE { crate::exit::COULD_NOT_RUN } else { status })
+        }
+    }
+}
+
+pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
+    let checks =
+        policy.select().map_err(|e| Stop::usage(e.to_string(), "meshdoctor list shows every check"))?;
+    if checks.is_empty() {
+        return Err(
+            Stop::usage("no check is left to run", "--skip takes away everything that --only names").into()
+        );
+    }
+    Ok(checks)
+}
+
+/// Everything that makes a report from collected evidence.
+pub(super) struct Examination<'a> {
+    pub(super) checks: &'a [&'static checks::Check],
+    pub(super) policy: &'a Policy,
+    pub(super) settings: &'a Settings,
+    pub(super) knowledge: &'a Knowledge,
+    pub(super) origin: Origin,
+    pub(super) collected: &'a Collected,
+    pub(super) began: Instant,
+    pub(super) outputs: &'a [Output],
+    pub(super) talk: &'a Talk,
+}
+
+/// Judges, writes every report, and gives the exit status.
+pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
+    one_standard_output(examination.outputs)?;
+    let question = Question {
+        checks: examination.checks,
+        policy: examination.policy,
+        settings: examination.settings,
+        knowledge: examination.knowledge,
+        origin: examination.origin.clone(),
+    };
+    let mut report = report::judge(&question, examination.collected);
+    let took = examination.began.elapsed();
+    report.run = Run {
+        started: jiff::Timestamp::now()
+            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
+            .ok(),
+        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        command: output::command(),
+    };
+    output::report(&report, examination.outputs, examination.talk.verbose, examination.talk.quiet)
+        .context("the report could not be written")?;
+    Ok(report.verdict.status)
+}
+
+/// Two reports cannot share standard output.
+fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
+    let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
+    match (plain.next(), plain.next()) {
+        (Some(first), Some(second)) => Err(Stop::usage(
+            format!("-o {} and -o {} both write to standard output", word(first), word(second)),
+            format!("write one of them to a file: -o {}=FILE", word(second)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn word(format: Format) -> &'static str {
+    super::values::FORMATS.iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
+}
+
+/// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
+fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
+    use crate::model::objects::Namespace;
+    let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
+    if answer.fetched != crate::source::Fetched::Complete {
+        return Ok(());
+    }
+    let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();
+    let asked = args
+        .namespace
+        .iter()
+        .map(|name| ("-n", name))
+        .chain(args.evidence.linkerd_namespace.iter().map(|name| ("-L", name)))
+        .chain(args.evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
+    for (flag, name) in asked {
+        if !names.contains(&name.as_str()) {
+            let nearest = policy::closest(name, names.iter().copied());
+            let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+            return Err(Stop::usage(
+                format!("there is no namespace {name:?} ({flag}){hint}"),
+                format!("the cluster has {}", shown(&names)),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn shown(names: &[&str]) -> String {
+    match names {
+        [] => "no namespaces".to_owned(),
+        few if few.len() <= 12 => few.join(", "),
+        many => format!("{} and {} more", many[..12].join(", "), many.len() - 12),
+    }
+}

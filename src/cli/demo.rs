@@ -1,0 +1,54 @@
+//! `meshdoctor demo`: embedded clusters with a known failure, before and after the remedy.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+
+use super::args::Demo;
+use super::check::{Examination, examine};
+use super::output;
+use super::stop::Stop;
+use crate::checks;
+use crate::collect::collect_now;
+use crate::demo::{self, DEMOS, State};
+use crate::policy::{self, Policy};
+
+pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
+    let Some(name) = &args.name else { return output::print(&list()?) };
+    let Some(demo) = demo::find(name) else {
+        let nearest = policy::closest(name, DEMOS.iter().map(|demo| demo.name));
+        let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+        return Err(
+            Stop::usage(format!("no demo is named {name:?}{hint}"), "meshdoctor demo lists them").into()
+        );
+    };
+    let scene = demo
+        .scene(if args.cured { State::After } else { State::Before })
+        .context("an embedded demo is broken")?;
+    let checks: Vec<_> = checks::all().collect();
+    let collected = collect_now(&scene.memory, &policy::items(&checks), &scene.options, None);
+    let origin = crate::source::Source::origin(&scene.memory);
+    examine(&Examination {
+        checks: &checks,
+        policy: &Policy::default(),
+        settings: &scene.settings,
+        knowledge: crate::knowledge::Knowledge::embedded(),
+        origin,
+        collected: &collected,
+        began: std::time::Instant::now(),
+        outputs: &args.report.output,
+        talk: &args.talk,
+    })
+}
+
+fn list() -> anyhow::Result<String> {
+    let mut text = String::from(
+        "Embedded clusters, each with one failure. meshdoctor demo NAME checks it, --cured after the remedy.\n\n",
+    );
+    let widest = DEMOS.iter().map(|demo| demo.name.len()).max().unwrap_or_default();
+    for demo in DEMOS {
+        let script = demo.script().context("an embedded demo is broken")?;
+        _ = writeln!(text, "  {:widest$}  {}", demo.name, script.title);
+    }
+    Ok(text)
+}

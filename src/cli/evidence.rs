@@ -1,0 +1,173 @@
+//! From flags to collected evidence: chooses the source, reads it, and saves what was read when that was asked for.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::args::{Connection, Evidence, Talk};
+use super::progress::Progress;
+use super::stop::Stop;
+use super::values::CliVersionArg;
+use crate::collect::{Collected, Options, Saver, collect};
+use crate::item::Item;
+use crate::source::bundle::{Bundle, Closing, Writer};
+use crate::source::{Origin, Source};
+
+/// What was read.
+pub(super) struct Read {
+    /// The evidence.
+    pub(super) collected: Collected,
+    /// Where it came from.
+    pub(super) origin: Origin,
+    /// Why it could not be saved, where that was asked for.
+    pub(super) save_trouble: Option<anyhow::Error>,
+}
+
+/// Everything that reading depends on.
+struct Reading<'a> {
+    items: &'a BTreeSet<Item>,
+    options: Options,
+    talk: &'a Talk,
+    save: Option<&'a Path>,
+}
+
+/// Reads `items` from the source that the flags name.
+pub(super) fn read(
+    evidence: &Evidence,
+    connection: &Connection,
+    talk: &Talk,
+    items: &BTreeSet<Item>,
+    save: Option<&Path>,
+) -> anyhow::Result<Read> {
+    let mut items = items.clone();
+    let offline = !evidence.bundle.is_empty();
+    let cli_version = match &evidence.linkerd_cli {
+        Some(CliVersionArg::Version(version)) => Some(version.clone()),
+        Some(CliVersionArg::Path(path)) if offline => {
+            let cause =
+                format!("--linkerd-cli {} would run a command, and --bundle runs none", path.display());
+            return Err(Stop::usage(cause, "give the version instead: --linkerd-cli VERSION").into());
+        }
+        Some(CliVersionArg::None) => {
+            items.remove(&Item::CliVersion);
+            None
+        }
+        Some(CliVersionArg::Path(_)) | None => None,
+    };
+    let options = Options {
+        control_plane_namespace: evidence.linkerd_namespace.clone(),
+        cni_namespace: evidence.cni_namespace.clone(),
+        cli_version,
+        at: evidence.at,
+    };
+    let reading = Reading { items: &items, options, talk, save };
+    if let Some(path) = evidence.bundle.first() {
+        let bundle = Bundle::load(path).map_err(load)?;
+        return finish(&reading, |saver, progress| run(&reading, &bundle, saver, progress));
+    }
+    live(&reading, evidence, connection)
+}
+
+fn load(error: crate::source::error::LoadError) -> anyhow::Error {
+    let next = "see meshdoctor check --help for what --bundle takes";
+    if error.is_usage() {
+        Stop::usage(error.to_string(), next)
+    } else {
+        Stop::could_not_run(error.to_string(), next)
+    }
+    .into()
+}
+
+/// Opens the bundle to save into, reads, and closes it.
+fn finish(
+    reading: &Reading<'_>,
+    read: impl FnOnce(Option<&dyn Saver>, &Progress) -> anyhow::Result<(Collected, Origin)>,
+) -> anyhow::Result<Read> {
+    let writer = match reading.save {
+        None => None,
+        Some(path) => Some(
+            Writer::create(path)
+                .map_err(|e| Stop::usage(e.to_string(), "name a file that can be written: FILE.tar.gz"))?,
+        ),
+    };
+    let progress = Progress::new(reading.talk);
+    let (collected, origin) = read(writer.as_ref().map(|writer| writer as &dyn Saver), &progress)?;
+    progress.done();
+    let save_trouble = writer.and_then(|writer| {
+        let cluster = (origin.kind == "live").then(|| origin.name.clone());
+        let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
+        writer.finish(Closing::of(&collected, cluster, cli)).err().map(anyhow::Error::new)
+    });
+    Ok(Read { collected, origin, save_trouble })
+}
+
+/// Reads from a source that never waits for a network.
+fn run<S: Source>(
+    reading: &Reading<'_>,
+    source: &S,
+    saver: Option<&dyn Saver>,
+    progress: &Progress,
+) -> anyhow::Result<(Collected, Origin)> {
+    let collected =
+        futures::executor::block_on(collect(source, reading.items, &reading.options, saver, progress));
+    Ok((collected, source.origin()))
+}
+
+#[cfg(not(feature = "live"))]
+fn live(_: &Reading<'_>, _: &Evidence, _: &Connection) -> anyhow::Result<Read> {
+    let cause = "this meshdoctor is built without access to clusters";
+    Err(Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes").into())
+}
+
+#[cfg(feature = "live")]
+fn live(reading: &Reading<'_>, evidence: &Evidence, connection: &Connection) -> anyhow::Result<Read> {
+    use crate::source::live::{Cli, Connect, Live};
+
+    let began = std::time::Instant::now();
+    let connect = Connect {
+        kubeconfig: connection.kubeconfig.clone(),
+        context: connection.context.clone(),
+        as_user: connection.as_user.clone(),
+        as_groups: connection.as_group.clone(),
+        request_timeout: connection.request_timeout,
+        disable_compression: connection.disable_compression,
+        cli: match &evidence.linkerd_cli {
+            None => Cli::OnPath,
+            Some(CliVersionArg::None) => Cli::None,
+            Some(CliVersionArg::Path(path)) => Cli::At(path.clone()),
+            Some(CliVersionArg::Version(version)) => Cli::Given(version.clone()),
+        },
+        ..Connect::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the system gives no threads")?;
+    let result = finish(reading, |saver, progress| {
+        let work = async {
+            let mut live = Live::connect(connect).await.map_err(|error| {
+                let (cause, next) = (error.to_string(), error.next_step());
+                if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
+            })?;
+            if let Some(limit) = connection.timeout {
+                live = live.with_deadline(began + limit);
+            }
+            let collected = collect(&live, reading.items, &reading.options, saver, progress).await;
+            progress.traffic(&live.traffic());
+            Ok((collected, live.origin()))
+        };
+        runtime.block_on(async {
+            tokio::select! {
+                done = work => done,
+                _ = tokio::signal::ctrl_c() => {
+                    Err(Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again").into())
+                }
+            }
+        })
+    });
+    // A credential plugin or a read that hangs must not hold the exit up.
+    runtime.shutdown_background();
+    result
+}

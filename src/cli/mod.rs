@@ -1,0 +1,75 @@
+//! The command line: the only place that prints, reads arguments and knows anyhow. One file for each command.
+
+// The fields and variants of clap's structs are documented by their help texts.
+#[allow(missing_docs)]
+pub mod args;
+mod check;
+mod collect;
+mod demo;
+mod evidence;
+mod output;
+mod progress;
+mod stop;
+mod values;
+mod version;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::exit;
+use args::{Cli, Color, Command};
+use stop::Stop;
+
+pub use values::{Format, Output};
+
+/// Runs the command line; returns the exit status.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&words, &error),
+    };
+    match cli.color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    let outcome = match &cli.command {
+        Command::Check(args) => check::run(args),
+        Command::Collect(args) => collect::run(args),
+        Command::Demo(args) => demo::run(args),
+
+        Command::Version(args) => version::run(args),
+    };
+    outcome.unwrap_or_else(|error| stopped(&words, &error))
+}
+
+/// clap's own answers: help and version go to standard output, errors to standard error with status 2. A caller that
+/// asked for a document gets one.
+fn usage(words: &[OsString], error: &clap::Error) -> u8 {
+    // Nothing can be said when the terminal is gone.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit::FINE,
+        _ => {
+            let message = error.render().to_string();
+            let line = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            output::failure(words, exit::USAGE, &line);
+            exit::USAGE
+        }
+    }
+}
+
+fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
+    let status = error.downcast_ref::<Stop>().map_or(exit::COULD_NOT_RUN, |stop| stop.status);
+    if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+        return exit::FINE;
+    }
+    let message = crate::redact::text(&format!("{error:#}")).into_owned();
+    output::say_error(&message, error.downcast_ref::<Stop>().and_then(|stop| stop.next.as_deref()));
+    output::failure(words, status, &message);
+    status
+}

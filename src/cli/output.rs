@@ -1,0 +1,134 @@
+//! Printing: reports to standard output and files, everything else to standard error. A reader that went away (a closed
+//! pipe) is no error.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context;
+
+use super::values::{Format, Output};
+use crate::exit;
+use crate::render::{self, Look};
+use crate::report::{Report, Run};
+
+/// The width of text when standard output is no terminal, in columns.
+const WIDTH: usize = 100;
+
+/// The width to write for, in columns: `COLUMNS`, else the terminal's, else 100.
+pub(super) fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.trim().parse::<usize>().ok());
+    let terminal = || {
+        io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(w, _)| usize::from(w.0))
+    };
+    columns.or_else(terminal).unwrap_or(WIDTH).clamp(40, 400)
+}
+
+/// Prints a text to standard output.
+pub(super) fn print(text: &str) -> anyhow::Result<u8> {
+    quiet_on_broken_pipe(
+        anstream::stdout().write_all(text.as_bytes()).and_then(|()| anstream::stdout().flush()),
+    )?;
+    Ok(exit::FINE)
+}
+
+fn quiet_on_broken_pipe(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes the report in every form that was asked for; a table to standard output when none was.
+pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bool) -> anyhow::Result<()> {
+    let table = [Output { format: Format::Table, file: None }];
+    let outputs = if outputs.is_empty() { &table[..] } else { outputs };
+    for output in outputs {
+        match &output.file {
+            None => {
+                let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+                print(&text(report, output.format, Look { width: width(), colour, verbose: verbose > 0 }))?;
+            }
+            Some(path) => {
+                let text =
+                    text(report, output.format, Look { width: WIDTH, colour: false, verbose: verbose > 0 });
+                std::fs::write(path, text)
+                    .with_context(|| format!("cannot write the report to {}", path.display()))?;
+                if !quiet {
+                    say(&format!("wrote {}", path.display()));
+                }
+            }
+        }
+    }
+    if outputs.iter().all(|output| output.file.is_some()) && !quiet {
+        say(&format!("exit {}", report.verdict.status));
+    }
+    Ok(())
+}
+
+fn text(report: &Report, format: Format, look: Look) -> String {
+    match format {
+        Format::Table => render::table::report(report, look),
+        Format::Short => render::short::report(report),
+        Format::Json => render::json::report(report),
+        Format::Yaml => render::yaml::report(report),
+    }
+}
+
+/// Says something on standard error.
+pub(super) fn say(text: &str) {
+    // Nothing can be done when standard error is gone.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Says why a run ended, and what to do.
+pub(super) fn say_error(cause: &str, next: Option<&str>) {
+    say(&format!("error: {cause}"));
+    if let Some(next) = next {
+        say(&format!("  {next}"));
+    }
+}
+
+/// The words of the command line, without anything secret, for the report.
+pub(super) fn command() -> Vec<String> {
+    std::env::args().skip(1).map(|word| crate::redact::text(&word).into_owned()).collect()
+}
+
+/// A valid document for a run that came to no report, where the command line asks for one.
+pub(super) fn failure(words: &[OsString], status: u8, message: &str) {
+    for output in asked_for(words) {
+        let failure = render::json::Failure {
+            status,
+            errors: vec![message.to_owned()],
+            run: Run { started: None, milliseconds: 0, command: command() },
+            origin: None,
+        };
+        let document = match output.format {
+            Format::Table | Format::Short => continue,
+            Format::Json => render::json::failure(&failure),
+            Format::Yaml => render::yaml::failure(&failure),
+        };
+        // The run has failed already; a second failure in saying so changes nothing.
+        let _ = match &output.file {
+            None => print(&document).map(|_| ()),
+            Some(path) => std::fs::write(path, document).map_err(Into::into),
+        };
+    }
+}
+
+/// The outputs that a command line asks for, read without clap, which may have refused it.
+fn asked_for(words: &[OsString]) -> Vec<Output> {
+    let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
+    if !matches!(words.clone().find(|word| !word.starts_with('-')), Some("check" | "demo")) {
+        return Vec::new();
+    }
+    let mut outputs = Vec::new();
+    while let Some(word) = words.next() {
+        let value = match word {
+            "--" => break,
+            "-o" | "--output" => words.next(),
+            _ => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
+        };
+        outputs.extend(value.and_then(|value| super::values::output(value.trim_start_matches('=')).ok()));
+    }
+    outputs
+}

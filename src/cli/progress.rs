@@ -1,0 +1,123 @@
+//! What is said while evidence is read: a line that moves on a terminal after a second, and with `-v` what each item
+//! took. Always on standard error, never a body.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::Talk;
+use super::output::say;
+use crate::collect::Observer;
+use crate::source::{Fetched, Request};
+
+/// How long a run stays silent before the line appears.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Follows a run.
+pub(super) struct Progress {
+    began: Instant,
+    bar: Option<ProgressBar>,
+    verbose: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: BTreeMap<String, Instant>,
+    objects: usize,
+}
+
+impl Progress {
+    pub(super) fn new(talk: &Talk) -> Progress {
+        let shown = std::io::stderr().is_terminal() && !talk.quiet && talk.verbose == 0;
+        let bar = shown.then(|| {
+            let style = ProgressStyle::with_template("{spinner} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::new_spinner().with_style(style)
+        });
+        Progress { began: Instant::now(), bar, verbose: talk.verbose > 0, state: Mutex::default() }
+    }
+
+    /// What each item cost on the wire.
+    #[cfg(feature = "live")]
+    pub(super) fn traffic(&self, items: &[(Request, crate::source::live::Traffic)]) {
+        if !self.verbose {
+            return;
+        }
+        let mut all = crate::source::live::Traffic::default();
+        for (request, traffic) in items {
+            all += *traffic;
+            say(&format!("{}  {request}", cost(traffic)));
+        }
+        // Items are read at the same time, so their times do not add up.
+        all.elapsed = self.began.elapsed();
+        say(&format!("{}  in all", cost(&all)));
+    }
+
+    /// Takes the line away.
+    pub(super) fn done(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn show(&self, state: &State) {
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.began.elapsed() > PATIENCE) {
+            let names: Vec<&str> = state.running.keys().map(String::as_str).take(3).collect();
+            bar.set_message(format!("{} objects read; reading {}", state.objects, names.join(", ")));
+            bar.tick();
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        // A poisoned lock means another thread panicked while counting; its counts are as good as any.
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        change(&mut state);
+        self.show(&state);
+    }
+}
+
+impl Observer for Progress {
+    fn started(&self, request: &Request) {
+        self.change(|state| _ = state.running.insert(request.to_string(), Instant::now()));
+    }
+
+    fn arrived(&self, _: &Request, _: usize) {
+        self.change(|_| ());
+    }
+
+    fn ended(&self, request: &Request, fetched: &Fetched, objects: usize) {
+        let name = request.to_string();
+        self.change(|state| {
+            let took = state.running.remove(&name).map(|since| since.elapsed()).unwrap_or_default();
+            state.objects += objects;
+            if self.verbose {
+                let end = match fetched {
+                    Fetched::Complete => String::new(),
+                    Fetched::Partial { reasons } => {
+                        format!("  partly: {}", reasons.first().map(ToString::to_string).unwrap_or_default())
+                    }
+                    Fetched::Missing { reason } => format!("  {reason}"),
+                };
+                say(&format!("{:>7.3} s  {objects:>7} objects  {name}{end}", took.as_secs_f64()));
+            }
+        });
+    }
+}
+
+#[cfg(feature = "live")]
+fn cost(traffic: &crate::source::live::Traffic) -> String {
+    let kib = |bytes: u64| bytes.div_ceil(1024);
+    let retries =
+        if traffic.retries > 0 { format!(", {} of them again", traffic.retries) } else { String::new() };
+    format!(
+        "{:>7.3} s  {:>4} requests{retries}  {:>8} KiB on the wire  {:>8} KiB of JSON",
+        traffic.elapsed.as_secs_f64(),
+        traffic.requests,
+        kib(traffic.wire_bytes),
+        kib(traffic.body_bytes),
+    )
+}

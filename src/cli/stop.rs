@@ -1,0 +1,36 @@
+//! Why a run ends without a report: a line of cause, a line of what to do, and the exit status.
+
+use std::fmt;
+
+use crate::exit;
+
+/// A run that ends without a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// The exit status.
+    pub(super) status: u8,
+    /// What happened, in one line.
+    pub(super) cause: String,
+    /// What to do, in one line.
+    pub(super) next: Option<String>,
+}
+
+impl Stop {
+    /// Wrong usage or configuration: exit status 2.
+    pub(super) fn usage(cause: impl Into<String>, next: impl Into<String>) -> Stop {
+        Stop { status: exit::USAGE, cause: cause.into(), next: Some(next.into()) }
+    }
+
+    /// The run could not take place: exit status 3.
+    pub(super) fn could_not_run(cause: impl Into<String>, next: impl Into<String>) -> Stop {
+        Stop { status: exit::COULD_NOT_RUN, cause: cause.into(), next: Some(next.into()) }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
+impl std::error::Error for Stop {}

@@ -1,0 +1,171 @@
+//! Values of flags that are more than a word: durations, kinds, outputs, node evidence, versions. Each parser's error
+//! says what is accepted.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::item::Kind;
+use crate::version::LinkerdVersion;
+
+/// A form of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// One line a finding.
+    Short,
+    /// `meshdoctor.report/1`.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+/// The words for each form.
+pub const FORMATS: [(&str, Format); 4] =
+    [("table", Format::Table), ("short", Format::Short), ("json", Format::Json), ("yaml", Format::Yaml)];
+
+/// One `-o`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The form.
+    pub format: Format,
+    /// The file; standard output without one.
+    pub file: Option<PathBuf>,
+}
+
+pub(super) fn output(text: &str) -> Result<Output, String> {
+    let (word, file) = match text.split_once('=') {
+        Some((_, "")) => return Err("a file name follows the '='".to_owned()),
+        Some((word, file)) => (word, Some(PathBuf::from(file))),
+        None => (text, None),
+    };
+    match FORMATS.iter().find(|(name, _)| *name == word) {
+        Some((_, format)) => Ok(Output { format: *format, file }),
+        None => {
+            let nearest = crate::policy::closest(word, FORMATS.iter().map(|(name, _)| *name));
+            let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+            Err(format!("the forms are table, short, json and yaml{hint}"))
+        }
+    }
+}
+
+/// A duration as kubectl takes it: `30s`, `2m`, `1h30m`, a bare number of seconds; `0` means for ever.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let signed: jiff::SignedDuration =
+        text.parse().map_err(|_| "a duration looks like 30s, 2m or 1h30m".to_owned())?;
+    Duration::try_from(signed).map_err(|_| "a duration is not negative".to_owned())
+}
+
+/// A part of `--complete`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompleteArg {
+    /// Every kind.
+    All,
+    /// These kinds.
+    Kinds(BTreeSet<Kind>),
+}
+
+pub(super) fn complete(text: &str) -> Result<CompleteArg, String> {
+    if text == "all" {
+        return Ok(CompleteArg::All);
+    }
+    let mut kinds = BTreeSet::new();
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        match word.parse::<Kind>() {
+            Ok(kind) => _ = kinds.insert(kind),
+            // A custom resource by its full name: complete, and nothing we read.
+            Err(_) if word.split('.').count() >= 3 && is_resource(word) => {}
+            Err(error) => {
+                let names = Kind::ALL.iter().map(|kind| kind.info().plural);
+                let nearest = crate::policy::closest(&word.to_ascii_lowercase(), names);
+                let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+                return Err(format!("{error}{hint}"));
+            }
+        }
+    }
+    Ok(CompleteArg::Kinds(kinds))
+}
+
+fn is_resource(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-'))
+}
+
+/// One `--nodes`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodesArg {
+    /// `NAME=PATH`.
+    One {
+        /// The node's name.
+        name: String,
+        /// A snapshot, or a copy of a directory of CNI configuration.
+        path: PathBuf,
+    },
+    /// A folder or archive of node snapshots.
+    Folder(PathBuf),
+}
+
+pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
+    match text.split_once('=') {
+        Some(("", _)) => Err("a node's name comes before the '='".to_owned()),
+        Some((_, "")) => Err("a path follows the '='".to_owned()),
+        // A path with '=' in a folder's name, not a node's name.
+        Some((name, _)) if name.contains('/') => Ok(NodesArg::Folder(PathBuf::from(text))),
+        Some((name, path)) => Ok(NodesArg::One { name: name.to_owned(), path: PathBuf::from(path) }),
+        None => Ok(NodesArg::Folder(PathBuf::from(text))),
+    }
+}
+
+/// `--linkerd-cli`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CliVersionArg {
+    /// Do not ask.
+    None,
+    /// Ask the command at this path.
+    Path(PathBuf),
+    /// This is its version.
+    Version(LinkerdVersion),
+}
+
+pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
+    if text == "none" {
+        return Ok(CliVersionArg::None);
+    }
+    if text.contains(std::path::MAIN_SEPARATOR) || text.contains('/') {
+        return Ok(CliVersionArg::Path(PathBuf::from(text)));
+    }
+    text.parse().map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_paths_and_none_are_told_apart() {
+        assert_eq!(cli_version("none"), Ok(CliVersionArg::None));
+        assert!(matches!(cli_version("./linkerd"), Ok(CliVersionArg::Path(_))));
+        for version in ["2.15.7", "edge-25.4.4", "stable-2.14.10", "enterprise-2.17.0-1"] {
+            assert!(matches!(cli_version(version), Ok(CliVersionArg::Version(_))), "{version}");
+        }
+        assert!(cli_version("linkerd").is_err());
+    }
+
+    #[test]
+    fn kinds_are_taken_as_kubectl_takes_them_and_unknown_ones_have_a_nearest() {
+        assert!(
+            matches!(complete("ns,deploy,servers.policy.linkerd.io"), Ok(CompleteArg::Kinds(k)) if k.len() == 2)
+        );
+        assert!(complete("podz").is_err_and(|e| e.contains("did you mean pods")));
+    }
+
+    #[test]
+    fn durations_are_those_of_kubectl() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert!(duration("soon").is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! `meshdoctor version`: what this build is and as of when it knows Linkerd.
+
+use super::args::{Version, VersionFormat};
+use super::output;
+use crate::knowledge::Knowledge;
+use crate::report;
+
+pub(super) fn run(args: &Version) -> anyhow::Result<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    let knowledge = Knowledge::embedded().date().to_string();
+    let live = cfg!(feature = "live");
+    output::print(&match args.output {
+        VersionFormat::Text => {
+            let reads =
+                if live { "clusters, bundles and dumps" } else { "bundles and dumps (built without live)" };
+            format!(
+                "meshdoctor {version}\nknowledge  as of {knowledge}\nreport     {}\nreads      {reads}\n",
+                report::SCHEMA
+            )
+        }
+        VersionFormat::Json => {
+            let value = serde_json::json!({
+                "version": version, "knowledge": knowledge, "report": report::SCHEMA, "live": live,
+            });
+            format!("{value:#}\n")
+        }
+    })
+}
