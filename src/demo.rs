@@ -14,8 +14,29 @@ pub struct Demo {
     text: &'static str,
 }
 
+/// A row of the table: the name is that of the file.
+macro_rules! demo {
+    ($name:literal) => {
+        Demo { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/demos/", $name, ".md")) }
+    };
+}
+
 /// Every demo, in alphabetical order.
-pub static DEMOS: &[Demo] = &[];
+pub static DEMOS: &[Demo] = &[
+    demo!("cni-exit-127"),
+    demo!("cni-unauthorized"),
+    demo!("debug-image-ignored"),
+    demo!("injector-fails-open"),
+    demo!("native-sidecar-typo"),
+];
+
+/// The text of an embedded base cluster.
+pub fn base(name: &str) -> Option<&'static str> {
+    match name {
+        "healthy" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"))),
+        _ => None,
+    }
+}
 
 /// Which state of a demo's cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +85,17 @@ pub fn find(name: &str) -> Option<&'static Demo> {
     DEMOS.iter().find(|demo| demo.name == name)
 }
 
+impl Script {
+    /// The blocks that describe a state: those of `Before`, and for [`State::After`] what is laid over them.
+    pub fn blocks(&self, state: State) -> Vec<Block> {
+        let after = match state {
+            State::Before => &[][..],
+            State::After => &self.after,
+        };
+        self.before.iter().chain(after).cloned().collect()
+    }
+}
+
 impl Demo {
     /// Reads its file.
     ///
@@ -84,12 +116,8 @@ impl Demo {
     /// # Errors
     /// See [`DemoError`].
     pub fn scene(&self, state: State) -> Result<Scene, DemoError> {
-        let script = self.script()?;
-        let mut blocks = script.before;
-        if state == State::After {
-            blocks.extend(script.after);
-        }
-        let mut scene = Scene::of(&blocks, &|_| None)
+        let blocks = self.script()?.blocks(state);
+        let mut scene = Scene::of(&blocks, &|name| base(name).map(str::to_owned))
             .map_err(|error| DemoError::Scene { name: self.name.to_owned(), error })?;
         scene.memory.origin = Some(Origin { kind: "demo".to_owned(), name: self.name.to_owned() });
         Ok(scene)

@@ -26,7 +26,7 @@ pub enum BlockKind {
     Run,
     /// `LANG node=NAME path=PATH`: a file of a node snapshot.
     NodeFile {
-        /// The node.
+        /// The node; several, with commas between them, when they have the same file.
         node: String,
         /// The path in its snapshot.
         path: String,

@@ -108,11 +108,13 @@ impl Scene {
             }
             BlockKind::NodeFile { node, path } => {
                 let files = &mut self.memory.nodes;
-                let at = files.iter().position(|f| f.node == *node).unwrap_or_else(|| {
-                    files.push(NodeFiles { node: node.clone(), files: BTreeMap::new() });
-                    files.len() - 1
-                });
-                files[at].files.insert(path.clone(), format!("{}\n", block.text).into_bytes());
+                for node in node.split(',') {
+                    let at = files.iter().position(|f| f.node == node).unwrap_or_else(|| {
+                        files.push(NodeFiles { node: node.to_owned(), files: BTreeMap::new() });
+                        files.len() - 1
+                    });
+                    files[at].files.insert(path.clone(), format!("{}\n", block.text).into_bytes());
+                }
                 Ok(())
             }
             BlockKind::Expect => Err("what is expected is no part of a cluster".to_owned()),

@@ -11,3 +11,4 @@ mod faults;
 mod golden;
 mod honesty;
 mod matrix;
+mod stories;
