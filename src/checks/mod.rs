@@ -7,6 +7,9 @@ pub mod context;
 
 mod control_plane;
 mod injection;
+mod native_sidecar;
+mod rewrite;
+mod written;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -101,7 +104,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The tables of the categories, in alphabetical order.
-static TABLES: &[&[Check]] = &[control_plane::TABLE, injection::TABLE];
+static TABLES: &[&[Check]] = &[control_plane::TABLE, injection::TABLE, native_sidecar::TABLE];
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {

@@ -89,21 +89,8 @@ impl Meta {
 /// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else is dropped
 /// while reading: other tools' annotations can be large and can hold anything.
 pub fn may_be_linkerds(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    [
-        "linkerd",
-        "linkered",
-        "lnkerd",
-        "likerd",
-        "linkrd",
-        "linkder",
-        "linked.io",
-        "kerd.io",
-        "l5d",
-        "opentelemetry",
-    ]
-    .iter()
-    .any(|part| key.contains(part))
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
+    ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))
         || key == "deployment.kubernetes.io/revision"
         || key.starts_with("kubectl.kubernetes.io/restarted")
         || key.starts_with("meshdoctor.io/")

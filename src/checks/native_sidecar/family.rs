@@ -1,0 +1,337 @@
+//! The keys that switch native sidecars on and off, wherever they are written: which the installed injector reads, which
+//! of several wins, and what is wrong with the others. One fault a key; each check of the family reports one kind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::Context;
+use crate::checks::written::{Reader, Written, values};
+use crate::finding::Evidence;
+use crate::item::Kind;
+use crate::knowledge::{Annotations, KeysRead, NativeSidecar, Scope};
+use crate::model::annotated::{Annotated, Spot};
+use crate::model::objects::Pod;
+use crate::version::{Contains, MinorTable};
+
+/// The kinds on which the keys are looked for. Services are the general checks' matter: nothing there makes pods.
+pub(super) const KINDS: [Kind; 7] = [
+    Kind::Namespace,
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Pod,
+];
+
+/// How sure it is that the installed injector does not read a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sure {
+    /// Its source is public, or its pods show it.
+    Yes,
+    /// A vendor's build, of which only the release it is built on is known.
+    Likely,
+    /// Not to be told.
+    No,
+}
+
+/// What is wrong with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault<'a> {
+    /// No release reads it.
+    Misspelled,
+    /// Another release reads it, not the installed one.
+    NotRead(Sure),
+    /// It is read, elsewhere.
+    Misplaced(Misplaced),
+    /// Its value is no boolean.
+    Invalid,
+    /// Another key is read first, and says something else.
+    Overridden {
+        /// That key.
+        by: &'a str,
+        /// Its value.
+        value: &'a str,
+        /// Whether the namespace says it.
+        inherited: bool,
+    },
+}
+
+/// Where a key is that is read elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Misplaced {
+    /// On a workload, outside of its template.
+    Workload,
+    /// On a namespace, from which the installed release does not copy it.
+    Namespace,
+    /// Among the labels.
+    Label,
+}
+
+/// A key with a fault.
+#[derive(Debug, Clone)]
+pub(super) struct Found<'a> {
+    /// The object.
+    pub(super) object: Annotated<'a>,
+    /// The key as written.
+    pub(super) key: &'a str,
+    /// Its value.
+    pub(super) value: &'a str,
+    /// What the place it is at is read as.
+    pub(super) scope: Scope,
+    /// Where it was seen.
+    pub(super) evidence: Evidence,
+    /// What is wrong.
+    pub(super) fault: Fault<'a>,
+    /// What the proxies of these pods are in spite of it; `None` where that is not known.
+    pub(super) native: Option<bool>,
+}
+
+/// The key that decides for the pods of a template or namespace.
+#[derive(Debug, Clone, Copy)]
+struct Deciding<'a> {
+    key: &'a str,
+    value: &'a str,
+    /// Whether the namespace says it, rather than the place itself.
+    inherited: bool,
+}
+
+/// One place, as it is looked at.
+struct View<'v, 'a> {
+    object: &'v Annotated<'a>,
+    spot: &'v Spot<'a>,
+    written: &'v Written<'a>,
+    deciding: Option<Deciding<'a>>,
+    native: Option<bool>,
+}
+
+impl<'a> View<'_, 'a> {
+    /// A real key among the labels, unless it is among the annotations as well or what it wishes holds anyhow.
+    fn as_label(&self, key: &str, value: &str) -> Option<Fault<'a>> {
+        let holds = go_bool(value).is_some_and(|wish| Some(wish) == self.native);
+        let annotated = self.object.spots.iter().any(|spot| spot.meta.annotation(key).is_some());
+        (!annotated && !holds).then_some(Fault::Misplaced(Misplaced::Label))
+    }
+}
+
+/// Which keys the installed injector reads, and what holds where there are none.
+pub(super) struct Switch<'a> {
+    knowledge: &'a NativeSidecar,
+    minors: &'a MinorTable,
+    annotations: &'a Annotations,
+    /// Which release reads.
+    pub(super) reader: Reader,
+    reads: KeysRead<'a>,
+    /// What proxies are where no key decides.
+    pub(super) default: Option<bool>,
+}
+
+impl<'a> Switch<'a> {
+    /// Reads it off the control plane.
+    pub(super) fn of(ctx: &Context<'a>) -> Switch<'a> {
+        let knowledge = ctx.knowledge.native_sidecar();
+        let reader = Reader::of(ctx);
+        let reads = match reader.version() {
+            Some(version) => knowledge.keys_read_by(version, ctx.knowledge),
+            None => KeysRead::Unknown,
+        };
+        let by_values = values(ctx).and_then(|values| values.bool(knowledge.chart_value()));
+        let by_release = reader.version().and_then(|version| {
+            match knowledge.default_native(version, ctx.knowledge) {
+                Contains::Yes => Some(true),
+                Contains::No => Some(false),
+                // A vendor's build of a minor before the default changed.
+                Contains::Unknown => version.release().map(|_| false),
+            }
+        });
+        let (minors, annotations) = (ctx.knowledge.minors(), ctx.knowledge.annotations());
+        Switch { knowledge, minors, annotations, reader, reads, default: by_values.or(by_release) }
+    }
+
+    /// Whether a key belongs to the family, spelled right or wrong.
+    fn is_family(&self, key: &str) -> bool {
+        self.knowledge.is_native_sidecar_family(key)
+            || (crate::model::objects::meta::may_be_linkerds(key)
+                && self.annotations.get(key).is_none()
+                && self.annotations.nearest(key, |_| true).is_some_and(|near| self.is_known(&near.key)))
+    }
+
+    fn is_known(&self, key: &str) -> bool {
+        self.knowledge.all_keys().iter().any(|known| known == key)
+    }
+
+    /// The key to write on `scope`: the first that the installed injector reads there. `None`: it has no native sidecars.
+    pub(super) fn right_key(&self, scope: Scope) -> Option<&'a str> {
+        let counts = |key: &&String| scope != Scope::Namespace || self.is_copied(key);
+        match self.reads {
+            KeysRead::Exactly(keys) | KeysRead::AtLeast(keys) => keys.iter().find(counts).map(String::as_str),
+            // The oldest: every release that has native sidecars reads it.
+            KeysRead::Unknown => self.knowledge.all_keys().last().map(String::as_str),
+        }
+    }
+
+    /// Whether the injector copies the key from a namespace to its pods, sure or presumed.
+    fn is_copied(&self, key: &str) -> bool {
+        let Some(version) = self.reader.version() else { return true };
+        self.annotations.get(key).is_some_and(|row| match row.counts_on_namespace(version, self.minors) {
+            Contains::Yes | Contains::Unknown => true,
+            Contains::No => false,
+        })
+    }
+
+    /// The first key that is read at a place, there or on its namespace.
+    fn deciding(
+        &self,
+        object: &Annotated<'a>,
+        spot: &Spot<'a>,
+        written: &Written<'a>,
+    ) -> Option<Deciding<'a>> {
+        self.reads.known().iter().find_map(|key| {
+            let copied = self.is_copied(key);
+            let own = spot.meta.annotation(key).filter(|_| copied || spot.scope != Scope::Namespace);
+            let home = || written.of_home(object, key).filter(|_| copied);
+            let value = own.or_else(home)?;
+            Some(Deciding { key, value, inherited: own.is_none() })
+        })
+    }
+
+    /// Which keys pods show to be read (or not) by the very build that is installed, where its version does not say.
+    fn proof(&self, ctx: &Context<'a>) -> Proof<'a> {
+        let mut proof = Proof::new();
+        let (KeysRead::AtLeast(_) | KeysRead::Unknown, Some(version)) = (self.reads, self.reader.version())
+        else {
+            return proof;
+        };
+        let injector = format!("linkerd/proxy-injector {version}");
+        for pod in ctx.seen::<Pod>(Kind::Pod).unwrap_or_default() {
+            if pod.metadata.annotation("linkerd.io/created-by") != Some(&injector)
+                || pod.spec.proxy().is_none()
+            {
+                continue;
+            }
+            let mut keys = self.knowledge.all_keys().iter().filter(|k| pod.metadata.annotation(k).is_some());
+            // Beside another key it would not be told which of them decided.
+            let (Some(key), None) = (keys.next(), keys.next()) else { continue };
+            let wish = pod.metadata.annotation(key).and_then(go_bool);
+            if let (Some(wish), Some(default)) = (wish, self.default)
+                && wish != default
+            {
+                proof.insert(key, pod.spec.has_native_proxy() == wish);
+            }
+        }
+        proof
+    }
+
+    /// What is wrong with a real key among the annotations.
+    fn fault(&self, view: &View<'_, 'a>, key: &str, value: &str, proof: &Proof<'_>) -> Option<Fault<'a>> {
+        let wish = go_bool(value);
+        // What is wished holds all the same, by another key or the default.
+        let holds = wish.is_some() && wish == view.native;
+        let by_home = view.written.of_home(view.object, key) == Some(value);
+        if view.spot.scope == Scope::Workload {
+            let repeated = view.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
+            return (!holds && !repeated && !by_home).then_some(Fault::Misplaced(Misplaced::Workload));
+        }
+        // On pods the injector's copy of what the namespace says: reported there.
+        if view.object.kind == Kind::Pod && by_home {
+            return None;
+        }
+        if !self.reads.known().iter().any(|read| read == key) {
+            let sure = match (self.reads, proof.get(key)) {
+                _ if holds => return None,
+                (KeysRead::AtLeast(_) | KeysRead::Unknown, Some(true)) => return None,
+                (KeysRead::Exactly(_), _) | (_, Some(false)) => Sure::Yes,
+                (KeysRead::AtLeast(_), None) => Sure::Likely,
+                (KeysRead::Unknown, None) => Sure::No,
+            };
+            return Some(Fault::NotRead(sure));
+        }
+        if view.spot.scope == Scope::Namespace && !self.is_copied(key) {
+            return (!holds).then_some(Fault::Misplaced(Misplaced::Namespace));
+        }
+        let Some(wish) = wish else { return Some(Fault::Invalid) };
+        let Deciding { key: by, value, inherited } = view.deciding.filter(|d| d.key != key)?;
+        // An unreadable value leaves the default, which may be what this key says.
+        let differs = go_bool(value).or(self.default) != Some(wish);
+        differs.then_some(Fault::Overridden { by, value, inherited })
+    }
+}
+
+/// The whole family in one cluster.
+pub(super) struct Survey<'a> {
+    /// Who reads the keys.
+    pub(super) switch: Switch<'a>,
+    /// What was found to be wrong, in the order of the objects.
+    pub(super) found: Vec<Found<'a>>,
+    /// Where native sidecars are asked for by a key that is read.
+    pub(super) asked: Vec<(Annotated<'a>, Evidence)>,
+}
+
+impl<'a> Survey<'a> {
+    /// Looks at everything that people wrote; `None` where there is no Linkerd that could read it.
+    pub(super) fn of(ctx: &Context<'a>) -> Option<Survey<'a>> {
+        let switch = Switch::of(ctx);
+        (!matches!(switch.reader, Reader::Absent)).then(|| Survey::by(ctx, switch))
+    }
+
+    /// The same, whoever reads it.
+    pub(super) fn by(ctx: &Context<'a>, switch: Switch<'a>) -> Survey<'a> {
+        let written = Written::of(ctx, &KINDS);
+        let proof = switch.proof(ctx);
+        let mut survey = Survey { switch, found: Vec::new(), asked: Vec::new() };
+        for object in &written.objects {
+            survey.look_at(object, &written, &proof);
+        }
+        survey
+    }
+
+    fn look_at(&mut self, object: &Annotated<'a>, written: &Written<'a>, proof: &Proof<'_>) {
+        if object.is_control_plane() {
+            return;
+        }
+        let template = object.template();
+        let mut seen = BTreeSet::new();
+        for spot in &object.spots {
+            // Outside of the template nothing decides; what the template says still tells what the proxy is.
+            let switch = &self.switch;
+            let deciding = switch.deciding(object, &template.unwrap_or(*spot), written);
+            let native = deciding.map_or(switch.default, |d| go_bool(d.value).or(switch.default));
+            let view = View { object, spot, written, deciding, native };
+            let annotations = spot.meta.annotations.iter().map(|entry| ("annotations", entry));
+            let labels = spot.meta.labels.iter().map(|entry| ("labels", entry));
+            for (field, (key, value)) in annotations.chain(labels) {
+                if seen.contains(key.as_str()) || !switch.is_family(key) {
+                    continue;
+                }
+                let fault = match switch.is_known(key) {
+                    false => Some(Fault::Misspelled),
+                    true if field == "labels" => view.as_label(key, value),
+                    true => switch.fault(&view, key, value, proof),
+                };
+                if let Some(fault) = fault {
+                    seen.insert(key.as_str());
+                    let evidence = object.evidence(spot, field, key, value);
+                    let (object, scope) = (object.clone(), spot.scope);
+                    self.found.push(Found { object, key, value, scope, evidence, fault, native });
+                }
+            }
+            if spot.scope != Scope::Workload
+                && let Some(Deciding { key, value, inherited: false }) = deciding
+                && go_bool(value) == Some(true)
+            {
+                let evidence = object.evidence(spot, "annotations", key, value);
+                self.asked.push((object.clone(), evidence));
+            }
+        }
+    }
+}
+
+type Proof<'a> = BTreeMap<&'a str, bool>;
+
+/// What the injector takes for a boolean; anything else counts as absent.
+pub(super) fn go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,144 @@
+//! `job-held-by-proxy`: the application has ended, and an ordinary proxy container keeps its pod running.
+
+use super::family::{Switch, go_bool};
+use super::native_sidecar_kubernetes_too_old::ASKED;
+use super::said;
+use crate::checks::{Context, Judgement, rewrite};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::item::Kind;
+use crate::knowledge::Scope;
+use crate::model::annotated::Annotated;
+use crate::model::objects::pod::{DEBUG_CONTAINER, PROXY_CONTAINER, Terminated};
+use crate::model::objects::{Job, Meta, Pod};
+use crate::model::owners::{Owner, Owners};
+
+/// How long a proxy may outlive its application: tools that end it do so within seconds.
+const GRACE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let held: Vec<_> = pods
+        .iter()
+        .filter(|pod| ctx.judges(&pod.metadata.namespace))
+        .filter_map(|pod| Some((pod, ended(pod, ctx.now())?)))
+        .collect();
+    if held.is_empty() {
+        return Ok(Vec::new().into());
+    }
+    let switch = Switch::of(ctx);
+    let owners = Owners::new(&[], ctx.seen::<Job>(Kind::Job).unwrap_or_default());
+    let findings: Vec<Finding> =
+        held.into_iter().map(|(pod, ended)| finding(ctx, &switch, &owners.of(pod), pod, &ended)).collect();
+    Ok(findings.into())
+}
+
+/// The application's containers with how they ended, if all of them have and the proxy alone keeps the pod running.
+fn ended(pod: &Pod, now: jiff::Timestamp) -> Option<Vec<(&str, &Terminated)>> {
+    let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
+    let policy = pod.spec.restart_policy.as_str();
+    let runs_once = of_job || matches!(policy, "Never" | "OnFailure");
+    if !runs_once || pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+        return None;
+    }
+    let status = |name: &str| pod.status.container_statuses.iter().find(|status| status.name == name);
+    let ordinary = pod.spec.containers.iter().any(|c| c.name == PROXY_CONTAINER);
+    if !ordinary || status(PROXY_CONTAINER)?.state.running.is_none() {
+        return None;
+    }
+    let application =
+        pod.spec.containers.iter().filter(|c| c.name != PROXY_CONTAINER && c.name != DEBUG_CONTAINER);
+    let ended: Vec<(&str, &Terminated)> = application
+        .map(|container| {
+            let terminated = status(&container.name)?.state.terminated.as_ref()?;
+            // Otherwise the kubelet starts it again.
+            (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
+        })
+        .collect::<Option<_>>()?;
+    let last = ended.iter().filter_map(|(_, terminated)| terminated.finished_at).max();
+    let just_now = last.is_some_and(|last| last <= now && now.duration_since(last) < GRACE);
+    (!ended.is_empty() && !just_now).then_some(ended)
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    switch: &Switch<'_>,
+    owner: &Owner,
+    pod: &Pod,
+    ended: &[(&str, &Terminated)],
+) -> Finding {
+    let message = "the application has ended and linkerd-proxy, an ordinary container, keeps running: the pod never completes, nor does the Job that waits for it";
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let over = ended.iter().map(|(name, terminated)| {
+        let at = terminated.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let reason = if terminated.reason.is_empty() { "terminated" } else { &terminated.reason };
+        let said = format!("{reason}, exit code {}{at}", terminated.exit_code);
+        Evidence::field(&object, format!("status.containerStatuses[{name}].state.terminated"), said)
+    });
+    let proxy = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.running.as_ref());
+    let since =
+        proxy.and_then(|running| running.started_at).map(|at| format!(" since {at}")).unwrap_or_default();
+    let mut finding = ctx
+        .finding(owner.subject(vec![pod.metadata.name.clone()]), message)
+        .evidences(over)
+        .evidence(Evidence::field(
+            &object,
+            format!("status.containerStatuses[{PROXY_CONTAINER}].state.running"),
+            format!("running{since}"),
+        ))
+        .evidences(switch.reader.evidence())
+        .remedy(remedy(ctx, switch, owner, pod))
+        .tie(said::namespace_tie(&pod.metadata.namespace));
+    if asks(ctx, switch, pod) {
+        finding = finding.tie(Tie::Fact(ASKED.to_owned())).tie(Tie::Node(pod.spec.node_name.clone()));
+    }
+    finding
+}
+
+/// Whether the pod was meant to have a native sidecar, by a key that some release reads or by the default.
+fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
+    let keys = ctx.knowledge.native_sidecar().all_keys();
+    let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
+    said.or(switch.default) == Some(true)
+}
+
+fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
+    let mut remedy = said::remedy();
+    match switch.right_key(Scope::PodTemplate) {
+        Some(key) => {
+            let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
+            remedy = annotate(remedy, &act, owner, key);
+            remedy = said::floor(remedy, ctx.knowledge.native_sidecar());
+            remedy = said::shutdown(remedy, "Where native sidecars cannot be had");
+        }
+        None => remedy = said::without(ctx, switch, remedy),
+    }
+    let namespace = &pod.metadata.namespace;
+    match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
+        Some(job) => remedy.run(
+            StepKind::Command,
+            "Delete the Job that hangs: only its pod gone, it would run the work again",
+            format!("kubectl -n {namespace} delete job {}", job.name),
+        ),
+        None => remedy.run(
+            StepKind::Command,
+            "Delete the pod that hangs",
+            format!("kubectl -n {namespace} delete pod {}", pod.metadata.name),
+        ),
+    }
+}
+
+/// The step that annotates whatever makes the pod.
+fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
+    let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.clone(), ..Meta::default() };
+    match owner.kind.as_str() {
+        "CronJob" => {
+            let object = Annotated { kind: Kind::CronJob, meta: &meta, spots: vec![] };
+            rewrite::template(remedy, act, &object, &[(key, Some("true"))])
+        }
+        "Job" => remedy.step(
+            StepKind::Annotation,
+            format!("{act} in the pod template of the Job's manifest, for the next time it is created"),
+        ),
+        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of what makes the pod")),
+    }
+}

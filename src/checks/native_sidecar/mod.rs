@@ -1,0 +1,25 @@
+//! Checks of native sidecars: the keys that switch them, the Kubernetes they need, the Jobs that hang without them. The
+//! keys of this family are judged here and nowhere else.
+
+use super::{Check, row};
+
+mod family;
+mod job_held_by_proxy;
+mod native_sidecar_key_misplaced;
+mod native_sidecar_key_misspelled;
+mod native_sidecar_key_not_read;
+mod native_sidecar_key_overridden;
+mod native_sidecar_kubernetes_too_old;
+mod native_sidecar_value_invalid;
+mod said;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("native-sidecar", "job-held-by-proxy", job_held_by_proxy),
+    row!("native-sidecar", "native-sidecar-key-misplaced", native_sidecar_key_misplaced),
+    row!("native-sidecar", "native-sidecar-key-misspelled", native_sidecar_key_misspelled),
+    row!("native-sidecar", "native-sidecar-key-not-read", native_sidecar_key_not_read),
+    row!("native-sidecar", "native-sidecar-key-overridden", native_sidecar_key_overridden),
+    row!("native-sidecar", "native-sidecar-kubernetes-too-old", native_sidecar_kubernetes_too_old),
+    row!("native-sidecar", "native-sidecar-value-invalid", native_sidecar_value_invalid),
+];

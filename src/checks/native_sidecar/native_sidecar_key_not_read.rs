@@ -1,0 +1,57 @@
+//! `native-sidecar-key-not-read`: a key of another release than the one that is installed.
+
+use super::family::{Fault, Found, Sure, Survey};
+use super::said;
+use crate::checks::written::Reader;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, StepKind};
+use crate::item::{Item, Kind};
+use crate::missing::Missing;
+use crate::source::{Request, Why};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let mut findings = Vec::new();
+    for found in &survey.found {
+        match found.fault {
+            Fault::NotRead(Sure::Yes) => findings.push(finding(ctx, &survey, found, true)),
+            Fault::NotRead(Sure::Likely) => findings.push(finding(ctx, &survey, found, false).likely()),
+            Fault::NotRead(Sure::No) => ctx.gap(unsure(&survey, found)),
+            Fault::Misspelled | Fault::Misplaced(_) | Fault::Invalid | Fault::Overridden { .. } => {}
+        }
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool) -> Finding {
+    let first = ctx.knowledge.annotations().get(found.key).and_then(|key| key.works.first()?.from);
+    let since = first.map(|edge| format!(", a key that came with {edge}")).unwrap_or_default();
+    let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
+    let key = found.key;
+    let outcome = said::outcome(found);
+    let message = match sure {
+        true => format!("Linkerd {version} does not read {key}{since}: it is silently ignored{outcome}"),
+        false => format!(
+            "the release that Linkerd {version} is built on does not read {key}{since}, and what the vendor added is not public: it is probably ignored{outcome}"
+        ),
+    };
+    let mut remedy = said::with_right_key(ctx, survey, found, said::remedy());
+    if let Some(edge) = first {
+        remedy =
+            remedy.step(StepKind::Upgrade, format!("Or keep the key and upgrade Linkerd to {edge} or later"));
+    }
+    said::finding(ctx, survey, found, message, remedy)
+}
+
+/// What would have to be known to judge a key.
+fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
+    if let Reader::Unknown(missing) = &survey.switch.reader {
+        return missing.clone();
+    }
+    let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
+    Missing::part(
+        Request::of(Item::List(Kind::Deployment)),
+        Why::Malformed { message: format!("the version {version} does not say what the build contains") },
+        format!("whether the injector reads {}", found.key),
+    )
+}

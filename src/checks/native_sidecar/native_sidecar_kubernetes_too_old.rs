@@ -1,0 +1,229 @@
+//! `native-sidecar-kubernetes-too-old`: native sidecars are asked for where the API server or a kubelet lacks them.
+
+use std::collections::BTreeSet;
+
+use super::family::Survey;
+use super::said;
+use crate::checks::written::config;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{Item, Kind};
+use crate::missing::Missing;
+use crate::model::objects::{Node, Pod};
+use crate::source::{Request, Why};
+use crate::version::{K8sMinor, K8sVersion};
+
+/// How many of the places that ask for native sidecars are quoted.
+const QUOTED: usize = 5;
+
+/// What ties the pods that ask for native sidecars to the API server's age.
+pub(super) const ASKED: &str = "native sidecars are asked for";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let native = ctx.knowledge.native_sidecar();
+    let enough = native.kubernetes_on_by_default();
+    let server = ctx.server_version().map_err(|missing| ctx.gap(missing)).ok();
+    let nodes = ctx.seen::<Node>(Kind::Node).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        &[]
+    });
+    let old_server = server.filter(|version| version.minor() < enough);
+    let mut old_nodes: Vec<(&Node, K8sVersion)> = nodes
+        .iter()
+        .filter(|node| node.status.node_info.operating_system != "windows")
+        .filter_map(|node| Some((node, kubelet(ctx, node)?)))
+        .filter(|(_, version)| version.minor() < enough)
+        .collect();
+    if old_server.is_none() && old_nodes.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let asks = Asks::of(ctx, &survey);
+    if asks.evidence.is_empty() {
+        // The chart may ask.
+        config(ctx)?;
+        return Ok(Verdict::fine());
+    }
+    let gate = Gate::of(ctx);
+    // An API server with the gate off drops the field before it stores the pod; newer ones keep it anyway.
+    let gated = native.kubernetes_minimum();
+    let on = gate.stored && server.is_none_or(|version| version.minor() == gated);
+    let mut findings = Vec::new();
+    if let Some(version) = old_server.filter(|_| !on) {
+        let evidence = Evidence::other("API server /version", version.to_string());
+        let mut finding = asks.finding(ctx, Subject::thing("API server"), version.minor(), evidence, SERVER);
+        finding.ties.extend(asks.ties.iter().cloned());
+        // Kubelets as old as the API server go with it: no pod gets as far as them.
+        let (as_old, older): (Vec<_>, Vec<_>) = old_nodes
+            .into_iter()
+            .partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
+        finding.evidence.extend(as_old.iter().take(QUOTED).map(|(node, version)| of_kubelet(node, version)));
+        old_nodes = older;
+        findings.push(finding);
+    }
+    old_nodes.retain(|(node, version)| {
+        version.minor() < gated || !(on || gate.nodes.contains(node.metadata.name.as_str()))
+    });
+    for (node, version) in &old_nodes {
+        let name = &node.metadata.name;
+        let evidence = of_kubelet(node, version);
+        findings.push(asks.finding(ctx, Subject::node(name), version.minor(), evidence, KUBELET));
+    }
+    Ok(findings.into())
+}
+
+/// A kubelet's version; one that cannot be read is a gap.
+fn kubelet(ctx: &Context<'_>, node: &Node) -> Option<K8sVersion> {
+    let version = &node.status.node_info.kubelet_version;
+    let parsed = version.parse();
+    if let Err(error) = &parsed {
+        let why = Why::Malformed { message: format!("{error}") };
+        let request = Request::of(Item::List(Kind::Node));
+        ctx.gap(Missing::part(request, why, format!("the kubelet of {}", node.metadata.name)));
+    }
+    parsed.ok()
+}
+
+fn of_kubelet(node: &Node, version: &K8sVersion) -> Evidence {
+    let name = &node.metadata.name;
+    Evidence::field(format!("Node {name}"), "status.nodeInfo.kubeletVersion", version.to_string())
+}
+
+/// What happens where the feature does not exist, and where it is off.
+struct Harm {
+    what: &'static str,
+    absent: &'static str,
+    off: &'static str,
+}
+
+const SERVER: Harm = Harm {
+    what: "the API server",
+    absent: "it drops the field that makes one, and then refuses the pod for the probes of an init container",
+    off: "where it is off, the API server refuses every pod with one",
+};
+const KUBELET: Harm = Harm {
+    what: "this kubelet",
+    absent: "it waits for the proxy to end before it starts the application, for ever",
+    off: "where it is off, the kubelet refuses every pod with one",
+};
+
+/// Who asks for native sidecars.
+struct Asks {
+    evidence: Vec<Evidence>,
+    by_chart: bool,
+    ties: Vec<Tie>,
+}
+
+impl Asks {
+    fn of(ctx: &Context<'_>, survey: &Survey<'_>) -> Asks {
+        let mut ties = vec![Tie::Fact(ASKED.to_owned())];
+        let mut evidence = Vec::new();
+        let by_chart = survey.switch.default == Some(true);
+        if by_chart {
+            let path = ctx.knowledge.native_sidecar().chart_value();
+            let namespace = &ctx.namespaces().control_plane;
+            evidence.push(Evidence::field(
+                format!("ConfigMap {namespace}/linkerd-config"),
+                format!("data.values: {path}"),
+                "true, or the default of this release",
+            ));
+        }
+        for (object, quoted) in &survey.asked {
+            ties.push(Tie::Workload(
+                object.kind.to_string(),
+                object.meta.namespace.clone(),
+                object.meta.name.clone(),
+            ));
+            if evidence.len() < QUOTED {
+                evidence.push(quoted.clone());
+            }
+        }
+        evidence.extend(survey.switch.reader.evidence().filter(|_| !evidence.is_empty()));
+        Asks { evidence, by_chart, ties }
+    }
+
+    fn finding(
+        &self,
+        ctx: &Context<'_>,
+        subject: Subject,
+        minor: K8sMinor,
+        evidence: Evidence,
+        harm: Harm,
+    ) -> Finding {
+        let native = ctx.knowledge.native_sidecar();
+        let (exists, free) = (native.kubernetes_minimum(), native.kubernetes_on_by_default());
+        let what = harm.what;
+        let (severity, message) = if minor < exists {
+            let harm = harm.absent;
+            (
+                Severity::Error,
+                format!(
+                    "native sidecars are asked for, and Kubernetes {minor} of {what} does not have them: {harm}"
+                ),
+            )
+        } else {
+            let harm = harm.off;
+            (
+                Severity::Warning,
+                format!(
+                    "native sidecars are asked for, and Kubernetes {minor} of {what} has them behind the feature gate SidecarContainers, off by default: {harm}"
+                ),
+            )
+        };
+        let mut remedy = said::remedy().step(
+            StepKind::Upgrade,
+            format!("Upgrade Kubernetes to {free} or newer, API server and kubelets"),
+        );
+        remedy = self.without(ctx, remedy);
+        if severity == Severity::Warning {
+            remedy = remedy.step(
+                StepKind::Note,
+                "Or turn the feature gate SidecarContainers on, at the API server, the scheduler and every kubelet",
+            );
+        }
+        ctx.finding(subject, message)
+            .severity(severity)
+            .evidence(evidence)
+            .evidences(self.evidence.iter().cloned())
+            .remedy(remedy)
+    }
+
+    /// The way to do without native sidecars until then.
+    fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+        let keys =
+            "Until then take the annotations away that ask for native sidecars, or set them to \"false\"";
+        if !self.by_chart {
+            return remedy.step(StepKind::Annotation, keys);
+        }
+        let value = ctx.knowledge.native_sidecar().chart_value();
+        remedy.run(
+            StepKind::ChartValue,
+            "Until then turn native sidecars off, in the chart and in annotations that ask for them",
+            format!("linkerd upgrade --set {value}=false | kubectl apply -f -"),
+        )
+    }
+}
+
+/// Where the feature is seen to be on.
+struct Gate<'a> {
+    /// A pod was stored with a native sidecar, of whatever kind.
+    stored: bool,
+    /// Nodes on which a pod with one started its application.
+    nodes: BTreeSet<&'a str>,
+}
+
+impl<'a> Gate<'a> {
+    fn of(ctx: &Context<'a>) -> Gate<'a> {
+        let mut gate = Gate { stored: false, nodes: BTreeSet::new() };
+        for pod in ctx.seen::<Pod>(Kind::Pod).unwrap_or_default() {
+            if !pod.spec.init_containers.iter().any(|c| c.restart_policy.as_deref() == Some("Always")) {
+                continue;
+            }
+            gate.stored = true;
+            if matches!(pod.status.phase.as_str(), "Running" | "Succeeded") {
+                gate.nodes.insert(&pod.spec.node_name);
+            }
+        }
+        gate
+    }
+}

@@ -1,0 +1,129 @@
+//! The words and steps that the checks of this family share.
+
+use super::family::{Found, Survey, Switch, go_bool};
+use crate::checks::{Context, Verdict, rewrite};
+use crate::finding::{Finding, Remedy, StepKind, Tie};
+use crate::item::Kind;
+use crate::knowledge::{NativeSidecar, Scope};
+
+/// Shows that a remedy worked.
+const VERIFY: &str = "meshdoctor check --only native-sidecar";
+
+/// What the checks say where nothing could read a key.
+pub(super) fn absent() -> Verdict {
+    Verdict::not_applicable("there is no Linkerd control plane that could read an annotation")
+}
+
+/// An empty remedy of this family.
+pub(super) fn remedy() -> Remedy {
+    Remedy::verified_by(VERIFY)
+}
+
+/// What a key without effect leads to, as the end of a sentence.
+pub(super) fn outcome(found: &Found<'_>) -> &'static str {
+    match (found.native, found.object.kind) {
+        (Some(false), Kind::Job | Kind::CronJob | Kind::Pod | Kind::Namespace) => {
+            ", and the proxy stays an ordinary container, which keeps a Job's pod running when the work is done"
+        }
+        (Some(false), _) => ", and the proxy stays an ordinary container",
+        (Some(true), _) => ", and the proxy is a native sidecar all the same",
+        (None, _) => "",
+    }
+}
+
+/// What ties the pods of a namespace to a key on it.
+pub(super) fn namespace_tie(namespace: &str) -> Tie {
+    Tie::Fact(format!("native-sidecar keys of {namespace}"))
+}
+
+/// A finding about a key.
+pub(super) fn finding(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    found: &Found<'_>,
+    message: String,
+    remedy: Remedy,
+) -> Finding {
+    let finding = ctx
+        .finding(found.object.subject(), message)
+        .evidence(found.evidence.clone())
+        .evidences(survey.switch.reader.evidence())
+        .remedy(remedy)
+        .parameter(found.key);
+    match found.object.kind {
+        Kind::Namespace => finding.tie(namespace_tie(found.object.home())),
+        _ => finding,
+    }
+}
+
+/// The steps that write the wish under the key that the installed injector reads, where it reads it.
+pub(super) fn with_right_key(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    found: &Found<'_>,
+    remedy: Remedy,
+) -> Remedy {
+    let scope = if found.object.kind == Kind::Namespace { Scope::Namespace } else { Scope::PodTemplate };
+    let Some(right) = survey.switch.right_key(scope) else { return without(ctx, &survey.switch, remedy) };
+    let value = if go_bool(found.value).is_some() { found.value } else { wish(found.value) };
+    let mut changes = vec![(right, Some(value))];
+    if right != found.key {
+        changes.push((found.key, None));
+    }
+    let act = match right == found.key {
+        true => format!("Put {right}: {value:?}"),
+        false => format!("Use {right}: {value:?} instead"),
+    };
+    let mut remedy = rewrite::template(remedy, &act, &found.object, &changes);
+    if found.scope == Scope::Workload {
+        remedy = rewrite::own(remedy, "Remove the key without effect", &found.object, &[(found.key, None)]);
+    }
+    let remedy = rewrite::restart(remedy, &found.object);
+    match go_bool(value) {
+        Some(false) => remedy,
+        _ => floor(remedy, ctx.knowledge.native_sidecar()),
+    }
+}
+
+/// What is left where the installed release has no native sidecars.
+pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
+    let first = ctx.knowledge.releases().rows().iter().find(|row| {
+        let opened = row.opened_by.to_string().parse();
+        let reads = |version| ctx.knowledge.native_sidecar().keys_read_by(&version, ctx.knowledge);
+        opened.is_ok_and(|version| !reads(version).known().is_empty())
+    });
+    let installed =
+        switch.reader.version().map_or("this release".to_owned(), |version| format!("Linkerd {version}"));
+    let upgrade = match first {
+        Some(row) => {
+            format!("Upgrade Linkerd: {installed} has no native sidecars, {} and later have", row.minor)
+        }
+        None => format!("Upgrade Linkerd: {installed} has no native sidecars"),
+    };
+    shutdown(remedy.step(StepKind::Upgrade, upgrade), "Until then")
+}
+
+/// The way to end a proxy that is an ordinary container.
+pub(super) fn shutdown(remedy: Remedy, when: &str) -> Remedy {
+    remedy.step(
+        StepKind::Note,
+        format!("{when}, let the application end the proxy itself: start it under linkerd-await --shutdown"),
+    )
+}
+
+/// The Kubernetes that native sidecars need.
+pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
+    let (gated, free) = (knowledge.kubernetes_minimum(), knowledge.kubernetes_on_by_default());
+    remedy.step(
+        StepKind::Note,
+        format!(
+            "Mind that native sidecars need Kubernetes {free} or newer on the API server and on every node ({gated} has them behind the feature gate SidecarContainers, off by default)"
+        ),
+    )
+}
+
+/// The boolean that a value was meant to be.
+fn wish(value: &str) -> &'static str {
+    let off = ["false", "no", "off", "disable", "disabled", "n", "0"];
+    if off.contains(&value.trim().trim_matches('"').to_ascii_lowercase().as_str()) { "false" } else { "true" }
+}

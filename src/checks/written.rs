@@ -1,0 +1,134 @@
+//! What the annotation and native-sidecar checks share: it gathers what people wrote and which release reads it. Lists
+//! that are missing become gaps, and the rest is judged all the same.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::finding::Evidence;
+use crate::item::{Kind, Scope};
+use crate::missing::Missing;
+use crate::model::annotated::Annotated;
+use crate::model::control_plane::{CORE, components, installed};
+use crate::model::objects::{ConfigMap, CronJob, Job, Meta, Namespace, Pod, Service, Workload};
+use crate::model::values::Values;
+use crate::source::Why;
+use crate::version::LinkerdVersion;
+
+/// Which Linkerd reads what was written.
+pub(super) enum Reader {
+    /// This one, and where that was seen.
+    Version(LinkerdVersion, Evidence),
+    /// There is a control plane, or may be one, and its version is not known; says what is missing.
+    Unknown(Missing),
+    /// There is none.
+    Absent,
+}
+
+impl Reader {
+    /// Asks the injector's image, then the chart values, then the other components.
+    pub(super) fn of(ctx: &Context<'_>) -> Reader {
+        let namespace = &ctx.namespaces().control_plane;
+        let deployments = match ctx.seen::<Workload>(Kind::Deployment) {
+            Ok(deployments) => deployments,
+            Err(missing) => return Reader::Unknown(missing),
+        };
+        if let Some((version, evidence)) = installed(deployments, config(ctx).ok().flatten(), namespace) {
+            return Reader::Version(version, evidence);
+        }
+        let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
+        match ctx.every::<Workload>(Kind::Deployment) {
+            Ok(_) if there => Reader::Unknown(no_version(ctx)),
+            Ok(_) => Reader::Absent,
+            Err(missing) => Reader::Unknown(missing),
+        }
+    }
+
+    /// The version, if it is known.
+    pub(super) fn version(&self) -> Option<&LinkerdVersion> {
+        match self {
+            Reader::Version(version, _) => Some(version),
+            Reader::Unknown(_) | Reader::Absent => None,
+        }
+    }
+
+    /// Where the version was seen.
+    pub(super) fn evidence(&self) -> Option<Evidence> {
+        match self {
+            Reader::Version(_, evidence) => Some(evidence.clone()),
+            Reader::Unknown(_) | Reader::Absent => None,
+        }
+    }
+}
+
+/// What is missing where the control plane runs an image whose tag is no version.
+fn no_version(ctx: &Context<'_>) -> Missing {
+    let message = "neither images nor labels of the control plane name a Linkerd version".to_owned();
+    let request = crate::source::Request::of(crate::item::Item::List(Kind::Deployment));
+    Missing::part(
+        request,
+        Why::Malformed { message },
+        format!("the version of {}", ctx.namespaces().control_plane),
+    )
+}
+
+/// The ConfigMap with the values; an error where it cannot be had.
+pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")
+}
+
+/// The values that the control plane was installed with, if they can be had.
+pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
+    Values::of(config(ctx).ok()??)
+}
+
+/// What people wrote.
+pub(super) struct Written<'a> {
+    /// The objects to judge, in the order of their kinds.
+    pub(super) objects: Vec<Annotated<'a>>,
+    /// Every namespace, judged or not.
+    pub(super) namespaces: BTreeMap<&'a str, &'a Meta>,
+}
+
+impl<'a> Written<'a> {
+    /// Everything of these kinds in the namespaces that are judged. Namespaces come from their list where it is there.
+    pub(super) fn of(ctx: &Context<'a>, kinds: &[Kind]) -> Written<'a> {
+        let mut objects = Vec::new();
+        let mut namespaces = BTreeMap::new();
+        for &kind in kinds {
+            let read = match kind {
+                Kind::Namespace => ctx.seen::<Namespace>(kind).map(|list| {
+                    namespaces = list.iter().map(|n| (n.metadata.name.as_str(), &n.metadata)).collect();
+                    objects.extend(list.iter().map(Annotated::namespace));
+                }),
+                Kind::Service => {
+                    ctx.seen::<Service>(kind).map(|list| objects.extend(list.iter().map(Annotated::service)))
+                }
+                Kind::Job => {
+                    ctx.seen::<Job>(kind).map(|list| objects.extend(list.iter().filter_map(Annotated::job)))
+                }
+                Kind::CronJob => {
+                    ctx.seen::<CronJob>(kind).map(|list| objects.extend(list.iter().map(Annotated::cron_job)))
+                }
+                Kind::Pod => {
+                    ctx.seen::<Pod>(kind).map(|list| objects.extend(list.iter().filter_map(Annotated::pod)))
+                }
+                kind => ctx
+                    .seen::<Workload>(kind)
+                    .map(|list| objects.extend(list.iter().map(|w| Annotated::workload(kind, w)))),
+            };
+            if let Err(missing) = read {
+                ctx.gap(missing);
+            }
+        }
+        objects.retain(|object| ctx.judges(object.home()));
+        Written { objects, namespaces }
+    }
+
+    /// What the namespace of an object says under a key; nothing for namespaces themselves.
+    pub(super) fn of_home(&self, object: &Annotated<'_>, key: &str) -> Option<&'a str> {
+        if object.kind == Kind::Namespace {
+            return None;
+        }
+        self.namespaces.get(object.home())?.annotation(key)
+    }
+}
