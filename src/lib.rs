@@ -12,6 +12,7 @@ pub mod checks;
 pub mod cli;
 pub mod collect;
 pub mod demo;
+pub mod docgen;
 pub mod exit;
 pub mod finding;
 pub mod item;

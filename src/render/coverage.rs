@@ -7,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::item::Item;
-use crate::report::{Gap, Report};
+use crate::report::{Gap, Judged, Report};
 use crate::source::Why;
 
 /// How many checks, parts or messages of a group are written out.
@@ -28,7 +28,7 @@ enum Sort {
 
 /// The section, label included.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
-    let mut text = vec![summary(report)];
+    let mut text = wrap(&summary(report), look.prose() - INDENT);
     let mut groups: BTreeMap<(&str, Sort), Vec<&Gap>> = BTreeMap::new();
     for gap in &report.coverage.gaps {
         groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
@@ -55,15 +55,15 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// `9 of 12 nodes with a snapshot, 1,834 objects; 4 of 41 checks could not judge everything`.
+/// How many checks could not look, or not everywhere.
+pub fn unable(report: &Report) -> usize {
+    let unable = |check: &&Judged| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
+    report.checks.iter().filter(unable).count()
+}
+
+/// `9 of 12 nodes with node evidence, 1,834 objects; 4 of 41 checks could not look, or not everywhere:`.
 fn summary(report: &Report) -> String {
     let coverage = &report.coverage;
-    let checks = report.checks.len();
-    let short = report
-        .checks
-        .iter()
-        .filter(|c| !c.gaps.is_empty() || matches!(c.outcome, Outcome::Crashed(_)))
-        .count();
     let nodes = match coverage.nodes {
         Some(nodes) => {
             format!("{} of {} with node evidence, ", coverage.snapshots, count(nodes, "node", "nodes"))
@@ -74,12 +74,11 @@ fn summary(report: &Report) -> String {
         None => String::new(),
     };
     let objects = count(coverage.objects, "object", "objects");
-    let judged = if short == 0 {
-        format!("{} could judge everything they needed to", count(checks, "check", "checks"))
-    } else {
-        format!("{short} of {} could not judge, or not everything:", count(checks, "check", "checks"))
-    };
-    format!("{nodes}{objects}; {judged}")
+    let checks = count(report.checks.len(), "check", "checks");
+    match unable(report) {
+        0 => format!("{nodes}{objects}; {checks} had all the evidence they asked for"),
+        unable => format!("{nodes}{objects}; {unable} of {checks} could not look, or not everywhere:"),
+    }
 }
 
 fn sort(item: &Item) -> Sort {
@@ -98,12 +97,7 @@ fn group(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
     whats.dedup();
     let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();
     let everywhere = gaps.iter().any(|gap| gap.missing.part.is_none());
-    let parts: Vec<_> = parts.into_iter().map(clean).collect();
-    let parts = match parts.as_slice() {
-        _ if everywhere => String::new(),
-        [] => String::new(),
-        parts => format!(" ({})", some_of(parts, most)),
-    };
+    let parts = if everywhere { String::new() } else { parts_in_words(&parts, most) };
     let reasons: BTreeSet<&str> = gaps.iter().map(|gap| reason(&gap.missing.why)).collect();
     let reasons: Vec<&str> = reasons.into_iter().collect();
     let head = format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "));
@@ -119,17 +113,33 @@ fn group(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
-    for (at, message) in said.iter().take(if look.verbose { said.len() } else { 3 }).enumerate() {
+    // A server says much the same of every kind it denies.
+    let usual = if matches!(gaps[0].missing.why, Why::Denied { .. }) { 1 } else { 3 };
+    let shown = if look.verbose { said.len() } else { usual };
+    for (at, message) in said.iter().take(shown).enumerate() {
         lines.extend(detail(if at == 0 { "said" } else { "" }, &shortened(message, 300), look));
     }
-    if !look.verbose && said.len() > 3 {
-        lines.extend(detail("", &format!("and {} more", said.len() - 3), look));
+    if said.len() > shown {
+        lines.extend(detail("", &format!("and {} more like it", said.len() - shown), look));
     }
     for (words, command) in closings(sort, gaps) {
         lines.extend(detail("to close", &words, look));
         lines.extend(command.map(|command| format!("{}{}", " ".repeat(16), look.command(&clean(&command)))));
     }
     lines
+}
+
+/// ` of ip-1, ip-2` where all parts are nodes, else ` (some of them)`.
+fn parts_in_words(parts: &BTreeSet<&str>, most: usize) -> String {
+    let nodes: Option<Vec<_>> = parts.iter().map(|part| part.strip_prefix("node ").map(clean)).collect();
+    match nodes {
+        Some(nodes) if !nodes.is_empty() => format!(" of {}", some_of(&nodes, most)),
+        _ if parts.is_empty() => String::new(),
+        _ => {
+            let parts: Vec<_> = parts.iter().map(|part| clean(part)).collect();
+            format!(" ({})", some_of(&parts, most))
+        }
+    }
 }
 
 fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
@@ -212,8 +222,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<String>)> {
         }
         _ => {
             let ways: BTreeSet<String> = gaps.iter().map(|gap| gap.missing.close()).collect();
-            let ways: Vec<String> = ways.into_iter().collect();
-            vec![(some_of(&ways, 2).replace(", ", "; "), None)]
+            ways.into_iter().map(|way| (way, None)).collect()
         }
     }
 }

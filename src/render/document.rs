@@ -4,8 +4,6 @@
 
 mod fill;
 
-pub use fill::Failure;
-
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;

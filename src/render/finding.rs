@@ -22,25 +22,35 @@ pub struct Printer {
     look: Look,
     /// The moment that ages are counted from; without it, times are given instead.
     now: Option<Timestamp>,
+    /// Whether infos are printed like everything else.
+    infos_in_full: bool,
 }
 
 impl Printer {
-    /// A printer. With `now`, events are so and so long ago.
-    pub fn new(look: Look, now: Option<Timestamp>) -> Printer {
-        Printer { look, now }
+    /// For a report: events are so and so long ago, and infos are a heading and a sentence.
+    pub fn of_report(look: Look, now: Timestamp) -> Printer {
+        Printer { look, now: Some(now), infos_in_full: look.verbose }
+    }
+
+    /// For cards: everything that a finding says, the same on every day.
+    pub fn of_card(look: Look) -> Printer {
+        Printer { look, now: None, infos_in_full: true }
     }
 
     /// The whole finding. `explains` is what is folded under it, one entry a symptom.
     pub fn finding(&self, finding: &Finding, explains: &[String]) -> String {
+        let in_full = finding.severity > Severity::Info || self.infos_in_full;
         let mut lines = self.heading(finding);
         let message = clean(&finding.message);
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
-        lines.extend(self.labelled("seen", self.evidence(&finding.evidence)));
+        if in_full {
+            lines.extend(self.labelled("seen", self.evidence(&finding.evidence)));
+        }
         if !explains.is_empty() {
             let words = explains.join(", ");
             lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
         }
-        if finding.severity > Severity::Info || self.look.verbose {
+        if in_full {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = clean_lines(&finding.remedy.verify).map(|line| self.look.command(&line)).collect();
             lines.extend(self.labelled("check", verify));
@@ -79,38 +89,33 @@ impl Printer {
             .collect()
     }
 
-    /// Places in one column and what was seen there in another, where that fits; else one under the other.
+    /// What was looked at in one column and what was seen there in another, where that fits; else one under the other.
     fn evidence(&self, evidence: &[Evidence]) -> Vec<String> {
         let most = self.look.most(EVIDENCE);
         let shown = if evidence.len() <= most + 1 { evidence.len() } else { most };
-        let rows: Vec<(String, String)> = evidence[..shown]
-            .iter()
-            .map(|evidence| {
-                let said = clean(&evidence.said);
-                let said =
-                    if self.look.verbose { said } else { shortened(&said, QUOTATION).into_owned().into() };
-                (place(&evidence.place), format!("{said}{}", self.circumstances(&evidence.place)))
-            })
-            .collect();
+        let rows: Vec<(String, String)> =
+            evidence[..shown].iter().map(|evidence| self.row(evidence)).collect();
         let columns = self.look.columns() - INDENT;
-        let column = rows.iter().map(|(place, _)| width(place)).max().unwrap_or_default();
-        let longest = rows.iter().map(|(_, said)| width(said)).max().unwrap_or_default();
-        // Side by side needs room for what was said: all of it, or enough to read it in a few lines.
+        let column = rows.iter().map(|(who, _)| width(who)).max().unwrap_or_default();
+        let longest = rows.iter().map(|(_, seen)| width(seen)).max().unwrap_or_default();
+        // Side by side needs room for what was seen: all of it, or enough to read it in a few lines.
         let side_by_side = column + 2 + longest.min(50) <= columns;
         let mut lines = Vec::new();
-        for (place, said) in rows {
+        let mut last = None;
+        for (who, seen) in &rows {
+            let again = last.replace(who) == Some(who);
             if side_by_side {
-                let room = (columns - column - 2).min(self.look.prose());
-                for (at, line) in wrap(&said, room).into_iter().enumerate() {
-                    let place = if at == 0 { pad(&place, column) } else { " ".repeat(column) };
-                    lines.push(format!("{}  {line}", self.look.faint(&place)));
+                let room = columns - column - 2;
+                for (at, line) in hanging(seen, room).into_iter().enumerate() {
+                    let who = if at == 0 && !again { pad(who, column) } else { " ".repeat(column) };
+                    lines.push(format!("{}  {line}", self.look.faint(&who)));
                 }
-            } else if width(&place) + 2 + width(&said) <= columns {
-                lines.push(format!("{}  {said}", self.look.faint(&place)));
             } else {
-                lines.extend(wrap(&place, columns).into_iter().map(|line| self.look.faint(&line)));
-                let room = (columns - 2).min(self.look.prose());
-                lines.extend(wrap(&said, room).into_iter().map(|line| format!("  {line}")));
+                if !again {
+                    lines.extend(wrap(who, columns).into_iter().map(|line| self.look.faint(&line)));
+                }
+                let room = columns - 2;
+                lines.extend(hanging(seen, room).into_iter().map(|line| format!("  {line}")));
             }
         }
         if shown < evidence.len() {
@@ -119,13 +124,34 @@ impl Printer {
         lines
     }
 
+    /// What was looked at, and what was seen there.
+    fn row(&self, evidence: &Evidence) -> (String, String) {
+        let said = clean(&evidence.said);
+        let said = if self.look.verbose { said } else { shortened(&said, QUOTATION).into_owned().into() };
+        match &evidence.place {
+            Place::Field { object, path } => (clean(object).into_owned(), beside(&clean(path), &said)),
+            Place::File { node, file, path, line, column } => {
+                let mut place = clean(file).into_owned();
+                for number in [line, column].into_iter().map_while(|number| number.as_ref()) {
+                    place.push_str(&format!(":{number}"));
+                }
+                if let Some(path) = path.as_ref().filter(|path| !path.is_empty()) {
+                    place.push_str("  ");
+                    place.push_str(&clean(path));
+                }
+                (clean(node).into_owned(), beside(&place, &said))
+            }
+            Place::Event { object, reason, count, last } => {
+                let seen = beside(&format!("event {}", clean(reason)), &said);
+                (clean(object).into_owned(), format!("{seen}{}", self.circumstances(*count, *last)))
+            }
+            Place::Other { name } => (clean(name).into_owned(), said.into_owned()),
+        }
+    }
+
     /// How often an event was seen and when.
-    fn circumstances(&self, place: &Place) -> String {
-        let Place::Event { count, last, .. } = place else { return String::new() };
-        let times = match count {
-            0 | 1 => None,
-            count => Some(format!("{} times", thousands(*count as usize))),
-        };
+    fn circumstances(&self, count: u32, last: Option<Timestamp>) -> String {
+        let times = (count > 1).then(|| format!("{} times", thousands(count as usize)));
         let last = last.map(|last| match self.now {
             Some(now) => format!("last {}", ago(last, now)),
             None => format!("last {last}"),
@@ -170,25 +196,15 @@ impl Printer {
     }
 }
 
-/// Where something was seen, in words.
-pub fn place(place: &Place) -> String {
-    match place {
-        Place::Field { object, path } if path.is_empty() => clean(object).into_owned(),
-        Place::Field { object, path } => format!("{}  {}", clean(object), clean(path)),
-        Place::File { node, file, path, line, column } => {
-            let mut text = format!("{}  {}", clean(node), clean(file));
-            for number in [line, column].into_iter().map_while(|number| number.as_ref()) {
-                text.push_str(&format!(":{number}"));
-            }
-            if let Some(path) = path.as_ref().filter(|path| !path.is_empty()) {
-                text.push_str("  ");
-                text.push_str(&clean(path));
-            }
-            text
-        }
-        Place::Event { object, reason, .. } => format!("Event of {}  {}", clean(object), clean(reason)),
-        Place::Other { name } => clean(name).into_owned(),
-    }
+/// `PLACE: WHAT`.
+fn beside(place: &str, said: &str) -> String {
+    if place.is_empty() { said.to_owned() } else { format!("{place}: {said}") }
+}
+
+/// Wrapped, with all lines but the first indented.
+fn hanging(text: &str, columns: usize) -> Vec<String> {
+    let lines = wrap_from(text, columns, columns - 2).into_iter();
+    lines.enumerate().map(|(at, line)| if at == 0 { line } else { format!("  {line}") }).collect()
 }
 
 /// `2 min ago`.

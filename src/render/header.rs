@@ -14,7 +14,9 @@ const VERSIONS: usize = 6;
 /// The header: one line where the width allows, and the versions under it where they differ.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut lines = segments(&first_line(report), look);
-    lines.extend(segments(&judged_as_of(report).into_iter().collect::<Vec<_>>(), look));
+    if let Some(words) = judged_as_of(report) {
+        lines.extend(wrap(&words, look.prose() - 2).into_iter().map(|line| format!("  {line}")));
+    }
     if look.verbose || differ(&report.subject) {
         lines.push(String::new());
         lines.extend(versions(&report.subject, look));

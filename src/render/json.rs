@@ -2,7 +2,6 @@
 //! in every outcome, whether or not the run came to a report.
 
 use super::document::Document;
-pub use super::document::Failure;
 use super::text::escape_json;
 use crate::report::Report;
 
@@ -11,9 +10,9 @@ pub fn report(report: &Report) -> String {
     write(&Document::from(report))
 }
 
-/// A run that never came to a report.
-pub fn failure(failure: &Failure) -> String {
-    write(&Document::from(failure))
+/// A run that never came to a report, with its exit status and what went wrong.
+pub fn failure(status: u8, message: &str) -> String {
+    write(&Document::failure(status, message))
 }
 
 /// Any of our structs as JSON text, two blanks an indent, a line break at the end.

@@ -5,9 +5,11 @@
 
 mod coverage;
 pub mod document;
+pub mod explain;
 mod finding;
 mod header;
 pub mod json;
+pub mod list;
 pub mod look;
 pub mod short;
 mod subject;

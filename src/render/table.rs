@@ -15,7 +15,7 @@ use crate::report::Report;
 /// One check's result alone, as cards quote it.
 pub fn result(result: &CheckResult, width: usize) -> String {
     let look = Look::plain(width);
-    let printer = Printer::new(look, None);
+    let printer = Printer::of_card(look);
     let findings: Vec<String> = result.findings.iter().map(|finding| printer.finding(finding, &[])).collect();
     let mut text = findings.join("\n");
     let mut say = |indent: &str, words: &str| {
@@ -40,14 +40,20 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
-    let printer = Printer::new(look, Some(report.at.0));
+    let printer = Printer::of_report(look, report.at.0);
     let mut blocks = vec![header::lines(report, look).join("\n") + "\n"];
     let folding = Folding::of(&report.findings);
-    for (at, finding) in report.findings.iter().enumerate() {
-        if folding.is_root(at) {
-            blocks.push(printer.finding(finding, &folding.explained_by(at, &report.findings)));
+    let mut infos = String::new();
+    for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
+        let text = printer.finding(finding, &folding.explained_by(at, &report.findings));
+        // Infos are short, so they stand together.
+        if finding.severity == Severity::Info && !look.verbose {
+            infos.push_str(&text);
+        } else {
+            blocks.push(text);
         }
     }
+    blocks.extend(Some(infos).filter(|infos| !infos.is_empty()));
     if report.findings.is_empty() {
         blocks.push(wrap(&nothing_found(report), look.prose()).join("\n") + "\n");
     }
@@ -55,7 +61,7 @@ pub fn report(report: &Report, look: Look) -> String {
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
-    end.extend(result_line(report, look));
+    end.extend(result_lines(report, look));
     if let Some(first) = report.findings.first() {
         let command = look.command(&format!("meshdoctor explain {}", first.check));
         end.push(format!("{}  {command}", look.faint("more    ")));
@@ -149,40 +155,41 @@ fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
 /// What "nothing found" rests on.
 fn nothing_found(report: &Report) -> String {
     let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for check in &report.checks {
+    for check in report.checks.iter().filter(|check| !matches!(check.outcome, Outcome::NotApplicable(_))) {
         let (passed, all) = categories.entry(&check.category).or_default();
         *all += 1;
         *passed += usize::from(check.outcome == Outcome::Pass);
     }
-    let passed = report.verdict.passed;
     let by_category: Vec<String> = categories
         .iter()
-        .map(|(category, (passed, all))| {
-            if passed == all { format!("{category} {all}") } else { format!("{category} {passed} of {all}") }
+        .map(|(category, (passed, all))| match passed == all {
+            true => format!("{category} {all}"),
+            false => format!("{category} {passed} of {all}"),
         })
         .collect();
-    let where_it_looked =
-        if report.verdict.not_judged + report.verdict.crashed > 0 { " where it could look" } else { "" };
-    format!(
-        "Nothing found{where_it_looked}: {} passed ({}).",
-        count(passed, "check", "checks"),
-        by_category.join(", ")
-    )
+    let verdict = &report.verdict;
+    let unable = coverage::unable(report);
+    let passed = format!("{} passed ({})", count(verdict.passed, "check", "checks"), by_category.join(", "));
+    if unable == 0 {
+        format!("Nothing found: {passed}.")
+    } else {
+        format!(
+            "Nothing found, but {unable} of {} could not look, or not everywhere: see coverage. {passed}.",
+            count(report.checks.len(), "check", "checks")
+        )
+    }
 }
 
 /// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not judged   exit 1`.
-fn result_line(report: &Report, look: Look) -> Vec<String> {
+pub fn result_line(report: &Report) -> String {
     let verdict = &report.verdict;
     let roots = [
         (verdict.roots.error, Severity::Error, "errors"),
         (verdict.roots.warning, Severity::Warning, "warnings"),
         (verdict.roots.info, Severity::Info, "infos"),
     ];
-    let found: Vec<String> = roots
-        .iter()
-        .filter(|(n, ..)| *n > 0)
-        .map(|(n, severity, many)| count(*n, severity.word(), many))
-        .collect();
+    let found: Vec<String> =
+        roots.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one.word(), many)).collect();
     let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
     let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
     for (n, words) in [
@@ -200,13 +207,16 @@ fn result_line(report: &Report, look: Look) -> Vec<String> {
         exit::COULD_NOT_RUN => " (nothing could be judged)".to_owned(),
         _ => String::new(),
     };
-    let mut lines =
-        footer("result", &format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status), look);
-    if look.colour
-        && let Some(last) = lines.last_mut()
-    {
-        let words = format!("exit {}", verdict.status);
-        let painted = if verdict.status == exit::FINE { look.good(&words) } else { look.bad(&words) };
+    format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status)
+}
+
+/// The same, labelled; the status in colour.
+fn result_lines(report: &Report, look: Look) -> Vec<String> {
+    let status = report.verdict.status;
+    let words = format!("exit {status}");
+    let painted = if status == exit::FINE { look.good(&words) } else { look.bad(&words) };
+    let mut lines = footer("result", &result_line(report), look);
+    if let Some(last) = lines.iter_mut().rfind(|line| line.contains(&words)) {
         *last = last.replacen(&words, &painted, 1);
     }
     lines

@@ -5,7 +5,6 @@ use std::fmt::{self, Write};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::document::Failure;
 use super::json;
 use super::text::is_hostile;
 use crate::report::Report;
@@ -15,9 +14,9 @@ pub fn report(report: &Report) -> String {
     from_json(&json::report(report))
 }
 
-/// A run that never came to a report.
-pub fn failure(failure: &Failure) -> String {
-    from_json(&json::failure(failure))
+/// A run that never came to a report, with its exit status and what went wrong.
+pub fn failure(status: u8, message: &str) -> String {
+    from_json(&json::failure(status, message))
 }
 
 fn from_json(json: &str) -> String {

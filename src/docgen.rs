@@ -1,0 +1,35 @@
+//! Documentation made from what the code runs on: cards, flags, exit statuses, needs. Pure functions that give texts; a
+//! test compares them with the files that are checked in, and `UPDATE=1 cargo test` writes those. Nothing here prints
+//! or touches a file.
+
+mod cli;
+mod pages;
+mod rbac;
+
+pub use cli::{cli, completion, exit_codes};
+pub use pages::{index, page, readme};
+pub use rbac::cluster_role;
+
+use crate::item::{Item, Scope};
+
+/// The first line of generated files that take HTML comments.
+const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
+
+/// An item for people, with the permission that it takes.
+pub fn item_in_words(item: &Item) -> String {
+    match item {
+        Item::List(kind) => format!("every {kind} (list on {})", kind.resource()),
+        Item::Named { kind, scope, name } => {
+            let place = match scope {
+                Scope::ControlPlane => " in the control plane's namespace".to_owned(),
+                Scope::Cni => " in linkerd-cni's namespace".to_owned(),
+                Scope::Fixed(namespace) => format!(" in {namespace}"),
+                Scope::Cluster => String::new(),
+            };
+            format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
+        }
+        Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
+        Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
+        Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),
+    }
+}

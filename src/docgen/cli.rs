@@ -1,0 +1,137 @@
+//! Pages about the command line: flags from clap, exit statuses from their constants, completion scripts.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+use clap_complete::Shell;
+
+use super::GENERATED;
+use crate::exit;
+
+/// `docs/cli.md`: every command with its arguments and flags.
+pub fn cli(command: &Command) -> String {
+    let mut command = command.clone();
+    command.build();
+    let mut page = format!("{GENERATED}# The command line\n\n");
+    if let Some(about) = command.get_about() {
+        _ = write!(page, "{about}\n\n");
+    }
+    page.push_str("Exit statuses are listed in [exit-codes.md](exit-codes.md).\n\n");
+    flags("Flags of every command", command.get_arguments().filter(|arg| arg.is_global_set()), &mut page);
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        _ = write!(page, "## meshdoctor {}\n\n", subcommand.get_name());
+        if let Some(about) = subcommand.get_long_about().or(subcommand.get_about()) {
+            _ = write!(page, "{about}\n\n");
+        }
+        let usage = subcommand.clone().render_usage().to_string();
+        _ = write!(page, "```text\n{}\n```\n\n", usage.trim_start_matches("Usage: "));
+        let own: Vec<&Arg> = subcommand.get_arguments().filter(|arg| !arg.is_global_set()).collect();
+        let mut headings: Vec<Option<&str>> = Vec::new();
+        for arg in &own {
+            if !headings.contains(&arg.get_help_heading()) {
+                headings.push(arg.get_help_heading());
+            }
+        }
+        for heading in headings {
+            let group = own.iter().copied().filter(|arg| arg.get_help_heading() == heading);
+            flags(heading.unwrap_or("Arguments and flags"), group, &mut page);
+        }
+    }
+    page.truncate(page.trim_end().len());
+    page + "\n"
+}
+
+fn flags<'a>(heading: &str, args: impl Iterator<Item = &'a Arg>, page: &mut String) {
+    let args: Vec<&Arg> = args
+        .filter(|arg| !arg.is_hide_set() && !matches!(arg.get_id().as_str(), "help" | "version"))
+        .collect();
+    if args.is_empty() {
+        return;
+    }
+    _ = write!(page, "{heading}:\n\n| | |\n|---|---|\n");
+    for arg in args {
+        _ = writeln!(
+            page,
+            "| `{}` | {} |",
+            spelling(arg).replace('|', "\\|"),
+            meaning(arg).replace('|', "\\|")
+        );
+    }
+    page.push('\n');
+}
+
+/// `-o, --output <FORMAT[=FILE]>`.
+fn spelling(arg: &Arg) -> String {
+    let mut names: Vec<String> = Vec::new();
+    names.extend(arg.get_short().map(|short| format!("-{short}")));
+    names.extend(arg.get_long().map(|long| format!("--{long}")));
+    let mut spelling = names.join(", ");
+    if arg.get_action().takes_values() {
+        let values: Vec<String> = match arg.get_value_names() {
+            Some(names) => names.iter().map(ToString::to_string).collect(),
+            None => vec![arg.get_id().as_str().to_uppercase()],
+        };
+        if !spelling.is_empty() {
+            spelling.push(' ');
+        }
+        spelling.push_str(&values.join(" "));
+    }
+    spelling
+}
+
+fn meaning(arg: &Arg) -> String {
+    let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    let mut meaning = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !meaning.is_empty() && !meaning.ends_with('.') {
+        meaning.push('.');
+    }
+    let values = arg.get_possible_values();
+    let values: Vec<String> = values
+        .iter()
+        .filter(|value| !value.is_hide_set() && arg.get_action().takes_values())
+        .map(|value| match value.get_help() {
+            Some(help) => format!("`{}` ({})", value.get_name(), help.to_string().trim_end_matches('.')),
+            None => format!("`{}`", value.get_name()),
+        })
+        .collect();
+    if !values.is_empty() {
+        _ = write!(meaning, " One of {}.", values.join(", "));
+    }
+    let defaults: Vec<String> =
+        arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
+    if !defaults.is_empty() && arg.get_action().takes_values() {
+        _ = write!(meaning, " Default: {}.", defaults.join(", "));
+    }
+    if let Some(variable) = arg.get_env() {
+        _ = write!(meaning, " Also taken from `${}`.", variable.to_string_lossy());
+    }
+    meaning.trim().to_owned()
+}
+
+/// `docs/exit-codes.md`.
+pub fn exit_codes() -> String {
+    let mut page = format!(
+        "{GENERATED}# Exit statuses\n\nThe same in every output format.\n\n| Status | Meaning |\n|---|---|\n"
+    );
+    for (status, meaning) in exit::ALL {
+        _ = writeln!(page, "| {status} | {meaning} |");
+    }
+    page.push_str(
+        "\nA finding at or above the gate beats missing evidence, and missing evidence beats fine: 1 before 4 before 0.\n\
+         Evidence that nobody offered, such as node files without `--nodes`, is listed under coverage and changes no status.\n",
+    );
+    page
+}
+
+/// The completion script for a shell, as `completions/` holds it.
+pub fn completion(shell: Shell, command: &Command) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command.clone(), command.get_name(), &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    let note = "# Generated from the command line by `UPDATE=1 cargo test`; do not edit.\n";
+    // zsh reads the first line: it says which command the script completes.
+    match script.split_once('\n') {
+        Some((first, rest)) if first.starts_with("#compdef") => format!("{first}\n{note}{rest}"),
+        _ => format!("{note}{script}"),
+    }
+}

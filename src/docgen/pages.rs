@@ -1,0 +1,155 @@
+//! Pages about checks: one a card, and the index.
+
+use std::fmt::Write;
+
+use super::{GENERATED, item_in_words};
+use crate::card::{Case, CaseKind, SECTIONS};
+use crate::checks::{self, Check};
+use crate::markdown::{Block, BlockKind};
+
+/// Where the index stands in the README.
+const BEGIN: &str = "<!-- checks: begin -->";
+const END: &str = "<!-- checks: end -->";
+
+/// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
+pub fn page(check: &'static Check) -> String {
+    let card = check.card();
+    let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", check.id, card.front.title.trim_end_matches('.'));
+    facts(check, &mut page);
+    for (section, prose) in SECTIONS.iter().zip(&card.prose) {
+        _ = write!(page, "## {section}\n\n{prose}\n\n");
+    }
+    for (kind, heading) in [(CaseKind::Fires, "Example"), (CaseKind::Quiet, "After")] {
+        if let Some(case) = card.cases.iter().find(|case| case.kind == kind) {
+            example(heading, case, &mut page);
+        }
+    }
+    _ = writeln!(
+        page,
+        "More cases, among them those in which it cannot know, are in the card:\n\
+         [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
+        card.front.category,
+        check.id,
+        card.front.category.replace('-', "_"),
+        check.id.replace('-', "_"),
+    );
+    page
+}
+
+fn facts(check: &'static Check, page: &mut String) {
+    let front = &check.card().front;
+    let link = |id: &String| format!("[{id}]({id}.md)");
+    let explained_by: Vec<String> = checks::all()
+        .filter(|other| other.card().front.explains.iter().any(|symptom| symptom == check.id))
+        .map(|other| link(&other.id.to_owned()))
+        .collect();
+    let code = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let words = |items: &std::collections::BTreeSet<_>| {
+        items.iter().map(item_in_words).collect::<Vec<_>>().join("<br>")
+    };
+    let rows = [
+        ("Severity", format!("{}, at most", front.severity)),
+        ("Category", front.category.clone()),
+        ("Since", front.since.clone()),
+        ("Applies to", front.applies.clone().unwrap_or_default()),
+        ("Needs", words(&front.needs)),
+        ("Uses, when it is there", words(&front.uses)),
+        ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
+        ("Explained by", explained_by.join(", ")),
+        ("Row of `linkerd check`", code(&front.linkerd_check)),
+        ("Also known as", code(&front.aliases)),
+        ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),
+    ];
+    page.push_str("| | |\n|---|---|\n");
+    for (what, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+        _ = writeln!(page, "| {what} | {} |", value.replace('|', "\\|"));
+    }
+    page.push('\n');
+}
+
+fn example(heading: &str, case: &Case, page: &mut String) {
+    _ = write!(page, "## {heading}: {}\n\n", case.title);
+    if !case.reason.is_empty() {
+        _ = write!(page, "{}\n\n", case.reason);
+    }
+    for block in &case.blocks {
+        if let Some(caption) = caption(block) {
+            _ = write!(page, "{caption}\n\n");
+        }
+        if block.text.trim().is_empty() {
+            page.push_str("(nothing)\n\n");
+            continue;
+        }
+        let language = match &block.content {
+            BlockKind::Cluster { .. } | BlockKind::Run => "yaml",
+            BlockKind::NodeFile { .. } if serde_json::from_str::<serde_json::Value>(&block.text).is_ok() => {
+                "json"
+            }
+            BlockKind::NodeFile { .. } | BlockKind::Expect => "text",
+        };
+        _ = write!(page, "```{language}\n{}\n```\n\n", block.text);
+    }
+    _ = write!(page, "meshdoctor says:\n\n```text\n{}\n```\n\n", case.expect);
+}
+
+fn caption(block: &Block) -> Option<String> {
+    match &block.content {
+        BlockKind::Cluster { on: None } => Some("The cluster:".to_owned()),
+        BlockKind::Cluster { on: Some(base) } => {
+            Some(format!("The cluster, as far as it differs from [{base}](../../checks/bases/{base}.yaml):"))
+        }
+        BlockKind::Run => Some("The run:".to_owned()),
+        BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
+        BlockKind::Expect => None,
+    }
+}
+
+/// The table of all checks; links are relative to `folder`.
+fn table(folder: &str) -> String {
+    let mut table = String::from("| Category | Check | Severity | What it finds |\n|---|---|---|---|\n");
+    let mut last = "";
+    for check in checks::all() {
+        let front = &check.card().front;
+        let category = if front.category == last { "" } else { &front.category };
+        last = &front.category;
+        let title = front.title.replace('|', "\\|");
+        _ = writeln!(
+            table,
+            "| {category} | [{0}]({folder}{0}.md) | {1} | {title} |",
+            check.id, front.severity
+        );
+    }
+    table
+}
+
+/// `docs/checks/README.md`.
+pub fn index() -> String {
+    let number = checks::all().count();
+    format!(
+        "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints the same list, `meshdoctor explain CHECK` the \
+         page of one.\nThe severity is the highest that a check's findings may have.\n\n{}",
+        table("")
+    )
+}
+
+/// The README with the table between its markers brought up to date; `None` where it has no markers.
+pub fn readme(readme: &str) -> Option<String> {
+    let (head, rest) = readme.split_once(BEGIN)?;
+    let (_, tail) = rest.split_once(END)?;
+    Some(format!("{head}{BEGIN}\n{}{END}{tail}", table("docs/checks/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_changes_only_between_its_markers() {
+        let text = readme(&format!("a\n{BEGIN}\nold\n{END}\nb\n")).expect("it has markers");
+        assert!(
+            text.starts_with(&format!("a\n{BEGIN}\n| Category |")) && text.ends_with(&format!("{END}\nb\n"))
+        );
+        assert_eq!(readme(&text).as_ref(), Some(&text));
+        assert_eq!(readme("no markers"), None);
+    }
+}

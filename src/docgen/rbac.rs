@@ -1,0 +1,80 @@
+//! The role that suffices for all checks: the union of what their cards need or can use, and not a verb more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::checks;
+use crate::item::Item;
+use crate::policy;
+
+/// `docs/rbac.yaml`.
+pub fn cluster_role() -> String {
+    let all: Vec<_> = checks::all().collect();
+    let items = policy::items(&all);
+    let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut server_version = false;
+    for item in &items {
+        match item {
+            Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
+            Item::Named { kind, name, .. } => {
+                _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
+            }
+            Item::ServerVersion => server_version = true,
+            Item::CliVersion | Item::NodeFiles => {}
+        }
+    }
+    let mut role = String::from(
+        "# Generated from the checks' cards by `UPDATE=1 cargo test`; do not edit.\n\
+         #\n\
+         # What meshdoctor reads with all checks selected, and nothing more: it never writes, never watches, and reads\n\
+         # Secrets and ConfigMaps only by name. A check whose evidence is denied says so; the others are judged.\n\
+         #\n\
+         #   kubectl apply -f rbac.yaml\n\
+         #   kubectl create clusterrolebinding meshdoctor --clusterrole=meshdoctor --user=NAME\n\
+         apiVersion: rbac.authorization.k8s.io/v1\n\
+         kind: ClusterRole\n\
+         metadata:\n  \
+           name: meshdoctor\n\
+         rules:\n",
+    );
+    for (group, resources) in lists {
+        let resources: Vec<&str> = resources.into_iter().collect();
+        _ = write!(
+            role,
+            "  - apiGroups: [\"{group}\"]\n    resources: [{}]\n    verbs: [list]\n",
+            resources.join(", ")
+        );
+    }
+    for ((group, resource), names) in named {
+        let names: Vec<&str> = names.into_iter().collect();
+        _ = write!(
+            role,
+            "  - apiGroups: [\"{group}\"]\n    resources: [{resource}]\n    resourceNames: [{}]\n    verbs: [get]\n",
+            names.join(", ")
+        );
+    }
+    if server_version {
+        role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
+    }
+    role
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_and_config_maps_are_readable_only_by_name() {
+        let role: serde_json::Value = serde_yaml::from_str(&cluster_role()).expect("it is YAML");
+        for rule in role["rules"].as_array().expect("a list") {
+            let resources = rule["resources"].to_string();
+            if resources.contains("secrets") || resources.contains("configmaps") {
+                assert!(
+                    rule["resourceNames"].is_array() && rule["verbs"] == serde_json::json!(["get"]),
+                    "{rule}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The checks there are: a table a category for people, and the same for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use serde::Serialize;
+
+use super::json;
+use super::look::Look;
+use super::text::count;
+use crate::checks::Check;
+use crate::finding::Severity;
+
+/// Tables of id, severity and title, one for each category.
+pub fn table(checks: &[&'static Check], width: usize) -> String {
+    let mut text = String::new();
+    // One width for the ids of all categories, so that the columns stand in line.
+    let ids = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
+    for (category, checks) in by_category(checks) {
+        _ = writeln!(text, "{category}");
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(Look::plain(width).prose()).unwrap_or(u16::MAX));
+        for check in checks {
+            let front = &check.card().front;
+            table.add_row([check.id, front.severity.word(), &front.title]);
+        }
+        for (column, width) in [ids, Severity::Warning.word().len()].into_iter().enumerate() {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Left);
+                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(
+                    u16::try_from(width + 2).unwrap_or(u16::MAX),
+                )));
+            }
+        }
+        for line in table.lines() {
+            _ = writeln!(text, " {}", line.trim_end());
+        }
+        text.push('\n');
+    }
+    _ = writeln!(
+        text,
+        "{}; meshdoctor explain CHECK tells all about one",
+        count(checks.len(), "check", "checks")
+    );
+    text
+}
+
+fn by_category(checks: &[&'static Check]) -> BTreeMap<&'static str, Vec<&'static Check>> {
+    let mut categories: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
+    for check in checks {
+        categories.entry(&check.card().front.category).or_default().push(check);
+    }
+    categories
+}
+
+/// What programs get to know of a check.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    id: &'a str,
+    category: &'a str,
+    title: &'a str,
+    severity: Severity,
+    since: &'a str,
+    needs: Vec<String>,
+    uses: Vec<String>,
+    explains: &'a [String],
+    aliases: &'a [String],
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    schema: &'static str,
+    checks: Vec<Row<'a>>,
+}
+
+/// The list as one JSON document, schema `meshdoctor.list/1`.
+pub fn json(checks: &[&'static Check]) -> String {
+    let checks = checks
+        .iter()
+        .map(|check| {
+            let front = &check.card().front;
+            Row {
+                id: check.id,
+                category: &front.category,
+                title: &front.title,
+                severity: front.severity,
+                since: &front.since,
+                needs: front.needs.iter().map(ToString::to_string).collect(),
+                uses: front.uses.iter().map(ToString::to_string).collect(),
+                explains: &front.explains,
+                aliases: &front.aliases,
+            }
+        })
+        .collect();
+    json::write(&List { schema: "meshdoctor.list/1", checks })
+}

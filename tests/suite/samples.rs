@@ -1,0 +1,503 @@
+//! Reports built by hand for the tests of renderers: what an operator meets on a bad night, on a good one, and without
+//! permissions. Only renderers see them; no check is judged by them.
+
+use std::collections::BTreeMap;
+
+use meshdoctor::cause;
+use meshdoctor::checks::Outcome;
+use meshdoctor::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
+use meshdoctor::item::{Item, Kind, Scope};
+use meshdoctor::missing::Missing;
+use meshdoctor::model::cluster::TimeSource;
+use meshdoctor::model::skew::Skew;
+use meshdoctor::report::{Counts, Coverage, Gap, Judged, Report, Run, Verdict};
+use meshdoctor::source::{Origin, Request, Why};
+
+fn finding(check: &'static str, severity: Severity, subject: Subject, message: &str) -> Finding {
+    Finding {
+        check,
+        severity,
+        confidence: Confidence::Observed,
+        subjects: vec![subject],
+        message: message.to_owned(),
+        evidence: vec![],
+        remedy: Remedy::verified_by(format!("meshdoctor check --only {check}")),
+        parameters: vec![],
+        ties: vec![],
+        caused_by: vec![],
+    }
+}
+
+fn workload(kind: &str, namespace: &str, name: &str, pods: &[String]) -> Subject {
+    Subject::Object {
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        pods: pods.to_vec(),
+    }
+}
+
+fn file(node: &str, file: &str, line: u32, path: &str, said: &str) -> Evidence {
+    let place = Place::File {
+        node: node.to_owned(),
+        file: file.to_owned(),
+        path: Some(path.to_owned()),
+        line: Some(line),
+        column: None,
+    };
+    Evidence { place, said: said.to_owned() }
+}
+
+fn event(object: &str, reason: &str, count: u32, last: &str, said: &str) -> Evidence {
+    let place = Place::Event {
+        object: object.to_owned(),
+        reason: reason.to_owned(),
+        count,
+        last: Some(last.parse().unwrap()),
+    };
+    Evidence { place, said: said.to_owned() }
+}
+
+const NODES: [&str; 3] = ["ip-10-0-1-12", "ip-10-0-1-40", "ip-10-0-3-9"];
+
+/// One finding a node, as a check gives them.
+fn token_revoked() -> Vec<Finding> {
+    let remedy = Remedy::verified_by("meshdoctor check --only cni --nodes ./nodes")
+        .run(
+            StepKind::Command,
+            "Keep new pods off one node, and do all steps there before you go to the next: between removing the entry and the installer's return, meshed pods that start there fail",
+            "NODE=ip-10-0-1-12\nkubectl cordon \"$NODE\"",
+        )
+        .run(
+            StepKind::NodeFile,
+            "Remove the linkerd-cni entry from the file that containerd loads; without jq delete the lines that the evidence names",
+            "jq '.plugins |= map(select(.type != \"linkerd-cni\"))' /etc/cni/net.d/05-cilium.conflist > /tmp/05-cilium.conflist && mv /tmp/05-cilium.conflist /etc/cni/net.d/05-cilium.conflist",
+        )
+        .run(
+            StepKind::Command,
+            "Delete the linkerd-cni pod of that node; the new one writes the entry again with a token of its own",
+            "kubectl -n linkerd-cni delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"\nkubectl uncordon \"$NODE\"",
+        );
+    NODES
+        .iter()
+        .map(|node| {
+            finding(
+                "cni-token-revoked",
+                Severity::Error,
+                Subject::file(node, "/etc/cni/net.d/05-cilium.conflist", "plugins[1]", 31),
+                "new pods on these nodes can't start: the linkerd-cni entry that containerd loads signs in with the token of a pod that is gone",
+            )
+            .evidence(file(node, "/etc/cni/net.d/05-cilium.conflist", 31, "plugins[1].type", "\"linkerd-cni\""))
+            .evidence(file(
+                node,
+                "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig",
+                12,
+                "users[0].user.token",
+                "token of pod linkerd-cni/linkerd-cni-7xk2p (uid 4f1c2a90-5c7e-4d0e-9a3b-6d2f4a1b8c11), which is gone",
+            ))
+            .remedy(remedy.clone())
+        })
+        .collect()
+}
+
+fn unauthorized() -> Vec<Finding> {
+    let apps =
+        [("shop", "web", 6), ("shop", "checkout", 4), ("pay", "ledger", 4), ("pay", "fx-rates-importer", 3)];
+    apps.iter()
+        .enumerate()
+        .map(|(at, (namespace, name, pods))| {
+            let pods: Vec<String> = (0..*pods).map(|n| format!("{name}-5d9f7c6b8-x{n}kq")).collect();
+            finding(
+                "cni-add-unauthorized",
+                Severity::Error,
+                workload("Deployment", namespace, name, &pods),
+                "pods can't start: the API server refuses the token that linkerd-cni signs in with",
+            )
+            .evidence(event(
+                &format!("Pod {namespace}/{}", pods[0]),
+                "FailedCreatePodSandBox",
+                40,
+                "2026-01-15T11:57:30Z",
+                "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \"9a1f\": plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
+            ))
+            .remedy(Remedy::verified_by("kubectl get pods -A --field-selector status.phase=Pending").run(
+                StepKind::Command,
+                "Delete the pods that hang, once the cause is gone",
+                "kubectl -n shop delete pod -l app=web",
+            ))
+            .tie(Tie::Node(NODES[at % 3].to_owned()))
+        })
+        .collect()
+}
+
+fn deadlock() -> Vec<Finding> {
+    let pods: Vec<String> = ["b82qm", "c5xz7", "q9w2f"].iter().map(|p| format!("linkerd-cni-{p}")).collect();
+    vec![
+        finding(
+            "cni-daemonset-deadlock",
+            Severity::Error,
+            workload("DaemonSet", "linkerd-cni", "linkerd-cni", &pods),
+            "linkerd-cni's own pods wait for the plugin that they are to repair",
+        )
+        .evidence(event(
+            "Pod linkerd-cni/linkerd-cni-b82qm",
+            "FailedCreatePodSandBox",
+            12,
+            "2026-01-15T11:59:01Z",
+            "plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
+        ))
+        .remedy(
+            Remedy::verified_by("kubectl -n linkerd-cni get pods")
+                .step(StepKind::Note, "Repair the entry first"),
+        )
+        .tie(Tie::Node(NODES[0].to_owned()))
+        .tie(Tie::Node(NODES[2].to_owned())),
+    ]
+}
+
+fn warnings() -> Vec<Finding> {
+    let annotation = "config.linkerd.io/proxy-memory-limits";
+    let misspelled = |namespace: &str, name: &str| {
+        finding(
+            "annotation-unknown",
+            Severity::Warning,
+            workload("Deployment", namespace, name, &[]),
+            "the annotation does nothing: no release of Linkerd knows this key, and config.linkerd.io/proxy-memory-limit is the nearest that 2.17 reads",
+        )
+        .evidence(Evidence::field(
+            format!("Deployment {namespace}/{name}"),
+            format!("spec.template.metadata.annotations[\"{annotation}\"]"),
+            "512Mi",
+        ))
+        .remedy(Remedy::verified_by("meshdoctor check --only annotations").run(
+            StepKind::Annotation,
+            "Write the key that the installed injector reads, and take the other away",
+            format!("kubectl -n {namespace} patch deployment {name} --type merge -p '{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"config.linkerd.io/proxy-memory-limit\":\"512Mi\",\"{annotation}\":null}}}}}}}}}}'"),
+        ))
+        .parameter(annotation)
+    };
+    let skew = finding(
+        "cli-control-plane-skew",
+        Severity::Warning,
+        Subject::thing("linkerd CLI"),
+        "the linkerd command is of another release than the control plane: what it installs, upgrades and checks is that other release's",
+    )
+    .evidence(Evidence::other("linkerd CLI", "2.15.7"))
+    .evidence(Evidence::other("control plane", "2.17.1"))
+    .remedy(Remedy::verified_by("linkerd version").run(
+        StepKind::Upgrade,
+        "Install the command of the control plane's release",
+        "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/install-edge | LINKERD2_VERSION=edge-24.11.8 sh",
+    ));
+    let mut half = finding(
+        "workload-half-meshed",
+        Severity::Warning,
+        workload("StatefulSet", "data", "kafka", &["kafka-0".to_owned(), "kafka-3".to_owned()]),
+        "some pods of this workload run outside the mesh, so their traffic is neither encrypted nor subject to policy",
+    )
+    .likely();
+    for n in 0..11 {
+        half = half.evidence(Evidence::field(
+            format!("Pod data/kafka-{n}"),
+            "spec.containers",
+            "kafka, exporter",
+        ));
+    }
+    let half = half.remedy(Remedy::verified_by("meshdoctor check --only injection").run(
+        StepKind::Command,
+        "Restart the workload, so that the injector sees its pods",
+        "kubectl -n data rollout restart statefulset kafka",
+    ));
+    vec![
+        misspelled("shop", "web"),
+        misspelled("shop", "checkout-worker"),
+        misspelled("a-namespace-with-a-rather-long-name", "and-a-deployment-to-match"),
+        skew,
+        half,
+    ]
+}
+
+fn infos() -> Vec<Finding> {
+    let open = finding(
+        "injector-fails-open",
+        Severity::Info,
+        Subject::object("MutatingWebhookConfiguration", "", "linkerd-proxy-injector-webhook-config"),
+        "while the injector can't answer, pods start outside the mesh and stay there until they are restarted",
+    )
+    .evidence(Evidence::field(
+        "MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+        "webhooks[0].failurePolicy",
+        "Ignore",
+    ))
+    .remedy(Remedy::verified_by("meshdoctor check --only injection").step(
+        StepKind::ChartValue,
+        "Set webhookFailurePolicy to Fail, after high availability is on",
+    ));
+    let behind = finding(
+        "data-plane-skew",
+        Severity::Info,
+        workload("Deployment", "shop", "web", &["web-1".to_owned()]),
+        "proxies are one minor release behind the control plane",
+    )
+    .evidence(Evidence::field(
+        "Pod shop/web-1",
+        "spec.containers[linkerd-proxy].image",
+        "cr.l5d.io/linkerd/proxy:2.16.0",
+    ))
+    .remedy(
+        Remedy::verified_by("meshdoctor check --only versions")
+            .step(StepKind::Note, "Restart it when it suits"),
+    );
+    vec![open, behind]
+}
+
+/// What explains what in these samples.
+fn linked(findings: Vec<Finding>) -> Vec<Finding> {
+    let symptoms = ["cni-add-unauthorized".to_owned(), "cni-daemonset-deadlock".to_owned()];
+    cause::link(findings, &|check| if check == "cni-token-revoked" { &symptoms } else { &[] })
+}
+
+fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judged> {
+    let all = [
+        ("annotations", "annotation-unknown"),
+        ("annotations", "annotation-value-invalid"),
+        ("cni", "cni-add-unauthorized"),
+        ("cni", "cni-daemonset-deadlock"),
+        ("cni", "cni-entry-missing"),
+        ("cni", "cni-entry-orphaned"),
+        ("cni", "cni-token-revoked"),
+        ("control-plane", "control-plane-missing"),
+        ("debug", "debug-image-ignored"),
+        ("injection", "injector-fails-open"),
+        ("injection", "pod-missing-proxy"),
+        ("injection", "workload-half-meshed"),
+        ("versions", "cli-control-plane-skew"),
+        ("versions", "data-plane-skew"),
+        ("versions", "kubernetes-unsupported"),
+    ];
+    all.iter()
+        .map(|(category, id)| {
+            let gaps: Vec<Missing> =
+                missing.iter().filter(|(of, _)| of == id).map(|(_, m)| m.clone()).collect();
+            let outcome = if findings.iter().any(|finding| finding.check == *id) {
+                Outcome::Findings
+            } else if !gaps.is_empty() {
+                Outcome::Unknown
+            } else if *category == "debug" {
+                Outcome::NotApplicable("no workload asks for a debug sidecar".to_owned())
+            } else {
+                Outcome::Pass
+            };
+            Judged {
+                id,
+                category: (*category).to_owned(),
+                title: format!("The title of {id}"),
+                severity: Severity::Error,
+                outcome,
+                gaps,
+            }
+        })
+        .collect()
+}
+
+fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
+    findings.fold(Counts::default(), |mut counts, finding| {
+        match finding.severity {
+            Severity::Error => counts.error += 1,
+            Severity::Warning => counts.warning += 1,
+            Severity::Info => counts.info += 1,
+        }
+        counts
+    })
+}
+
+fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u8) -> Report {
+    let findings = linked(findings);
+    let checks = checks(missing, &findings);
+    let mut gaps: BTreeMap<Missing, Vec<&'static str>> = BTreeMap::new();
+    for (check, missing) in missing {
+        gaps.entry(missing.clone()).or_default().push(check);
+    }
+    let count = |is: fn(&Outcome) -> bool| checks.iter().filter(|check| is(&check.outcome)).count();
+    Report {
+        run: Run {
+            started: Some("2026-01-15T12:00:00Z".parse().unwrap()),
+            milliseconds: 812,
+            command: vec!["meshdoctor".to_owned(), "check".to_owned()],
+        },
+        origin: Origin { kind: "live".to_owned(), name: "prod-eu".to_owned() },
+        at: ("2026-01-15T12:00:00Z".parse().unwrap(), TimeSource::Clock),
+        knowledge_date: "2026-11-20".to_owned(),
+        subject: Skew {
+            distribution: Some("EKS".to_owned()),
+            kubernetes: Some("v1.31.5-eks-8cce635".to_owned()),
+            kubelets: BTreeMap::from([("v1.31.5-eks-5d632ec".to_owned(), 12)]),
+            cli: Some("2.17.1".to_owned()),
+            control_plane: ["destination", "identity", "proxy-injector"]
+                .map(|component| (component.to_owned(), "2.17.1".to_owned()))
+                .into(),
+            proxies: BTreeMap::from([("2.17.1".to_owned(), 214)]),
+            cni: Some("v1.6.2".to_owned()),
+            extensions: BTreeMap::from([("viz".to_owned(), "2.17.1".to_owned())]),
+            gateway_api: Some("v1.1.1".to_owned()),
+        },
+        control_plane_namespace: "linkerd".to_owned(),
+        verdict: Verdict {
+            status,
+            gate: "error",
+            roots: counts(findings.iter().filter(|finding| finding.caused_by.is_empty())),
+            findings: counts(findings.iter()),
+            passed: count(|o| *o == Outcome::Pass),
+            not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
+            not_judged: checks.iter().filter(|check| !check.gaps.is_empty()).count(),
+            crashed: count(|o| matches!(o, Outcome::Crashed(_))),
+        },
+        coverage: Coverage {
+            objects: 1834,
+            nodes: Some(12),
+            snapshots: 9,
+            gaps: gaps.into_iter().map(|(missing, checks)| Gap { missing, checks }).collect(),
+        },
+        checks,
+        findings,
+        redacted: 14,
+        errors: vec![],
+    }
+}
+
+fn without_snapshots() -> Vec<(&'static str, Missing)> {
+    let request = Request::of(Item::NodeFiles);
+    ["cni-entry-missing", "cni-entry-orphaned", "cni-token-revoked"]
+        .into_iter()
+        .flat_map(|check| {
+            let request = request.clone();
+            ["ip-10-0-2-7", "ip-10-0-2-8", "ip-10-0-3-11"].map(move |node| {
+                (check, Missing::part(request.clone(), Why::NotOffered, format!("node {node}")))
+            })
+        })
+        .collect()
+}
+
+/// Pods that can't start on three nodes, and what else is on the table.
+pub fn bad_night() -> Report {
+    let findings = [token_revoked(), unauthorized(), deadlock(), warnings(), infos()].concat();
+    let mut report = report(findings, &without_snapshots(), 1);
+    report.subject.cli = Some("2.15.7".to_owned());
+    report.subject.proxies.insert("2.16.0".to_owned(), 1);
+    report
+}
+
+/// Nothing is wrong, and everything was looked at.
+pub fn good_night() -> Report {
+    let mut report = report(vec![], &[], 0);
+    report.coverage.snapshots = 12;
+    report
+}
+
+/// A service account that may see next to nothing, a crash, and an answer that broke off.
+pub fn denied() -> Report {
+    let list = |kind| Request::of(Item::List(kind));
+    let forbidden = |plural: &str| Why::Denied {
+        message: format!(
+            "{plural} is forbidden: User \"system:serviceaccount:ci:doctor\" cannot list resource \"{plural}\" in API group \"\" at the cluster scope"
+        ),
+    };
+    let values =
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    let values = Request { item: values, namespace: Some("linkerd".to_owned()) };
+    let mut missing = without_snapshots();
+    for check in ["annotation-unknown", "pod-missing-proxy", "workload-half-meshed", "data-plane-skew"] {
+        missing.push((check, Missing::whole(list(Kind::Pod), forbidden("pods"))));
+    }
+    missing.push(("cni-add-unauthorized", Missing::whole(list(Kind::Event), forbidden("events"))));
+    missing.push(("annotation-value-invalid", Missing::whole(values, forbidden("configmaps"))));
+    missing.push((
+        "injector-fails-open",
+        Missing::whole(list(Kind::MutatingWebhookConfiguration), Why::TimedOut { seconds: 30 }),
+    ));
+    missing.push((
+        "kubernetes-unsupported",
+        Missing::part(
+            list(Kind::Node),
+            Why::Malformed {
+                message: "ip-10-0-9-9: invalid type: integer `7`, expected a string at line 1 column 812"
+                    .to_owned(),
+            },
+            "some of them",
+        ),
+    ));
+    let mut report = report(vec![], &missing, 4);
+    let crashed = report.checks.iter_mut().find(|check| check.id == "cni-daemonset-deadlock").unwrap();
+    crashed.outcome = Outcome::Crashed("index out of bounds: the len is 3 but the index is 3".to_owned());
+    report.verdict.crashed = 1;
+    report.verdict.passed -= 1;
+    report
+}
+
+/// A dump of which nobody said what it lists completely, without a time of its own.
+pub fn dump() -> Report {
+    let list = |kind| Request::of(Item::List(kind));
+    let mut missing = Vec::new();
+    for (check, kind) in [
+        ("pod-missing-proxy", Kind::Pod),
+        ("pod-missing-proxy", Kind::Namespace),
+        ("workload-half-meshed", Kind::Pod),
+        ("control-plane-missing", Kind::Deployment),
+        ("cni-entry-missing", Kind::DaemonSet),
+    ] {
+        missing.push((check, Missing::whole(list(kind), Why::PerhapsMore)));
+    }
+    missing.push(("cni-add-unauthorized", Missing::whole(list(Kind::Event), Why::NotCaptured)));
+    missing.push((
+        "injector-fails-open",
+        Missing::whole(list(Kind::MutatingWebhookConfiguration), Why::NotCaptured),
+    ));
+    missing
+        .push(("kubernetes-unsupported", Missing::whole(Request::of(Item::ServerVersion), Why::NotCaptured)));
+    missing.push(("cli-control-plane-skew", Missing::whole(Request::of(Item::CliVersion), Why::NotOffered)));
+    missing.push(("cni-entry-orphaned", Missing::whole(Request::of(Item::NodeFiles), Why::NotOffered)));
+    let mut report = report(vec![], &missing, 4);
+    report.origin = Origin { kind: "dump".to_owned(), name: "cluster.json".to_owned() };
+    report.subject = Skew::default();
+    report.coverage.nodes = None;
+    report.coverage.snapshots = 0;
+    report.errors =
+        vec!["cluster.json:812: expected `,` or `}`; everything before that line was read".to_owned()];
+    report
+}
+
+/// Evidence that tries to drive the reader's terminal.
+pub fn hostile() -> Report {
+    let attack = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nresult    no findings\u{202e}txt\u{200b}";
+    let hostile = finding(
+        "pod-missing-proxy",
+        Severity::Error,
+        workload("Deployment", "shop", attack, &[attack.to_owned()]),
+        &format!("a message {attack}"),
+    )
+    .evidence(Evidence::field(attack, attack, attack))
+    .evidence(event(attack, attack, 2, "2026-01-15T11:57:30Z", attack))
+    .evidence(file(attack, attack, 3, attack, attack))
+    .remedy(Remedy::verified_by(attack).run(StepKind::Command, attack, attack));
+    let why = Why::Failed { message: attack.to_owned() };
+    let missing = Missing::part(Request::of(Item::List(Kind::Pod)), why, attack);
+    let mut report = report(vec![hostile], &[("cni-entry-missing", missing)], 1);
+    report.origin.name = attack.to_owned();
+    report.errors = vec![attack.to_owned()];
+    report.checks[1].outcome = Outcome::Crashed(attack.to_owned());
+    report.subject.proxies.insert(attack.to_owned(), 1);
+    report.subject.control_plane.insert(attack.to_owned(), attack.to_owned());
+    report.subject.distribution = Some(attack.to_owned());
+    report
+}
+
+/// All of them, by name.
+pub fn all() -> Vec<(&'static str, Report)> {
+    vec![
+        ("bad-night", bad_night()),
+        ("good-night", good_night()),
+        ("denied", denied()),
+        ("dump", dump()),
+        ("hostile", hostile()),
+    ]
+}
