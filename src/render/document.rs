@@ -4,6 +4,8 @@
 
 mod fill;
 
+pub use fill::Failure;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;

@@ -2,6 +2,7 @@
 //! in every outcome, whether or not the run came to a report.
 
 use super::document::Document;
+pub use super::document::Failure;
 use super::text::escape_json;
 use crate::report::Report;
 
@@ -11,8 +12,8 @@ pub fn report(report: &Report) -> String {
 }
 
 /// A run that never came to a report, with its exit status and what went wrong.
-pub fn failure(status: u8, message: &str) -> String {
-    write(&Document::failure(status, message))
+pub fn failure(failure: &Failure) -> String {
+    write(&Document::from(failure))
 }
 
 /// Any of our structs as JSON text, two blanks an indent, a line break at the end.

@@ -11,7 +11,7 @@ pub struct Look {
     /// Columns. Less than [`Look::NARROWEST`] is taken as that.
     pub width: usize,
     /// Whether to write colours.
-    pub color: bool,
+    pub colour: bool,
     /// Whether to write everything: every subject, every piece of evidence, the steps of infos, all versions.
     pub verbose: bool,
 }
@@ -25,7 +25,7 @@ impl Look {
 
     /// No colours, nothing more than usual.
     pub fn plain(width: usize) -> Look {
-        Look { width, color: false, verbose: false }
+        Look { width, colour: false, verbose: false }
     }
 
     /// Columns for what should use all of them.
@@ -44,7 +44,7 @@ impl Look {
     }
 
     fn styled(self, text: &str, style: Style) -> String {
-        if self.color && !text.is_empty() { text.style(style).to_string() } else { text.to_owned() }
+        if self.colour && !text.is_empty() { text.style(style).to_string() } else { text.to_owned() }
     }
 
     /// The severity's word.

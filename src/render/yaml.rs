@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::document::Failure;
 use super::json;
 use super::text::is_hostile;
 use crate::report::Report;
@@ -15,8 +16,8 @@ pub fn report(report: &Report) -> String {
 }
 
 /// A run that never came to a report, with its exit status and what went wrong.
-pub fn failure(status: u8, message: &str) -> String {
-    from_json(&json::failure(status, message))
+pub fn failure(failure: &Failure) -> String {
+    from_json(&json::failure(failure))
 }
 
 fn from_json(json: &str) -> String {

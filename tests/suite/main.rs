@@ -8,13 +8,10 @@ mod cards;
 mod case;
 #[cfg(feature = "live")]
 mod faults;
-mod golden;
-mod honesty;
-mod matrix;
-mod stories;
 mod generated;
 mod golden;
 mod honesty;
 mod matrix;
 mod render;
 mod samples;
+mod stories;

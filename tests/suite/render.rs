@@ -14,7 +14,7 @@ fn people_read_these() {
             golden::check(&format!("tests/suite/golden/{name}.{width}.txt"), &text);
         }
     }
-    let look = Look { width: 100, color: false, verbose: true };
+    let look = Look { width: 100, colour: false, verbose: true };
     golden::check(
         "tests/suite/golden/bad-night.verbose.txt",
         &render::table::report(&samples::bad_night(), look),

@@ -12,24 +12,39 @@ use crate::finding::{self, Place};
 use crate::report::{self, Report, SCHEMA};
 use crate::source;
 
-impl Document {
-    /// For a run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption. The
-    /// message says what went wrong and what to do next.
-    pub fn failure(status: u8, message: &str) -> Document {
+/// A run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption.
+#[derive(Debug, Clone, Default)]
+pub struct Failure {
+    /// The exit status.
+    pub status: u8,
+    /// What went wrong, each with its next step.
+    pub errors: Vec<String>,
+    /// As far as the run went.
+    pub run: report::Run,
+    /// Where the evidence was to come from, when that was clear.
+    pub origin: Option<source::Origin>,
+}
+
+impl From<&Failure> for Document {
+    fn from(failure: &Failure) -> Document {
         Document {
             schema: SCHEMA.to_owned(),
             tool: tool(None),
-            run: run(&report::Run::default()),
-            origin: None,
+            run: run(&failure.run),
+            origin: failure.origin.as_ref().map(origin),
             subject: None,
-            verdict: Verdict { status, meaning: meaning(status), ..Verdict::default() },
+            verdict: Verdict {
+                status: failure.status,
+                meaning: meaning(failure.status),
+                ..Verdict::default()
+            },
             coverage: Coverage::default(),
             checks: Vec::new(),
             findings: Vec::new(),
             causes: Vec::new(),
             waivers: Vec::new(),
             redaction: Redaction::default(),
-            errors: errors(&[message.to_owned()]),
+            errors: errors(&failure.errors),
         }
     }
 }
