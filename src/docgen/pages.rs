@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{GENERATED, item_in_words};
-use crate::card::{Case, CaseKind, SECTIONS};
-use crate::checks::{self, Check};
+use crate::card::{Card, Case, CaseKind, SECTIONS};
+use crate::checks;
 use crate::markdown::{Block, BlockKind};
 
 /// Where the index stands in the README.
@@ -12,10 +12,9 @@ const BEGIN: &str = "<!-- checks: begin -->";
 const END: &str = "<!-- checks: end -->";
 
 /// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
-pub fn page(check: &'static Check) -> String {
-    let card = check.card();
-    let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", check.id, card.front.title.trim_end_matches('.'));
-    facts(check, &mut page);
+pub fn page(card: &Card) -> String {
+    let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
+    facts(card, &mut page);
     for (section, prose) in SECTIONS.iter().zip(&card.prose) {
         _ = write!(page, "## {section}\n\n{prose}\n\n");
     }
@@ -29,18 +28,18 @@ pub fn page(check: &'static Check) -> String {
         "More cases, among them those in which it cannot know, are in the card:\n\
          [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
         card.front.category,
-        check.id,
+        card.id,
         card.front.category.replace('-', "_"),
-        check.id.replace('-', "_"),
+        card.id.replace('-', "_"),
     );
     page
 }
 
-fn facts(check: &'static Check, page: &mut String) {
-    let front = &check.card().front;
+fn facts(card: &Card, page: &mut String) {
+    let front = &card.front;
     let link = |id: &String| format!("[{id}]({id}.md)");
     let explained_by: Vec<String> = checks::all()
-        .filter(|other| other.card().front.explains.iter().any(|symptom| symptom == check.id))
+        .filter(|other| other.card().front.explains.iter().any(|symptom| *symptom == card.id))
         .map(|other| link(&other.id.to_owned()))
         .collect();
     let code = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");

@@ -115,7 +115,7 @@ fn flush(paragraph: &mut String, hanging: usize, columns: usize, text: &mut Stri
 
 /// The documentation page.
 pub fn markdown(check: &'static Check) -> String {
-    docgen::page(check)
+    docgen::page(check.card())
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,9 @@ pub const INDENT: usize = 12;
 /// How much of the evidence is shown.
 const EVIDENCE: usize = 6;
 
+/// How many commands of one step are shown.
+const COMMANDS: usize = 8;
+
 /// From how many characters on a quotation loses its middle.
 const QUOTATION: usize = 420;
 
@@ -162,6 +165,21 @@ impl Printer {
         }
     }
 
+    /// The lines of a command. Where a line stands for each of very many subjects, the rest is a comment.
+    fn command(&self, command: &str) -> Vec<String> {
+        let mut lines: Vec<String> = clean_lines(command).map(|line| line.into_owned()).collect();
+        if command.is_empty() {
+            lines.clear();
+        }
+        let most = self.look.most(COMMANDS);
+        if lines.len() > most + 1 && !is_script(command) {
+            let more = lines.len() - most;
+            lines.truncate(most);
+            lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
+        }
+        lines
+    }
+
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut at_margin = Vec::new();
@@ -178,7 +196,7 @@ impl Printer {
             // Whole lines, whatever the width: what is broken cannot be pasted. A here-document ends only at a line
             // that begins with its word, so commands that hold one are not indented at all.
             let command = step.command.as_deref().unwrap_or_default();
-            for line in clean_lines(command).filter(|_| !command.is_empty()) {
+            for line in self.command(command) {
                 let line = self.look.command(&line);
                 if command.contains("<<") {
                     at_margin.push((lines.len(), line));
@@ -194,6 +212,11 @@ impl Printer {
         }
         lines
     }
+}
+
+/// Whether lines of a command belong together, so that none may be left out.
+fn is_script(command: &str) -> bool {
+    command.contains("<<") || command.starts_with("NODE=") || command.lines().any(|line| line.ends_with('\\'))
 }
 
 /// `PLACE: WHAT`.

@@ -1,11 +1,12 @@
 //! Every case of every card says what the card claims, to the letter; and every check is proved by at least one firing
 //! case, one quiet one and one in which evidence is missing. `UPDATE=1` rewrites the expectations in place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use meshdoctor::card::{Card, CaseKind, SECTIONS};
-use meshdoctor::checks::{self, Outcome};
+use meshdoctor::checks::{self, Check, Outcome};
 use meshdoctor::render;
 
 use crate::case;
@@ -27,57 +28,82 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-#[test]
-fn every_case_says_what_its_card_claims() {
+/// Every card as it is on disk or, with `UPDATE=1`, as it will be in a moment; and what is wrong with it.
+struct Judged {
+    texts: BTreeMap<&'static str, String>,
+    wrong: Vec<String>,
+}
+
+fn judged() -> &'static Judged {
+    static JUDGED: OnceLock<Judged> = OnceLock::new();
+    JUDGED.get_or_init(|| {
+        let mut wrong = Vec::new();
+        let texts = checks::all().map(|check| (check.id, judge(check, &mut wrong))).collect();
+        Judged { texts, wrong }
+    })
+}
+
+/// The card of a check with the expectations of this very run.
+pub fn card(id: &str) -> Card {
+    Card::parse(id, &judged().texts[id]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn path(check: &Check) -> PathBuf {
+    root().join(format!("checks/{}/{}.md", check.card().front.category, check.id))
+}
+
+/// Runs the cases of one card; the card's text, with the expectations rewritten when that is asked for.
+fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
     let update = std::env::var_os("UPDATE").is_some();
-    let mut wrong = Vec::new();
-    for check in checks::all() {
-        let card = check.card();
-        let path = root().join(format!("checks/{}/{}.md", card.front.category, check.id));
-        // The file, not the embedded text: UPDATE=1 may have changed it in this very run.
-        let mut text = std::fs::read_to_string(&path).unwrap();
-        for case in &card.cases {
-            let result = case::live(check, case).judge(check);
-            let place = format!("{} / {}", check.id, case.title);
-            match (case.kind, &result.outcome) {
-                (CaseKind::Fires, Outcome::Findings) => {}
-                (CaseKind::Quiet, Outcome::Pass | Outcome::NotApplicable(_)) => {}
-                (CaseKind::Unknown, Outcome::Unknown) => {}
-                // A finding with a part that could not be judged is an honest unknown as well.
-                (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
-                (kind, outcome) => {
-                    wrong.push(format!("{place}: {kind:?} case, but the outcome is {outcome:?}"))
-                }
+    let card = check.card();
+    let mut text = std::fs::read_to_string(path(check)).unwrap();
+    for case in &card.cases {
+        let result = case::live(check, case).judge(check);
+        let place = format!("{} / {}", check.id, case.title);
+        match (case.kind, &result.outcome) {
+            (CaseKind::Fires, Outcome::Findings) => {}
+            (CaseKind::Quiet, Outcome::Pass | Outcome::NotApplicable(_)) => {}
+            (CaseKind::Unknown, Outcome::Unknown) => {}
+            // A finding with a part that could not be judged is an honest unknown as well.
+            (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
+            (kind, outcome) => wrong.push(format!("{place}: {kind:?} case, but the outcome is {outcome:?}")),
+        }
+        for finding in &result.findings {
+            if finding.severity > card.front.severity {
+                wrong.push(format!("{place}: a finding is worse than its card's severity"));
             }
-            for finding in &result.findings {
-                if finding.severity > card.front.severity {
-                    wrong.push(format!("{place}: a finding is worse than its card's severity"));
-                }
-                if finding.evidence.is_empty()
-                    || finding.remedy.steps.is_empty()
-                    || finding.remedy.verify.is_empty()
-                {
-                    wrong.push(format!("{place}: a finding has evidence, steps and a step that verifies"));
-                }
+            if finding.evidence.is_empty()
+                || finding.remedy.steps.is_empty()
+                || finding.remedy.verify.is_empty()
+            {
+                wrong.push(format!("{place}: a finding has evidence, steps and a step that verifies"));
             }
-            let said = render::table::result(&result, WIDTH);
-            if said.trim_end() == case.expect.trim_end() {
-                continue;
-            }
-            if update {
-                text = with_expectation(&text, &case.title, said.trim_end());
-            } else {
-                wrong.push(format!(
-                    "{place}: said\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
-                    case.expect
-                ));
-            }
+        }
+        let said = render::table::result(&result, WIDTH);
+        if said.trim_end() == case.expect.trim_end() {
+            continue;
         }
         if update {
-            std::fs::write(&path, text).unwrap();
+            text = with_expectation(&text, &case.title, said.trim_end());
+        } else {
+            wrong.push(format!(
+                "{place}: said\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
+                case.expect
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    text
+}
+
+#[test]
+fn every_case_says_what_its_card_claims() {
+    let judged = judged();
+    if std::env::var_os("UPDATE").is_some() {
+        for check in checks::all() {
+            std::fs::write(path(check), &judged.texts[check.id]).unwrap();
+        }
+    }
+    assert!(judged.wrong.is_empty(), "{}", judged.wrong.join("\n\n"));
 }
 
 /// The card's text with another expectation in the case of that title.
