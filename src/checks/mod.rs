@@ -6,6 +6,7 @@
 pub mod context;
 
 mod control_plane;
+mod debug;
 mod injection;
 mod native_sidecar;
 mod rewrite;
@@ -104,7 +105,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The tables of the categories, in alphabetical order.
-static TABLES: &[&[Check]] = &[control_plane::TABLE, injection::TABLE, native_sidecar::TABLE];
+static TABLES: &[&[Check]] = &[control_plane::TABLE, debug::TABLE, injection::TABLE, native_sidecar::TABLE];
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {

@@ -132,3 +132,12 @@ impl<'a> Written<'a> {
         self.namespaces.get(object.home())?.annotation(key)
     }
 }
+
+/// What the injector takes for a boolean; anything else counts as absent.
+pub(super) fn go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::Context;
-use crate::checks::written::{Reader, Written, values};
+use crate::checks::written::{Reader, Written, go_bool, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{Annotations, KeysRead, NativeSidecar, Scope};
@@ -326,12 +326,3 @@ impl<'a> Survey<'a> {
 }
 
 type Proof<'a> = BTreeMap<&'a str, bool>;
-
-/// What the injector takes for a boolean; anything else counts as absent.
-pub(super) fn go_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
-        _ => None,
-    }
-}

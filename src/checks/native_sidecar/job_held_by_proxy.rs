@@ -1,8 +1,9 @@
 //! `job-held-by-proxy`: the application has ended, and an ordinary proxy container keeps its pod running.
 
-use super::family::{Switch, go_bool};
+use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
 use super::said;
+use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;

@@ -1,7 +1,8 @@
 //! `native-sidecar-key-overridden`: a key of the switch loses to another one, which says something else.
 
-use super::family::{Fault, Survey, go_bool};
+use super::family::{Fault, Survey};
 use super::said;
+use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement, rewrite};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

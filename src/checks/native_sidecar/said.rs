@@ -1,6 +1,7 @@
 //! The words and steps that the checks of this family share.
 
-use super::family::{Found, Survey, Switch, go_bool};
+use super::family::{Found, Survey, Switch};
+use crate::checks::written::go_bool;
 use crate::checks::{Context, Verdict, rewrite};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;

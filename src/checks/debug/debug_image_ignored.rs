@@ -1,0 +1,208 @@
+//! `debug-image-ignored`: annotations name an image for the debug container, and it runs another one.
+
+use std::collections::BTreeSet;
+
+use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
+use crate::checks::written::{Reader, Written, go_bool, values};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Kind;
+use crate::knowledge::KeyStatus;
+use crate::model::objects::pod::DEBUG_CONTAINER;
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+use crate::version::{Contains, LinkerdVersion};
+
+/// Whose templates are looked at.
+const KINDS: [Kind; 7] = [
+    Kind::Namespace,
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Pod,
+];
+
+/// The row of the releases table that says from when to when.
+const DEFECT: &str = "debug-image-ignored";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let reader = Reader::of(ctx);
+    if matches!(reader, Reader::Absent) {
+        return Ok(Verdict::not_applicable(
+            "there is no Linkerd control plane that could add a debug container",
+        ));
+    }
+    let written = Written::of(ctx, &KINDS);
+    let chart = ChartImage::of(values(ctx).as_ref());
+    let judge = Judge { ctx, reader: &reader, chart: &chart };
+    let replica_sets = ctx.seen::<Workload>(Kind::ReplicaSet).unwrap_or_default();
+    let owners = Owners::new(replica_sets, ctx.seen::<Job>(Kind::Job).unwrap_or_default());
+    let mut shown = BTreeSet::new();
+    let mut findings = Vec::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
+        let Some(debug) = pod.spec.containers.iter().find(|c| c.name == DEBUG_CONTAINER) else { continue };
+        let Some(wanted) = Wanted::of(&pod.metadata) else { continue };
+        let owner = owners.of(pod);
+        let runs = wanted.compare(&debug.image, &chart);
+        if runs != Runs::Wanted {
+            findings.push(judge.pod(&owner, pod, &wanted, &debug.image, runs));
+        }
+        shown.insert((owner.kind, owner.namespace, owner.name));
+    }
+    // What no pod shows yet, the release tells.
+    for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
+        let Some(spot) = object.template() else { continue };
+        let Some(wanted) = Wanted::of(spot.meta).filter(|wanted| !wanted.is_default(&chart)) else {
+            continue;
+        };
+        let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_home(object, SWITCH));
+        let on = switch.and_then(go_bool) == Some(true);
+        let (kind, meta) = (object.kind.to_string(), object.meta);
+        let owner = Owner { kind, namespace: meta.namespace.clone(), name: meta.name.clone() };
+        if on && !shown.contains(&(owner.kind.clone(), owner.namespace.clone(), owner.name.clone())) {
+            findings.extend(judge.template(&owner, &wanted, spot.path));
+        }
+    }
+    Ok(findings.into())
+}
+
+struct Judge<'j, 'a> {
+    ctx: &'j Context<'a>,
+    reader: &'j Reader,
+    chart: &'j ChartImage,
+}
+
+impl Judge<'_, '_> {
+    /// Whether a build has the defect, sure or presumed.
+    fn ignores(&self, version: Option<&LinkerdVersion>) -> Contains {
+        let defect = self.ctx.knowledge.releases().defect(DEFECT);
+        match (defect, version) {
+            (Some(defect), Some(version)) => defect.affects(version, self.ctx.knowledge.minors()),
+            (None, _) | (_, None) => Contains::Unknown,
+        }
+    }
+
+    /// A debug container that runs another image.
+    fn pod(&self, owner: &Owner, pod: &Pod, wanted: &Wanted<'_>, image: &str, runs: Runs) -> Finding {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let created = pod.metadata.annotation("linkerd.io/created-by");
+        let by = created
+            .filter(|text| text.starts_with("linkerd/proxy-injector "))
+            .and_then(|text| LinkerdVersion::from_created_by(text).ok());
+        let now = self.ignores(self.reader.version());
+        let then = self.ignores(by.as_ref().or(self.reader.version()));
+        let mut finding = self
+            .ctx
+            .finding(owner.subject(vec![pod.metadata.name.clone()]), self.message(then, now))
+            .evidences(wanted.evidence(&object, "metadata"))
+            .evidence(Evidence::field(&object, format!("spec.containers[{DEBUG_CONTAINER}].image"), image))
+            .evidences(
+                created.map(|text| {
+                    Evidence::field(&object, "metadata.annotations[linkerd.io/created-by]", text)
+                }),
+            )
+            .evidences(self.beside())
+            .remedy(self.remedy(owner, wanted, now));
+        // A mirror, or a pod older than its annotations, would look the same.
+        if runs == Runs::PerhapsAnother || (then, now) == (Contains::No, Contains::No) {
+            finding = finding.likely();
+        }
+        finding
+    }
+
+    /// A template whose pods will run another image.
+    fn template(&self, owner: &Owner, wanted: &Wanted<'_>, path: &str) -> Option<Finding> {
+        let version = self.reader.version()?;
+        let ignores = self.ignores(Some(version));
+        let presumed = || {
+            let key = self.ctx.knowledge.annotations().get("config.linkerd.io/debug-image")?;
+            Some(matches!(
+                key.status_in(version, self.ctx.knowledge).likely(),
+                Some(KeyStatus::Ineffective { .. } | KeyStatus::NotYet { .. })
+            ))
+        };
+        if ignores == Contains::No || (ignores == Contains::Unknown && presumed() != Some(true)) {
+            return None;
+        }
+        let object = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let fixed = self.fixed();
+        let message = match ignores {
+            Contains::Unknown => format!(
+                "the injector probably ignores the debug-image annotations and runs the chart's image, as every published build before {fixed} does; what this build contains is not public"
+            ),
+            Contains::Yes | Contains::No => self.message(ignores, ignores),
+        };
+        let finding = self
+            .ctx
+            .finding(owner.subject(vec![]), message)
+            .evidences(wanted.evidence(&object, path))
+            .evidences(self.beside())
+            .remedy(self.remedy(owner, wanted, ignores));
+        Some(if ignores == Contains::Unknown { finding.likely() } else { finding })
+    }
+
+    /// What the injector is, and what the chart sets.
+    fn beside(&self) -> Vec<Evidence> {
+        let namespace = &self.ctx.namespaces().control_plane;
+        let chart = self.chart.name.as_ref().map(|name| {
+            let tag = self.chart.tag.as_deref().map(|tag| format!(":{tag}")).unwrap_or_default();
+            let object = format!("ConfigMap {namespace}/linkerd-config");
+            Evidence::field(object, "data.values: debugContainer.image", format!("{name}{tag}"))
+        });
+        self.reader.evidence().into_iter().chain(chart).collect()
+    }
+
+    /// `then` is the injector that made the pod, `now` the installed one.
+    fn message(&self, then: Contains, now: Contains) -> String {
+        let fixed = self.fixed();
+        match (then, now) {
+            (Contains::Yes, Contains::No) => format!(
+                "the debug container runs the chart's image, not the one that the annotations name: the injector that made the pod is older than {fixed}; the installed one heeds them"
+            ),
+            (Contains::Yes, _) => format!(
+                "the injector reads the debug-image annotations and runs the chart's image all the same, a defect until {fixed}"
+            ),
+            (Contains::Unknown, _) => format!(
+                "the debug container runs another image than the annotations name: the injector ignores them, as every published build before {fixed} does; what this build contains is not public"
+            ),
+            (Contains::No, _) => {
+                "the debug container runs another image than the annotations name, although the injector heeds them: the pod is older than its annotations, or something rewrote the image".to_owned()
+            }
+        }
+    }
+
+    fn fixed(&self) -> String {
+        match self.ctx.knowledge.releases().defect(DEFECT) {
+            Some(defect) => format!("{} ({})", defect.until, defect.fixed_in_minor),
+            None => "2.18".to_owned(),
+        }
+    }
+
+    fn remedy(&self, owner: &Owner, wanted: &Wanted<'_>, now: Contains) -> Remedy {
+        let mut remedy = Remedy::verified_by("meshdoctor check --only debug");
+        if now != Contains::No {
+            remedy = remedy
+                .run(
+                    StepKind::ChartValue,
+                    "Set the image in the chart (with Helm: the same values), for every debug container of the cluster",
+                    format!("linkerd upgrade{} | kubectl apply -f -", wanted.options()),
+                )
+                .step(
+                    StepKind::Upgrade,
+                    format!("Or upgrade Linkerd to {} or later, which heeds the annotations", self.fixed()),
+                );
+        }
+        let text = "Create the pods again: what they run is decided when they are created";
+        match owner.restartable() {
+            Some(name) => remedy.run(
+                StepKind::Command,
+                text,
+                format!("kubectl -n {} rollout restart {name}", owner.namespace),
+            ),
+            None => remedy.step(StepKind::Command, text),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which image the annotations want the debug container to run, and whether a container runs another one.
+
+use crate::finding::Evidence;
+use crate::model::objects::Meta;
+use crate::model::values::Values;
+use crate::version::ImageRef;
+
+/// The switch for the debug container.
+pub(super) const SWITCH: &str = "config.linkerd.io/enable-debug-sidecar";
+/// Its image's name.
+const NAME: &str = "config.linkerd.io/debug-image";
+/// Its image's tag.
+const TAG: &str = "config.linkerd.io/debug-image-version";
+
+/// The image that annotations ask for; a part that is not asked for is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) tag: Option<&'a str>,
+}
+
+/// How an image compares with what is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// What is wanted, perhaps from a mirror.
+    Wanted,
+    /// Something else.
+    Another,
+    /// Something else by its registry alone, which a mirror explains as well.
+    PerhapsAnother,
+}
+
+/// The image that the chart sets, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ChartImage {
+    pub(super) name: Option<String>,
+    pub(super) tag: Option<String>,
+}
+
+impl ChartImage {
+    pub(super) fn of(values: Option<&Values>) -> ChartImage {
+        let text = |path: &str| values.and_then(|values| values.text(path)).map(str::to_owned);
+        ChartImage {
+            name: text("debugContainer.image.name"),
+            tag: text("debugContainer.image.version").or_else(|| text("linkerdVersion")),
+        }
+    }
+}
+
+impl<'a> Wanted<'a> {
+    /// What the annotations of a pod or template ask for, if anything.
+    pub(super) fn of(meta: &'a Meta) -> Option<Wanted<'a>> {
+        let wanted = Wanted { name: meta.annotation(NAME), tag: meta.annotation(TAG) };
+        (wanted.name.is_some() || wanted.tag.is_some()).then_some(wanted)
+    }
+
+    /// Compares the image of a debug container.
+    pub(super) fn compare(&self, image: &str, default: &ChartImage) -> Runs {
+        let Ok(image) = image.parse::<ImageRef>() else { return Runs::Wanted };
+        // By digest alone the tag cannot be told.
+        if let (Some(wanted), Some(tag)) = (self.tag, &image.tag)
+            && wanted != tag
+        {
+            return Runs::Another;
+        }
+        let Some(wanted) = self.name.and_then(|name| name.parse::<ImageRef>().ok()) else {
+            return Runs::Wanted;
+        };
+        match &default.name {
+            _ if wanted.path() == image.path() => Runs::Wanted,
+            _ if wanted.name() != image.name() => Runs::Another,
+            Some(default) if *default == image.path() => Runs::Another,
+            // Neither the wanted nor the chart's: a mirror rewrote it.
+            Some(_) => Runs::Wanted,
+            None => Runs::PerhapsAnother,
+        }
+    }
+
+    /// Whether the chart sets that very image already, so that it runs either way.
+    pub(super) fn is_default(&self, default: &ChartImage) -> bool {
+        let same = |wanted: Option<&str>, default: &Option<String>| {
+            wanted.is_none_or(|wanted| default.as_deref() == Some(wanted))
+        };
+        same(self.name, &default.name) && same(self.tag, &default.tag)
+    }
+
+    /// The annotations, quoted.
+    pub(super) fn evidence(&self, object: &str, path: &str) -> Vec<Evidence> {
+        [(NAME, self.name), (TAG, self.tag)]
+            .into_iter()
+            .filter_map(|(key, value)| {
+                Some(Evidence::field(object, format!("{path}.annotations[{key}]"), value?))
+            })
+            .collect()
+    }
+
+    /// The options that set the same image in the chart.
+    pub(super) fn options(&self) -> String {
+        let option = |value: &str, text: Option<&str>| {
+            text.map(|text| format!(" --set '{value}={}'", text.replace('\'', r"'\''"))).unwrap_or_default()
+        };
+        option("debugContainer.image.name", self.name) + &option("debugContainer.image.version", self.tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirror_is_not_another_image_and_the_charts_is() {
+        let chart = ChartImage {
+            name: Some("cr.l5d.io/linkerd/debug".to_owned()),
+            tag: Some("edge-24.2.4".to_owned()),
+        };
+        let wanted = Wanted { name: Some("registry.corp/linkerd/debug"), tag: Some("edge-25.1.1") };
+        let name = Wanted { name: wanted.name, tag: None };
+        for (wanted, image, runs) in [
+            (wanted, "registry.corp/linkerd/debug:edge-25.1.1", Runs::Wanted),
+            (wanted, "cr.l5d.io/linkerd/debug:edge-24.2.4", Runs::Another),
+            (wanted, "cr.l5d.io/linkerd/debug:edge-25.1.1", Runs::Another),
+            (wanted, "mirror.corp/registry.corp/linkerd/debug:edge-25.1.1", Runs::Wanted),
+            (name, "mirror.corp/x/debug:whatever", Runs::Wanted),
+            (name, "cr.l5d.io/linkerd/debug@sha256:00", Runs::Another),
+            (name, "mirror.corp/x/netshoot:1", Runs::Another),
+        ] {
+            assert_eq!(wanted.compare(image, &chart), runs, "{wanted:?} {image}");
+        }
+        let unknown = ChartImage::default();
+        assert_eq!(name.compare("cr.l5d.io/linkerd/debug:x", &unknown), Runs::PerhapsAnother);
+        assert!(Wanted { name: Some("cr.l5d.io/linkerd/debug"), tag: None }.is_default(&chart));
+        assert!(!wanted.is_default(&chart));
+    }
+}
