@@ -51,6 +51,12 @@ pub enum Command {
     Collect(Box<Collect>),
     /// Check an embedded cluster with a known failure; without a name, list them.
     Demo(Demo),
+    /// List the checks.
+    List(List),
+    /// Explain a check: what it finds, why it matters, how to fix it, what it cannot see.
+    Explain(Explain),
+    /// Print a completion script for a shell.
+    Completions(Completions),
     /// Print the version of meshdoctor and of what it knows.
     Version(Version),
 }
@@ -206,6 +212,68 @@ pub struct Demo {
     pub report: Reports,
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// `meshdoctor list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only these checks or categories (comma-separated).
+    #[arg(value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The form of the list.
+    #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
+    pub output: ListFormat,
+}
+
+/// The form of `list`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// For people.
+    Table,
+    /// One id a line.
+    Name,
+    /// For programs.
+    Json,
+}
+
+/// `meshdoctor explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The check: its id, or the anchor of a row of `linkerd check`.
+    pub check: String,
+    /// The form of the page.
+    #[arg(short, long, value_enum, default_value_t = PageFormat::Text)]
+    pub output: PageFormat,
+}
+
+/// The form of `explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    /// For people.
+    Text,
+    /// As on the documentation page.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+/// `meshdoctor completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Shells with a completion script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    #[value(alias = "pwsh")]
+    Powershell,
+    Elvish,
 }
 
 /// `meshdoctor version`.

@@ -5,8 +5,11 @@
 pub mod args;
 mod check;
 mod collect;
+mod completions;
 mod demo;
 mod evidence;
+mod explain;
+mod list;
 mod output;
 mod progress;
 mod stop;
@@ -41,7 +44,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Check(args) => check::run(args),
         Command::Collect(args) => collect::run(args),
         Command::Demo(args) => demo::run(args),
-
+        Command::List(args) => list::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Completions(args) => completions::run(args),
         Command::Version(args) => version::run(args),
     };
     outcome.unwrap_or_else(|error| stopped(&words, &error))

@@ -60,7 +60,7 @@ pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bo
         }
     }
     if outputs.iter().all(|output| output.file.is_some()) && !quiet {
-        say(&format!("exit {}", report.verdict.status));
+        say(&render::table::result_line(report));
     }
     Ok(())
 }

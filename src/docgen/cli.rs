@@ -14,14 +14,14 @@ pub fn cli(command: &Command) -> String {
     command.build();
     let mut page = format!("{GENERATED}# The command line\n\n");
     if let Some(about) = command.get_about() {
-        _ = write!(page, "{about}\n\n");
+        _ = write!(page, "{}\n\n", sentence(&about.to_string()));
     }
     page.push_str("Exit statuses are listed in [exit-codes.md](exit-codes.md).\n\n");
     flags("Flags of every command", command.get_arguments().filter(|arg| arg.is_global_set()), &mut page);
     for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
         _ = write!(page, "## meshdoctor {}\n\n", subcommand.get_name());
         if let Some(about) = subcommand.get_long_about().or(subcommand.get_about()) {
-            _ = write!(page, "{about}\n\n");
+            _ = write!(page, "{}\n\n", sentence(&about.to_string()));
         }
         let usage = subcommand.clone().render_usage().to_string();
         _ = write!(page, "```text\n{}\n```\n\n", usage.trim_start_matches("Usage: "));
@@ -79,12 +79,18 @@ fn spelling(arg: &Arg) -> String {
     spelling
 }
 
+/// On one line, with a full stop: clap takes the last one away.
+fn sentence(text: &str) -> String {
+    let mut sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !sentence.is_empty() && !sentence.ends_with('.') {
+        sentence.push('.');
+    }
+    sentence
+}
+
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
-    let mut meaning = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    if !meaning.is_empty() && !meaning.ends_with('.') {
-        meaning.push('.');
-    }
+    let mut meaning = sentence(&help);
     let values = arg.get_possible_values();
     let values: Vec<String> = values
         .iter()

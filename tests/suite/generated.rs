@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use meshdoctor::{checks, docgen};
+use clap::CommandFactory;
+use clap_complete::Shell;
+use meshdoctor::{checks, cli, docgen};
 
 use crate::{cards, golden};
 
@@ -38,4 +40,19 @@ fn the_role_is_what_the_cards_need() {
 #[test]
 fn exit_statuses_are_documented() {
     golden::check("docs/exit-codes.md", &docgen::exit_codes());
+}
+
+#[test]
+fn flags_are_documented_and_completed() {
+    let command = cli::args::Cli::command();
+    golden::check("docs/cli.md", &docgen::cli(&command));
+    for (shell, ending) in [
+        (Shell::Bash, "bash"),
+        (Shell::Zsh, "zsh"),
+        (Shell::Fish, "fish"),
+        (Shell::PowerShell, "ps1"),
+        (Shell::Elvish, "elv"),
+    ] {
+        golden::check(&format!("completions/meshdoctor.{ending}"), &docgen::completion(shell, &command));
+    }
 }

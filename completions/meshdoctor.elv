@@ -1,0 +1,180 @@
+# Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[meshdoctor] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'meshdoctor'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'meshdoctor'= {
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand demo 'Check an embedded cluster with a known failure; without a name, list them'
+            cand list 'List the checks'
+            cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+            cand completions 'Print a completion script for a shell'
+            cand version 'Print the version of meshdoctor and of what it knows'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'meshdoctor;check'= {
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'
+            cand --complete 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). What a dump does not hold is unknown otherwise'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --at 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken'
+            cand --linkerd-cli 'The operator''s linkerd command: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read'
+            cand -L 'The namespace of the control plane; found by its labels when not given'
+            cand --linkerd-namespace 'The namespace of the control plane; found by its labels when not given'
+            cand --cni-namespace 'The namespace of linkerd-cni; found by its labels when not given'
+            cand --kubeconfig 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'The context of the kubeconfig to use'
+            cand --as 'Act as this user'
+            cand --as-group 'Act as a member of this group. Repeatable'
+            cand --request-timeout 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever'
+            cand --timeout 'How long the whole run may take; what is not read by then is not judged'
+            cand --only 'Run only these checks or categories (comma-separated)'
+            cand --skip 'Leave out these checks or categories (comma-separated)'
+            cand -n 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged'
+            cand --namespace 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged'
+            cand --fail-on 'Exit with 1 when there is a finding of at least this severity'
+            cand --on-unknown 'What evidence that could not be had means for the exit status'
+            cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand --save 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder'
+            cand -v 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --knowledge 'Read facts that age from this folder instead of the embedded ones'
+            cand --color 'When to use colour'
+            cand --live 'Read the live cluster, also where --nodes is given'
+            cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
+            cand -q 'Say nothing on standard error but errors'
+            cand --quiet 'Say nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;collect'= {
+            cand -o 'Where to: FILE.tar.gz, FILE.tar.zst or a folder'
+            cand --output 'Where to: FILE.tar.gz, FILE.tar.zst or a folder'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'
+            cand --complete 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). What a dump does not hold is unknown otherwise'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --at 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken'
+            cand --linkerd-cli 'The operator''s linkerd command: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read'
+            cand -L 'The namespace of the control plane; found by its labels when not given'
+            cand --linkerd-namespace 'The namespace of the control plane; found by its labels when not given'
+            cand --cni-namespace 'The namespace of linkerd-cni; found by its labels when not given'
+            cand --kubeconfig 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'The context of the kubeconfig to use'
+            cand --as 'Act as this user'
+            cand --as-group 'Act as a member of this group. Repeatable'
+            cand --request-timeout 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever'
+            cand --timeout 'How long the whole run may take; what is not read by then is not judged'
+            cand --only 'Run only these checks or categories (comma-separated)'
+            cand --skip 'Leave out these checks or categories (comma-separated)'
+            cand -v 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --color 'When to use colour'
+            cand --live 'Read the live cluster, also where --nodes is given'
+            cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
+            cand -q 'Say nothing on standard error but errors'
+            cand --quiet 'Say nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;demo'= {
+            cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand -v 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Say on standard error what is read: requests, bytes and time of each item'
+            cand --color 'When to use colour'
+            cand --cured 'Check the cluster after the remedy'
+            cand -q 'Say nothing on standard error but errors'
+            cand --quiet 'Say nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;list'= {
+            cand -o 'The form of the list'
+            cand --output 'The form of the list'
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;explain'= {
+            cand -o 'The form of the page'
+            cand --output 'The form of the page'
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;completions'= {
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;version'= {
+            cand -o 'The form of the answer'
+            cand --output 'The form of the answer'
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;help'= {
+            cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand demo 'Check an embedded cluster with a known failure; without a name, list them'
+            cand list 'List the checks'
+            cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+            cand completions 'Print a completion script for a shell'
+            cand version 'Print the version of meshdoctor and of what it knows'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'meshdoctor;help;check'= {
+        }
+        &'meshdoctor;help;collect'= {
+        }
+        &'meshdoctor;help;demo'= {
+        }
+        &'meshdoctor;help;list'= {
+        }
+        &'meshdoctor;help;explain'= {
+        }
+        &'meshdoctor;help;completions'= {
+        }
+        &'meshdoctor;help;version'= {
+        }
+        &'meshdoctor;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,144 @@
+# Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_meshdoctor_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_meshdoctor_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_meshdoctor_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_meshdoctor_using_subcommand
+    set -l cmd (__fish_meshdoctor_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity' -r -f -a "error\t''
+warning\t''
+info\t''
+never\t''"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-unknown -d 'What evidence that could not be had means for the exit status' -r -f -a "fail\t'Exit with 4'
+pass\t'Exit with 0'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read facts that age from this folder instead of the embedded ones' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the remedy'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'The form of the list' -r -f -a "table\t'For people'
+name\t'One id a line'
+json\t'For programs'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'The form of the page' -r -f -a "text\t'For people'
+markdown\t'As on the documentation page'
+json\t'For programs'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'The form of the answer' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,0 +1,202 @@
+# Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'meshdoctor'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'meshdoctor' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'meshdoctor;check' {
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). What a dump does not hold is unknown otherwise')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The operator''s linkerd command: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'The namespace of linkerd-cni; found by its labels when not given')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Act as this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Act as a member of this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long the whole run may take; what is not read by then is not judged')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks or categories (comma-separated)')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Leave out these checks or categories (comma-separated)')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 when there is a finding of at least this severity')
+            [CompletionResult]::new('--on-unknown', '--on-unknown', [CompletionResultType]::ParameterName, 'What evidence that could not be had means for the exit status')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--knowledge', '--knowledge', [CompletionResultType]::ParameterName, 'Read facts that age from this folder instead of the embedded ones')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;collect' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to: FILE.tar.gz, FILE.tar.zst or a folder')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to: FILE.tar.gz, FILE.tar.zst or a folder')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). What a dump does not hold is unknown otherwise')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The operator''s linkerd command: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'The namespace of linkerd-cni; found by its labels when not given')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Act as this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Act as a member of this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long the whole run may take; what is not read by then is not judged')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks or categories (comma-separated)')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Leave out these checks or categories (comma-separated)')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;demo' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--cured', '--cured', [CompletionResultType]::ParameterName, 'Check the cluster after the remedy')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;list' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;explain' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the page')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;completions' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;version' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'meshdoctor;help;check' {
+            break
+        }
+        'meshdoctor;help;collect' {
+            break
+        }
+        'meshdoctor;help;demo' {
+            break
+        }
+        'meshdoctor;help;list' {
+            break
+        }
+        'meshdoctor;help;explain' {
+            break
+        }
+        'meshdoctor;help;completions' {
+            break
+        }
+        'meshdoctor;help;version' {
+            break
+        }
+        'meshdoctor;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

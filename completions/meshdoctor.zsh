@@ -1,0 +1,355 @@
+#compdef meshdoctor
+# Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+
+autoload -U is-at-least
+
+_meshdoctor() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_meshdoctor_commands" \
+"*::: :->meshdoctor" \
+&& ret=0
+    case $state in
+    (meshdoctor)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:meshdoctor-command-$line[1]:"
+        case $line[1] in
+            (check)
+_arguments "${_arguments_options[@]}" : \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
+'--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
+'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not judged]:DURATION:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*-n+[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
+'*--namespace=[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
+'--fail-on=[Exit with 1 when there is a finding of at least this severity]:FAIL_ON:(error warning info never)' \
+'--on-unknown=[What evidence that could not be had means for the exit status]:ON_UNKNOWN:((fail\:"Exit with 4"
+pass\:"Exit with 0"))' \
+'*-o+[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--knowledge=[Read facts that age from this folder instead of the embedded ones]:DIR:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'(--bundle)--live[Read the live cluster, also where --nodes is given]' \
+'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'(-v --verbose)-q[Say nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(collect)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'--output=[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
+'--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
+'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not judged]:DURATION:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'(--bundle)--live[Read the live cluster, also where --nodes is given]' \
+'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'(-v --verbose)-q[Say nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(demo)
+_arguments "${_arguments_options[@]}" : \
+'*-o+[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'--cured[Check the cluster after the remedy]' \
+'(-v --verbose)-q[Say nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::name -- The demo to check:_default' \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the list]:OUTPUT:((table\:"For people"
+name\:"One id a line"
+json\:"For programs"))' \
+'--output=[The form of the list]:OUTPUT:((table\:"For people"
+name\:"One id a line"
+json\:"For programs"))' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::only -- Only these checks or categories (comma-separated):_default' \
+&& ret=0
+;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the page]:OUTPUT:((text\:"For people"
+markdown\:"As on the documentation page"
+json\:"For programs"))' \
+'--output=[The form of the page]:OUTPUT:((text\:"For people"
+markdown\:"As on the documentation page"
+json\:"For programs"))' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':check -- The check\: its id, or the anchor of a row of `linkerd check`:_default' \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':shell -- The shell:(bash zsh fish powershell elvish)' \
+&& ret=0
+;;
+(version)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the answer]:OUTPUT:((text\:"For people"
+json\:"For programs"))' \
+'--output=[The form of the answer]:OUTPUT:((text\:"For people"
+json\:"For programs"))' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_meshdoctor__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:meshdoctor-help-command-$line[1]:"
+        case $line[1] in
+            (check)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(collect)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(demo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(version)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+}
+
+(( $+functions[_meshdoctor_commands] )) ||
+_meshdoctor_commands() {
+    local commands; commands=(
+'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'demo:Check an embedded cluster with a known failure; without a name, list them' \
+'list:List the checks' \
+'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
+'completions:Print a completion script for a shell' \
+'version:Print the version of meshdoctor and of what it knows' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'meshdoctor commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__check_commands] )) ||
+_meshdoctor__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor check commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__collect_commands] )) ||
+_meshdoctor__subcmd__collect_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor collect commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__completions_commands] )) ||
+_meshdoctor__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor completions commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__demo_commands] )) ||
+_meshdoctor__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor demo commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__explain_commands] )) ||
+_meshdoctor__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor explain commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help_commands] )) ||
+_meshdoctor__subcmd__help_commands() {
+    local commands; commands=(
+'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'demo:Check an embedded cluster with a known failure; without a name, list them' \
+'list:List the checks' \
+'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
+'completions:Print a completion script for a shell' \
+'version:Print the version of meshdoctor and of what it knows' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'meshdoctor help commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__check_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help check commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__collect_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__collect_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help collect commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__completions_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help completions commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__demo_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help demo commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__explain_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help explain commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__help_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help help commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__list_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help list commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__version_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__version_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help version commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__list_commands] )) ||
+_meshdoctor__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor list commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__version_commands] )) ||
+_meshdoctor__subcmd__version_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor version commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_meshdoctor" ]; then
+    _meshdoctor "$@"
+else
+    compdef _meshdoctor meshdoctor
+fi
