@@ -13,5 +13,7 @@ mod golden;
 mod honesty;
 mod matrix;
 mod render;
+mod retold;
 mod samples;
 mod stories;
+mod variants;

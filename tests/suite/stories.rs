@@ -3,15 +3,34 @@
 
 use std::collections::BTreeSet;
 
+use meshdoctor::checks;
 use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::demo::{DEMOS, Demo, State};
+use meshdoctor::finding::Severity;
 use meshdoctor::item::{Item, Kind};
+use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::node::{Effective, RuntimeKind};
+use meshdoctor::policy::{self, Policy};
+use meshdoctor::report::{self, Question, Report};
 use meshdoctor::scene::Scene;
-use meshdoctor::source::Fetched;
+use meshdoctor::source::{Fetched, Source};
 
 fn scene(demo: &Demo, state: State) -> Scene {
     demo.scene(state).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The report on a cluster: every check.
+pub fn judge(scene: &Scene) -> Report {
+    let checks: Vec<_> = checks::all().collect();
+    let collected = collect_now(&scene.memory, &policy::items(&checks), &scene.options, None);
+    let question = Question {
+        checks: &checks,
+        policy: &Policy::default(),
+        settings: &scene.settings,
+        knowledge: Knowledge::embedded(),
+        origin: scene.memory.origin(),
+    };
+    report::judge(&question, &collected)
 }
 
 /// Everything that a demo holds.
@@ -35,6 +54,15 @@ fn every_demo_is_a_cluster_that_can_be_read_to_the_last_object() {
                 assert_eq!(node.meta.errors, [], "{} {state:?}: {}", demo.name, node.node);
             }
         }
+    }
+}
+
+#[test]
+fn after_the_remedy_nothing_is_left_to_do() {
+    for demo in DEMOS {
+        let report = judge(&scene(demo, State::After));
+        let loud: Vec<_> = report.findings.iter().filter(|f| f.severity >= Severity::Warning).collect();
+        assert!(loud.is_empty(), "{}: {loud:#?}", demo.name);
     }
 }
 
