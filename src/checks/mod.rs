@@ -5,6 +5,7 @@
 
 pub mod context;
 
+mod cni;
 mod control_plane;
 mod debug;
 mod injection;
@@ -105,7 +106,8 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The tables of the categories, in alphabetical order.
-static TABLES: &[&[Check]] = &[control_plane::TABLE, debug::TABLE, injection::TABLE, native_sidecar::TABLE];
+static TABLES: &[&[Check]] =
+    &[cni::TABLE, control_plane::TABLE, debug::TABLE, injection::TABLE, native_sidecar::TABLE];
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {

@@ -4,6 +4,7 @@
 pub mod annotated;
 pub mod certificates;
 pub mod cluster;
+pub mod cni;
 pub mod control_plane;
 pub mod downtime;
 pub mod injection;
@@ -11,6 +12,7 @@ pub mod installed;
 pub mod node;
 pub mod objects;
 pub mod owners;
+pub mod sandbox;
 pub mod skew;
 pub mod values;
 

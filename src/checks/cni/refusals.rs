@@ -1,0 +1,52 @@
+//! The pods that linkerd-cni refuses, as its checks see them, and what ties them to their causes. Nothing here judges; the
+//! card of a check that uses a function names what it reads.
+
+use crate::checks::Context;
+use crate::finding::{Finding, Tie};
+use crate::item::Kind;
+use crate::missing::Missing;
+use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::owners::Owners;
+use crate::model::sandbox::{self, FailedAdd, KnownPods};
+
+/// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events; pods,
+/// ReplicaSets and Jobs make it surer.
+pub(super) fn failed_adds<'a>(ctx: &Context<'a>) -> Result<Vec<FailedAdd<'a>>, Missing> {
+    let events = ctx.seen::<Event>(Kind::Event)?;
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut adds = adds_among(ctx, events, &owners);
+    let own = ctx.namespaces();
+    adds.retain(|add| {
+        ctx.judges(add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
+    });
+    Ok(adds)
+}
+
+fn adds_among<'a>(ctx: &Context<'a>, events: &'a [Event], owners: &Owners<'_>) -> Vec<FailedAdd<'a>> {
+    let pods = match ctx.every::<Pod>(Kind::Pod) {
+        Ok(every) => KnownPods::Every(every),
+        Err(_) => KnownPods::Some(ctx.hints::<Pod>(Kind::Pod)),
+    };
+    sandbox::failed_adds(events, pods, owners, ctx.knowledge, ctx.now())
+}
+
+/// A finding about one refused pod.
+pub(super) fn refused(ctx: &Context<'_>, add: &FailedAdd<'_>, message: impl Into<String>) -> Finding {
+    let mut finding =
+        ctx.finding(add.owner.subject(vec![add.pod.to_owned()]), message).evidence(add.evidence());
+    if let Some(signature) = add.signature {
+        finding = finding.tie(everywhere(&signature.id)).tie(on_node(&signature.id, add.node));
+    }
+    if add.waits { finding } else { finding.likely() }
+}
+
+/// What ties a cause that holds for every node to the pods that are refused with a signature.
+pub(super) fn everywhere(signature: &str) -> Tie {
+    Tie::Fact(format!("cni-add {signature}"))
+}
+
+/// What ties a cause on one node to the pods that are refused there with a signature: never to pods of another node, nor
+/// to those that fail there for another reason.
+pub(super) fn on_node(signature: &str, node: &str) -> Tie {
+    Tie::Fact(format!("cni-add {signature} on {node}"))
+}

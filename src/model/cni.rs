@@ -1,0 +1,164 @@
+//! linkerd-cni as the API server shows it: its DaemonSets, its pods, its configuration. Reads objects that it is handed;
+//! what they mean is for the checks. The pods that it refuses are in [`super::sandbox`].
+
+use std::collections::BTreeMap;
+
+use super::objects::{ConfigMap, Pod, PodTemplate, Workload};
+use crate::version::CniVersion;
+
+/// The container that installs the plugin on a node.
+pub const INSTALLER: &str = "install-cni";
+/// The DaemonSet's annotation that names the tool it came by: `linkerd/helm v1.6.2`, `linkerd/cli edge-25.4.4`.
+const CREATED_BY: &str = "linkerd.io/created-by";
+
+/// Whether a DaemonSet is linkerd-cni's, by its labels or by what it runs: charts are installed under any name.
+pub fn is_installer(workload: &Workload) -> bool {
+    let meta = &workload.metadata;
+    let labelled =
+        meta.label("k8s-app") == Some("linkerd-cni") || meta.label("linkerd.io/cni-resource") == Some("true");
+    labelled && workload.spec.template.spec.container(INSTALLER).is_some()
+}
+
+/// Whether a pod is an installer's.
+pub fn is_installer_pod(pod: &Pod) -> bool {
+    let labelled = pod.metadata.label("k8s-app") == Some("linkerd-cni")
+        || pod.metadata.label("linkerd.io/cni-resource") == Some("true");
+    labelled && pod.spec.container(INSTALLER).is_some()
+}
+
+/// The plugin's version in a template, by the installer's image.
+pub fn version_of(template: &PodTemplate) -> Option<CniVersion> {
+    template.spec.container(INSTALLER).map(|container| CniVersion::from_image(&container.image))
+}
+
+/// Whether the installer runs in a pod: only then has it brought its plugin and its entry to the node.
+pub fn is_running(pod: &Pod) -> bool {
+    pod.container_status(INSTALLER).is_some_and(|status| status.state.running.is_some())
+}
+
+/// The tool that a DaemonSet of linkerd-cni was installed with, which decides how a value of the chart is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstalledBy {
+    /// `helm install`, or a tool that renders the chart.
+    Helm,
+    /// `linkerd install-cni`.
+    Cli,
+}
+
+/// How a DaemonSet was installed; Helm where nothing says.
+pub fn installed_by(set: &Workload) -> InstalledBy {
+    match set.metadata.annotation(CREATED_BY) {
+        Some(tool) if tool.starts_with("linkerd/cli") => InstalledBy::Cli,
+        Some(_) | None => InstalledBy::Helm,
+    }
+}
+
+/// What of the plugin is on which node, as the API server knows it.
+#[derive(Debug, Default)]
+pub struct Installed<'a> {
+    by_node: BTreeMap<&'a str, &'a Pod>,
+    /// The DaemonSets, in any namespace.
+    pub sets: Vec<&'a Workload>,
+}
+
+impl<'a> Installed<'a> {
+    /// Files the installers among pods and DaemonSets by node.
+    pub fn new(pods: &'a [Pod], daemon_sets: &'a [Workload]) -> Installed<'a> {
+        let installers = pods.iter().filter(|pod| is_installer_pod(pod) && is_running(pod));
+        Installed {
+            by_node: installers.map(|pod| (pod.spec.node_name.as_str(), pod)).collect(),
+            sets: daemon_sets.iter().filter(|set| is_installer(set)).collect(),
+        }
+    }
+
+    /// The pod whose installer runs on a node.
+    pub fn pod_on(&self, node: &str) -> Option<&'a Pod> {
+        self.by_node.get(node).copied()
+    }
+
+    /// The plugin's version on a node: that of the installer which runs there, else of the only DaemonSet.
+    pub fn version_on(&self, node: &str) -> Option<CniVersion> {
+        let of_pod = |pod: &Pod| {
+            let container = pod.spec.container(INSTALLER)?;
+            Some(CniVersion::from_image(&container.image))
+        };
+        self.pod_on(node).and_then(of_pod).or_else(|| match self.sets.as_slice() {
+            [only] => version_of(&only.spec.template),
+            _ => None,
+        })
+    }
+}
+
+/// A setting of the plugin (below `linkerd` in its entry) as the ConfigMap's template has it: what the installer writes
+/// on nodes when it starts.
+pub fn template_setting(config: &ConfigMap, setting: &str) -> Option<serde_json::Value> {
+    let template: serde_json::Value = serde_json::from_str(config.data.get("cni_network_config")?).ok()?;
+    // The template is one entry, or (in other hands) a list that holds it.
+    let entry = match template.get("plugins").and_then(serde_json::Value::as_array) {
+        None => &template,
+        Some(plugins) => plugins.iter().find(|plugin| plugin["type"] == "linkerd-cni")?,
+    };
+    entry.get("linkerd")?.get(setting).filter(|value| !value.is_null()).cloned()
+}
+
+/// Whether the ConfigMap's template could be read at all.
+pub fn template_reads(config: &ConfigMap) -> bool {
+    let template = config.data.get("cni_network_config");
+    template.is_some_and(|text| serde_json::from_str::<serde_json::Value>(text).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(template: &str) -> ConfigMap {
+        let data = [("cni_network_config".to_owned(), template.to_owned())];
+        ConfigMap { data: data.into(), ..ConfigMap::default() }
+    }
+
+    #[test]
+    fn a_template_is_an_entry_or_a_list_that_holds_one() {
+        let mode = |template: &str| template_setting(&config(template), "iptables-mode");
+        let entry = r#"{"type": "linkerd-cni", "linkerd": {"iptables-mode": "nft", "proxy-uid": 2102}}"#;
+        assert_eq!(mode(entry), Some("nft".into()));
+        assert_eq!(mode(&format!(r#"{{"plugins": [{{"type": "x"}}, {entry}]}}"#)), Some("nft".into()));
+        assert_eq!(mode(r#"{"type": "linkerd-cni", "linkerd": {}}"#), None);
+        assert!(template_reads(&config(entry)) && !template_reads(&config("{")));
+    }
+
+    fn pod(name: &str, node: &str, image: &str, state: &serde_json::Value) -> Pod {
+        serde_json::from_value(serde_json::json!({
+            "metadata": {"namespace": "linkerd-cni", "name": name, "labels": {"k8s-app": "linkerd-cni"}},
+            "spec": {"nodeName": node, "containers": [{"name": INSTALLER, "image": image}]},
+            "status": {"containerStatuses": [{"name": INSTALLER, "state": state}]},
+        }))
+        .expect("a pod")
+    }
+
+    #[test]
+    fn a_node_has_the_plugin_of_the_installer_that_runs_there() {
+        let pods = [
+            pod("a", "n1", "r/cni-plugin:v1.6.0", &serde_json::json!({"running": {}})),
+            pod(
+                "b",
+                "n2",
+                "r/cni-plugin:v1.6.2",
+                &serde_json::json!({"waiting": {"reason": "ContainerCreating"}}),
+            ),
+        ];
+        let set: Workload = serde_json::from_value(serde_json::json!({
+            "metadata": {"namespace": "linkerd-cni", "name": "linkerd-cni", "labels": {"k8s-app": "linkerd-cni"},
+                "annotations": {CREATED_BY: "linkerd/cli edge-25.4.4"}},
+            "spec": {"template": {"spec": {"containers": [{"name": INSTALLER, "image": "r/cni-plugin:v1.6.2"}]}}},
+        }))
+        .expect("a DaemonSet");
+        assert_eq!(installed_by(&set), InstalledBy::Cli);
+        let sets = [set];
+        let installed = Installed::new(&pods, &sets);
+        let version = |node| installed.version_on(node).map(|version| version.to_string());
+        assert_eq!(version("n1").as_deref(), Some("v1.6.0"));
+        assert_eq!(version("n2").as_deref(), Some("v1.6.2"));
+        assert!(installed.pod_on("n2").is_none());
+        assert_eq!(Installed::new(&pods, &[]).version_on("n2"), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! Pods whose sandbox linkerd-cni refuses, joined from events and pods. An event is history; whether its pod still waits
+//! is asked of the pod. Pure; what a refusal means is for the checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::objects::{ContainerStatus, Event, Pod};
+use super::owners::{Owner, Owners};
+use crate::finding::{Evidence, Place};
+use crate::knowledge::{Knowledge, Signature};
+
+/// How long after its last event a sandbox counts as refused where the pod itself was not seen. The kubelet tries again
+/// every few minutes at least, and the API server keeps events for an hour.
+const RECENT: SignedDuration = SignedDuration::from_mins(75);
+
+/// A pod whose sandbox linkerd-cni refused, and that is not known to have got one since.
+#[derive(Debug, Clone)]
+pub struct FailedAdd<'a> {
+    /// The pod's namespace.
+    pub namespace: &'a str,
+    /// The pod's name.
+    pub pod: &'a str,
+    /// What it belongs to.
+    pub owner: Owner,
+    /// Its node; empty when nobody says.
+    pub node: &'a str,
+    /// What the answer means; `None` for one that nobody has described.
+    pub signature: Option<&'a Signature>,
+    /// What the plugin answered.
+    pub answer: &'a str,
+    /// The event.
+    pub event: &'a Event,
+    /// Whether the pod was seen to wait still; otherwise only the event says so.
+    pub waits: bool,
+}
+
+impl FailedAdd<'_> {
+    /// Whether the answer has that signature.
+    pub fn is(&self, signature: &str) -> bool {
+        self.signature.is_some_and(|known| known.id == signature)
+    }
+
+    /// The event, quoted.
+    pub fn evidence(&self) -> Evidence {
+        Evidence {
+            place: Place::Event {
+                object: format!("Pod {}/{}", self.namespace, self.pod),
+                reason: self.event.reason.clone(),
+                count: self.event.count,
+                last: self.event.last,
+            },
+            said: format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.answer),
+        }
+    }
+}
+
+/// Which pods are known.
+#[derive(Debug, Clone, Copy)]
+pub enum KnownPods<'a> {
+    /// Every one there is: a pod that is not among them is gone.
+    Every(&'a [Pod]),
+    /// Some, perhaps none.
+    Some(&'a [Pod]),
+}
+
+/// The pods that wait for a sandbox because of linkerd-cni, each by the last thing that the plugin said of it, ordered by
+/// namespace and name. Pods that are gone, run, or have ended are left out.
+pub fn failed_adds<'a>(
+    events: &'a [Event],
+    pods: KnownPods<'a>,
+    owners: &Owners<'_>,
+    knowledge: &'a Knowledge,
+    now: Timestamp,
+) -> Vec<FailedAdd<'a>> {
+    let last = last_refusals(events, knowledge);
+    if last.is_empty() {
+        return Vec::new();
+    }
+    let (list, every) = match pods {
+        KnownPods::Every(list) => (list, true),
+        KnownPods::Some(list) => (list, false),
+    };
+    let wanted: BTreeSet<(&str, &str)> =
+        last.keys().map(|(namespace, name, _)| (*namespace, *name)).collect();
+    let known: BTreeMap<(&str, &str), &Pod> = list
+        .iter()
+        .map(|pod| ((pod.metadata.namespace.as_str(), pod.metadata.name.as_str()), pod))
+        .filter(|(key, _)| wanted.contains(key))
+        .collect();
+    let mut failed = Vec::new();
+    for ((namespace, name, uid), refusal) in last {
+        let pod = known.get(&(namespace, name)).copied();
+        let waits = match pod {
+            // Another pod of that name: a StatefulSet's before this one.
+            Some(pod) if !uid.is_empty() && !pod.metadata.uid.is_empty() && uid != pod.metadata.uid => {
+                continue;
+            }
+            Some(pod) if !waits_for_sandbox(pod, refusal.event.last) => continue,
+            Some(_) => true,
+            None if every || refusal.event.last.is_some_and(|last| now.duration_since(last) > RECENT) => {
+                continue;
+            }
+            None => false,
+        };
+        let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        failed.push(FailedAdd {
+            namespace,
+            pod: name,
+            owner: pod.map_or_else(|| itself(namespace, name), |pod| owners.of(pod)),
+            node: node.unwrap_or(&refusal.event.host),
+            signature: refusal.signature,
+            answer: refusal.answer,
+            event: refusal.event,
+            waits,
+        });
+    }
+    failed
+}
+
+/// What the plugin said of a pod.
+struct Refusal<'a> {
+    event: &'a Event,
+    answer: &'a str,
+    signature: Option<&'a Signature>,
+}
+
+/// The last refusal of each pod, by namespace, name and uid. The two event APIs show one event twice.
+fn last_refusals<'a>(
+    events: &'a [Event],
+    knowledge: &'a Knowledge,
+) -> BTreeMap<(&'a str, &'a str, &'a str), Refusal<'a>> {
+    let mut last: BTreeMap<(&str, &str, &str), Refusal<'_>> = BTreeMap::new();
+    for event in events.iter().filter(|e| e.about.kind == "Pod" && e.message.contains("linkerd-cni")) {
+        let Some(failure) = knowledge.signatures().match_add_failure(&event.message) else { continue };
+        let key = (event.about.namespace.as_str(), event.about.name.as_str(), event.about.uid.as_str());
+        if last.get(&key).is_none_or(|held| held.event.last < event.last) {
+            last.insert(key, Refusal { event, answer: failure.answer, signature: failure.signature });
+        }
+    }
+    last
+}
+
+fn itself(namespace: &str, name: &str) -> Owner {
+    Owner { kind: "Pod".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+/// Whether a pod still lacks the sandbox that it was refused at that moment. After a node restarts, pods that ran before
+/// need a new one: that something in them ran earlier says nothing.
+fn waits_for_sandbox(pod: &Pod, refused: Option<Timestamp>) -> bool {
+    if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+        return false;
+    }
+    // From Kubernetes 1.29 on the kubelet says it outright.
+    if let Some(condition) = pod.condition("PodReadyToStartContainers") {
+        return condition.status != "True";
+    }
+    let Some(refused) = refused else { return has_started_nothing(pod) };
+    let since = |started: Option<Timestamp>| started.is_some_and(|started| started >= refused);
+    !statuses(pod).any(|status| {
+        let (now, before) = (&status.state, &status.last_state);
+        let ended = [&now.terminated, &before.terminated];
+        now.running.is_some()
+            || ended.into_iter().flatten().any(|ended| since(ended.started_at.or(ended.finished_at)))
+            || waits_for_something_else(status)
+    })
+}
+
+/// Whether a pod is bound to a node, and nothing in it has ever started.
+pub fn has_started_nothing(pod: &Pod) -> bool {
+    let waiting = !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
+    let bound = !pod.spec.node_name.is_empty();
+    waiting
+        && bound
+        && !statuses(pod).any(|status| {
+            let state = &status.state;
+            state.running.is_some() || state.terminated.is_some() || status.restart_count > 0
+        })
+}
+
+/// Whether a container waits for what comes after the sandbox: its image, its restart.
+pub fn waits_for_something_else(status: &ContainerStatus) -> bool {
+    let waiting = status.state.waiting.as_ref();
+    waiting.is_some_and(|waiting| {
+        !matches!(waiting.reason.as_str(), "" | "ContainerCreating" | "PodInitializing")
+    })
+}
+
+fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const NOW: &str = "2026-01-15T12:00:00Z";
+    const REFUSED: &str = "2026-01-15T11:58:00Z";
+
+    fn event(uid: &str, answer: &str, last: &str) -> Event {
+        let message = format!(
+            "Failed to create pod sandbox: plugin type=\"linkerd-cni\" name=\"x\" failed (add): {answer}"
+        );
+        serde_json::from_value(json!({
+            "metadata": {"namespace": "shop", "name": format!("e-{last}")},
+            "involvedObject": {"kind": "Pod", "namespace": "shop", "name": "web", "uid": uid},
+            "reason": "FailedCreatePodSandBox", "message": message, "lastTimestamp": last, "source": {"host": "n1"},
+        }))
+        .expect("an event")
+    }
+
+    fn pod(status: &Value) -> Pod {
+        serde_json::from_value(json!({
+            "metadata": {"namespace": "shop", "name": "web", "uid": "u1"},
+            "spec": {"nodeName": "n1"}, "status": status,
+        }))
+        .expect("a pod")
+    }
+
+    fn found(events: &[Event], pods: KnownPods<'_>) -> Vec<(String, bool)> {
+        let now = NOW.parse().expect("a time");
+        failed_adds(events, pods, &Owners::default(), Knowledge::embedded(), now)
+            .into_iter()
+            .map(|add| (add.signature.map_or("none", |s| s.id.as_str()).to_owned(), add.waits))
+            .collect()
+    }
+
+    fn waits(status: &Value) -> bool {
+        !found(&[event("u1", "Unauthorized", REFUSED)], KnownPods::Every(&[pod(status)])).is_empty()
+    }
+
+    #[test]
+    fn a_pod_waits_until_something_in_it_has_started_since() {
+        let container = |state: Value| json!({"phase": "Pending", "containerStatuses": [state]});
+        assert!(waits(&json!({"phase": "Pending"})));
+        assert!(waits(&container(json!({"state": {"waiting": {"reason": "ContainerCreating"}}}))));
+        assert!(!waits(&container(json!({"state": {"running": {"startedAt": "2026-01-15T11:59:00Z"}}}))));
+        assert!(!waits(&container(json!({"state": {"waiting": {"reason": "ImagePullBackOff"}}}))));
+        assert!(!waits(&json!({"phase": "Succeeded"})));
+        // The node restarted: the pod ran before, and waits for a new sandbox.
+        let before = json!({"exitCode": 255, "startedAt": "2026-01-13T09:00:00Z", "finishedAt": "2026-01-15T11:50:00Z"});
+        assert!(waits(&container(json!({"restartCount": 1, "state": {"terminated": before}}))));
+        let after = json!({"exitCode": 95, "startedAt": "2026-01-15T11:59:00Z", "finishedAt": "2026-01-15T11:59:10Z"});
+        assert!(!waits(&container(json!({"state": {"terminated": after}}))));
+        let ready =
+            |status: &str| json!({"conditions": [{"type": "PodReadyToStartContainers", "status": status}]});
+        assert!(waits(&ready("False")) && !waits(&ready("True")));
+    }
+
+    #[test]
+    fn events_of_pods_that_are_gone_or_were_called_the_same_are_history() {
+        let refused = [event("u0", "Unauthorized", REFUSED)];
+        assert!(found(&refused, KnownPods::Every(&[pod(&json!({}))])).is_empty());
+        assert!(found(&refused, KnownPods::Every(&[])).is_empty());
+        assert_eq!(found(&refused, KnownPods::Some(&[])), [("unauthorized".to_owned(), false)]);
+        let old = [event("u0", "Unauthorized", "2026-01-15T09:00:00Z")];
+        assert!(found(&old, KnownPods::Some(&[])).is_empty());
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        let events = [
+            event("u1", "exit status 127", REFUSED),
+            event("u1", "Unauthorized", "2026-01-15T11:50:00Z"),
+            event("u1", "something new", "2026-01-15T11:40:00Z"),
+        ];
+        assert_eq!(found(&events, KnownPods::Every(&[pod(&json!({}))])), [("exit-127".to_owned(), true)]);
+    }
+}
