@@ -10,7 +10,9 @@ mod control_plane;
 mod debug;
 mod injection;
 mod native_sidecar;
+mod renew;
 mod rewrite;
+mod versions;
 mod written;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -106,8 +108,14 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The tables of the categories, in alphabetical order.
-static TABLES: &[&[Check]] =
-    &[cni::TABLE, control_plane::TABLE, debug::TABLE, injection::TABLE, native_sidecar::TABLE];
+static TABLES: &[&[Check]] = &[
+    cni::TABLE,
+    control_plane::TABLE,
+    debug::TABLE,
+    injection::TABLE,
+    native_sidecar::TABLE,
+    versions::TABLE,
+];
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {

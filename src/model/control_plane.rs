@@ -9,8 +9,6 @@ use super::values::Values;
 use crate::finding::Evidence;
 use crate::version::{ImageRef, LinkerdVersion};
 
-/// The label with the name of the control plane's namespace on everything that belongs to it, injected pods included.
-pub const NAMESPACE_LABEL: &str = "linkerd.io/control-plane-ns";
 /// The annotation that says which tool made an object: `linkerd/cli edge-25.4.4`.
 pub const CREATED_BY: &str = "linkerd.io/created-by";
 /// The components without which no mesh works, in the order in which they depend on each other.

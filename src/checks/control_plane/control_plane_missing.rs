@@ -1,7 +1,7 @@
 //! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
 
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::objects::Workload;
 
@@ -39,7 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(Subject::object("Namespace", "", namespace), message)
         .evidence(Evidence::other("Deployments", seen))
-        .remedy(remedy)
-        .tie(Tie::Cluster);
+        .remedy(remedy);
+    let tie = |component: &&str| Tie::Fact(format!("component-missing:{component}"));
+    let finding = missing.iter().map(tie).fold(finding, Finding::tie);
+    // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
+    let finding = if missing.contains(&"proxy-injector") {
+        finding.tie(Tie::Fact("injector-does-not-answer".to_owned()))
+    } else {
+        finding
+    };
     Ok(vec![finding].into())
 }

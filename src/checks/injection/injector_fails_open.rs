@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{Unmeshed, injector_webhook, renew, silent_injector, unmeshed};
+use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, silent_injector, unmeshed};
+use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Step, StepKind, Subject};
 use crate::item::Kind;
@@ -155,11 +156,11 @@ fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
     }
     let mut steps: Vec<Step> = Vec::new();
     for (owner, pods) in by_owner {
-        let (kind, text, command) = renew(owner, &pods);
-        match steps.iter_mut().find(|step| step.text == text) {
-            None => steps.push(Step { kind, text: text.to_owned(), command }),
+        let step = renew(owner, &pods, CREATED_ONLY);
+        match steps.iter_mut().find(|held| held.text == step.text) {
+            None => steps.push(step),
             Some(Step { command: Some(held), .. }) => {
-                for line in command.iter().flat_map(|command| command.lines()) {
+                for line in step.command.iter().flat_map(|command| command.lines()) {
                     held.push('\n');
                     held.push_str(line);
                 }

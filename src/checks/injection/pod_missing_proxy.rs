@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::unmeshed::{Unmeshed, injector_webhook, renew, silent_injector, unmeshed};
+use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, silent_injector, unmeshed};
+use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Step, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
 use crate::model::owners::Owner;
@@ -32,7 +33,6 @@ fn finding(
     let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
     let first = &pods[0];
     let (object, path) = first.asked_by();
-    let (kind, text, command) = renew(owner, &names);
     let mut remedy = Remedy::verified_by("meshdoctor check --only injection").run(
         StepKind::Command,
         "See that the injector is ready; while it does not answer, new pods come up the same way",
@@ -41,7 +41,7 @@ fn finding(
             ctx.namespaces().control_plane
         ),
     );
-    remedy.steps.push(Step { kind, text: text.to_owned(), command });
+    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
     ctx.finding(
         owner.subject(names),
         "injection is asked for, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are refused \

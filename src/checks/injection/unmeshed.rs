@@ -1,7 +1,7 @@
 //! What the checks of this category start from: the injector's webhook, and the pods that ask for a proxy and have none.
 
 use crate::checks::Context;
-use crate::finding::{StepKind, Tie};
+use crate::finding::Tie;
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
@@ -37,6 +37,9 @@ impl Unmeshed<'_> {
         Tie::Pod(self.pod.metadata.namespace.clone(), self.pod.metadata.name.clone())
     }
 }
+
+/// Why pods have to be created again.
+pub(super) const CREATED_ONLY: &str = "a proxy is only ever added while a pod is created";
 
 /// What ties an injector that cannot answer to the pods that came up without it.
 pub(super) fn silent_injector() -> Tie {
@@ -84,32 +87,4 @@ pub(super) fn unmeshed<'a>(
             Decision::Skip(_) | Decision::Unknown => None,
         })
         .collect()
-}
-
-/// How the pods of a workload get their proxy: the step, in words that hold for every workload of its kind, and the
-/// command.
-pub(super) fn renew(owner: &Owner, pods: &[String]) -> (StepKind, &'static str, Option<String>) {
-    let namespace = &owner.namespace;
-    let delete = || Some(format!("kubectl -n {namespace} delete pod {}", pods.join(" ")));
-    match (owner.restartable(), owner.kind.as_str()) {
-        (Some(target), _) => (
-            StepKind::Command,
-            "Restart the workload: a proxy is only ever added while a pod is created",
-            Some(format!("kubectl -n {namespace} rollout restart {target}")),
-        ),
-        (None, "Pod") => (
-            StepKind::Note,
-            "Delete the pod and create it again from its manifest: nothing else does, and a proxy is only ever added \
-             while a pod is created",
-            None,
-        ),
-        (None, "Job" | "CronJob") => (
-            StepKind::Command,
-            "Delete the pod once its work may start again: the Job makes a new one, with a proxy",
-            delete(),
-        ),
-        (None, _) => {
-            (StepKind::Command, "Delete the pods: what owns them makes new ones, with a proxy", delete())
-        }
-    }
 }

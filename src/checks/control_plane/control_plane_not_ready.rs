@@ -1,0 +1,136 @@
+//! `control-plane-not-ready`: components of the control plane have too few ready pods; and what stands in their way.
+
+use super::failing::{Failing, event_evidence, failing};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::{CORE, Component, components};
+use crate::model::installed::COMPONENT;
+use crate::model::objects::{Event, Pod, Workload};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let namespace = &ctx.namespaces().control_plane;
+    let components = components(deployments, namespace);
+    if components.is_empty() {
+        ctx.every::<Workload>(Kind::Deployment)?;
+        return Ok(Verdict::not_applicable("no control plane is installed"));
+    }
+    let events = ctx.hints::<Event>(Kind::Event);
+    let findings = components.iter().filter_map(|component| {
+        let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
+        let off = wanted == 0 && !CORE.contains(&component.name);
+        if off || ready >= wanted.max(1) {
+            return None;
+        }
+        let own = pods.iter().filter(|pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace
+                && meta.label(COMPONENT) == Some(component.name)
+                && meta.deletion_timestamp.is_none()
+        });
+        let reason =
+            own.filter_map(|pod| failing(pod, events)).min_by_key(|failing| failing.container.is_none());
+        Some(finding(ctx, component, reason, events))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    component: &Component<'_>,
+    reason: Option<Failing>,
+    events: &[Event],
+) -> Finding {
+    let deployment = component.deployment;
+    let (namespace, name) = (&deployment.metadata.namespace, &deployment.metadata.name);
+    let (wanted, ready) = (component.wanted(), deployment.status.ready_replicas);
+    let object = format!("Deployment {namespace}/{name}");
+    let replicas = Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}"));
+    let (severity, message) = match (ready, component.name) {
+        (0, "identity") => (
+            Severity::Error,
+            "identity has no ready pod: a proxy that starts, or whose certificate runs out, gets none",
+        ),
+        (0, "destination") => (
+            Severity::Error,
+            "destination has no ready pod: a proxy that starts learns no endpoints and no policy; one that runs keeps \
+             what it knows",
+        ),
+        (0, "proxy-injector") => (
+            Severity::Error,
+            "the proxy injector has no ready pod: pods are created without a proxy, or not at all",
+        ),
+        (0, _) => (
+            Severity::Error,
+            "a component of the control plane has no ready pod: what it serves is not served",
+        ),
+        (_, _) => (
+            Severity::Warning,
+            "a component of the control plane has fewer ready pods than it should: the next loss of a node may be one \
+             too many",
+        ),
+    };
+    let remedy = remedy(namespace, component, reason.as_ref());
+    let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
+    ctx.finding(Subject::object("Deployment", namespace, name), message)
+        .severity(severity)
+        .evidence(replicas)
+        .evidences(why)
+        .remedy(remedy)
+}
+
+/// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.
+fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
+    let meta = &component.deployment.metadata;
+    let condition = component
+        .deployment
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True");
+    if let Some(condition) = condition {
+        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+        return Some(Evidence::field(object, "status.conditions[ReplicaFailure]", &condition.message));
+    }
+    let its = |event: &&Event| {
+        event.about.kind == "ReplicaSet"
+            && event.about.namespace == meta.namespace
+            && event.reason == "FailedCreate"
+            && event.about.name.rsplit_once('-').is_some_and(|(owner, _)| owner == meta.name)
+    };
+    let event = events.iter().filter(its).max_by_key(|event| event.last)?;
+    Some(event_evidence(&format!("ReplicaSet {}/{}", meta.namespace, event.about.name), event))
+}
+
+fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+    let selector = format!("{COMPONENT}={}", component.name);
+    if component.wanted() == 0 {
+        let name = &component.deployment.metadata.name;
+        return remedy.run(
+            StepKind::Command,
+            "Scale it up again",
+            format!("kubectl -n {namespace} scale deployment/{name} --replicas=1"),
+        );
+    }
+    let remedy = match reason {
+        Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
+            StepKind::Command,
+            "Read what the failing container said before it ended",
+            format!("kubectl -n {namespace} logs -l {selector} -c {container} --previous --tail=50"),
+        ),
+        _ => remedy,
+    };
+    remedy
+        .run(
+            StepKind::Command,
+            "See the state and the events of its pods",
+            format!("kubectl -n {namespace} describe pods -l {selector}"),
+        )
+        .step(
+            StepKind::Note,
+            "Mend what is named there: an image, a node, a quota, a certificate, a missing object",
+        )
+}

@@ -1,0 +1,127 @@
+//! Why a pod is not ready: the first thing that stands in its way, in the order in which a pod starts.
+
+use crate::finding::Evidence;
+use crate::model::objects::pod::{ContainerState, ContainerStatus, PROXY_CONTAINER};
+use crate::model::objects::{Event, Pod};
+
+/// What keeps a pod from being ready.
+pub(super) struct Failing {
+    /// The container that fails, if it is one.
+    pub container: Option<String>,
+    /// Whether it ran and ended, so that its former run left a log.
+    pub crashed: bool,
+    /// What is seen.
+    pub evidence: Evidence,
+}
+
+/// The first thing that stands in a pod's way; `None` when it is ready or says nothing.
+pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    if let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
+        let said = format!("{}: {}", scheduled.reason, scheduled.message);
+        let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
+        return Some(Failing { container: None, crashed: false, evidence });
+    }
+    if pod.is_finished() {
+        let evidence =
+            Evidence::field(object, "status.reason", format!("{} {}", pod.status.phase, pod.status.reason));
+        return Some(Failing { container: None, crashed: false, evidence });
+    }
+    let init = pod.status.init_container_statuses.iter().find(|status| !passed(status));
+    if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
+        return Some(of_container(&object, "initContainerStatuses", status));
+    }
+    // Containers of one pod wait for each other, the proxy for all of them: one that fails counts before one that is
+    // merely not ready, and any before the proxy.
+    let mut unready: Vec<&ContainerStatus> =
+        pod.status.container_statuses.iter().filter(|status| !status.ready).collect();
+    unready.sort_by_key(|status| {
+        (is_idle(&status.state), status.state.running.is_some(), status.name == PROXY_CONTAINER)
+    });
+    if let Some(status) = unready.first().filter(|status| !is_idle(&status.state)) {
+        return Some(of_container(&object, "containerStatuses", status));
+    }
+    // Nothing has started: the kubelet tells why in events only.
+    let event =
+        events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
+    let evidence = match event {
+        Some(event) => event_evidence(&object, event),
+        None => Evidence::field(object, "status", waiting_said(pod)?),
+    };
+    Some(Failing { container: None, crashed: false, evidence })
+}
+
+/// A warning about something, as evidence.
+pub(super) fn event_evidence(object: &str, event: &Event) -> Evidence {
+    let place = crate::finding::Place::Event {
+        object: object.to_owned(),
+        reason: event.reason.clone(),
+        count: event.count,
+        last: event.last,
+    };
+    Evidence { place, said: event.message.clone() }
+}
+
+fn is_about(event: &Event, pod: &Pod) -> bool {
+    let about = &event.about;
+    about.kind == "Pod" && about.name == pod.metadata.name && about.namespace == pod.metadata.namespace
+}
+
+/// Whether an init container let the next one start: it ended well, or it is a sidecar that runs.
+fn passed(status: &ContainerStatus) -> bool {
+    match (&status.state.terminated, &status.state.running) {
+        (Some(ended), _) => ended.exit_code == 0,
+        (None, Some(_)) => status.ready,
+        (None, None) => false,
+    }
+}
+
+/// Whether a container only waits for others: not its own fault.
+fn is_idle(state: &ContainerState) -> bool {
+    match (&state.waiting, &state.running, &state.terminated) {
+        (Some(waiting), _, _) => {
+            matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
+        }
+        (None, None, None) => true,
+        (None, _, _) => false,
+    }
+}
+
+fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
+    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    let mut said = match (&status.state.waiting, &status.state.terminated) {
+        (Some(waiting), _) if waiting.message.is_empty() => waiting.reason.clone(),
+        (Some(waiting), _) => format!("{}: {}", waiting.reason, waiting.message),
+        (None, Some(_)) => "terminated".to_owned(),
+        (None, None) => "running, and its readiness probe does not pass".to_owned(),
+    };
+    if let Some(ended) = ended {
+        said.push_str(&format!("; ended with exit code {} ({})", ended.exit_code, ended.reason));
+        if !ended.message.is_empty() {
+            said.push_str(&format!(": {}", last_line(&ended.message)));
+        }
+    }
+    if status.restart_count > 0 {
+        said.push_str(&format!("; restarted {} times", status.restart_count));
+    }
+    Failing {
+        container: Some(status.name.clone()),
+        crashed: status.last_state.terminated.is_some(),
+        evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
+    }
+}
+
+/// The last line with words in it: a container's last words can be long.
+fn last_line(message: &str) -> &str {
+    message.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// What a pod says of itself when no container does.
+fn waiting_said(pod: &Pod) -> Option<String> {
+    let ready = pod.condition("Ready");
+    if ready.is_some_and(|condition| condition.status == "True") {
+        return None;
+    }
+    let reason = ready.map_or("", |condition| condition.reason.as_str());
+    Some(format!("{}, not ready {reason}", pod.status.phase).trim_end().to_owned())
+}

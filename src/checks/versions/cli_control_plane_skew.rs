@@ -1,0 +1,70 @@
+//! `cli-control-plane-skew`: the operator's CLI and the control plane are not of one version.
+
+use super::installed::{installed, minors};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::version::{Channel, LinkerdVersion};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let installed = installed(ctx);
+    let cli = ctx.cli_version()?;
+    let Some((control_plane, seen)) = installed? else {
+        return Ok(Verdict::not_applicable("no control plane is installed"));
+    };
+    if cli.same_build(&control_plane) {
+        return Ok(Verdict::fine());
+    }
+    let table = ctx.knowledge.minors();
+    let ahead = match (cli.minor(table), control_plane.minor(table)) {
+        (Some(cli), Some(control_plane)) => cli.ahead_of(control_plane),
+        _ => None,
+    };
+    let difference = match ahead {
+        Some(0) if cli.channel() != control_plane.channel() => {
+            "from another channel than the control plane, though of its minor".to_owned()
+        }
+        Some(0) => "another build of the control plane's minor".to_owned(),
+        Some(ahead) if ahead < 0 => format!("{} older than the control plane", minors(ahead.unsigned_abs())),
+        Some(ahead) => format!("{} newer than the control plane", minors(ahead.unsigned_abs())),
+        None => "of a version that cannot be compared with the control plane's".to_owned(),
+    };
+    let finding = ctx
+        .finding(
+            Subject::thing("linkerd CLI"),
+            format!(
+                "the linkerd CLI is {difference}: what it checks, renders and injects belongs to another release than \
+                 what is installed"
+            ),
+        )
+        .evidence(Evidence::other("linkerd CLI", cli.as_str()))
+        .evidence(seen)
+        .remedy(remedy(&control_plane, ahead.is_some_and(|ahead| ahead > 0)));
+    Ok(vec![finding].into())
+}
+
+fn remedy(control_plane: &LinkerdVersion, newer: bool) -> Remedy {
+    let remedy = Remedy::verified_by("linkerd version");
+    let text = "Use the CLI of the installed version against this cluster";
+    let script = |path: &str| {
+        format!(
+            "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/{path} | LINKERD2_VERSION={control_plane} sh"
+        )
+    };
+    let remedy =
+        match control_plane.channel() {
+            Channel::Edge => remedy.run(StepKind::Command, text, script("install-edge")),
+            Channel::Stable => remedy.run(StepKind::Command, text, script("install")),
+            Channel::Enterprise | Channel::Preview | Channel::Unmarked => remedy
+                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
+            Channel::Dev | Channel::Git => remedy
+                .step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources")),
+        };
+    if newer {
+        remedy.step(
+            StepKind::Upgrade,
+            "Or, if an upgrade was begun with it, finish that: the control plane one minor at a time, then the workloads",
+        )
+    } else {
+        remedy
+    }
+}

@@ -1,0 +1,163 @@
+//! `data-plane-skew`: proxies of another version than the control plane that they talk to.
+
+use std::collections::BTreeMap;
+
+use super::installed::{installed, minors};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::model::control_plane::{proxy_version, tag_version};
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+use crate::version::{LinkerdVersion, MinorTable};
+
+/// The annotation that pins a proxy to a version.
+const PIN: &str = "config.linkerd.io/proxy-version";
+/// The annotation in which the injector says which proxy it added.
+const WRITTEN: &str = "linkerd.io/proxy-version";
+
+/// How a proxy differs from the control plane. Ordered by how the findings of one workload are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    Behind(u32),
+    Ahead(u32),
+    OtherBuild,
+    NotComparable,
+    Unreadable,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let Some((control_plane, seen)) = installed(ctx)? else {
+        return Ok(Verdict::not_applicable("no control plane is installed"));
+    };
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let home = &ctx.namespaces().control_plane;
+    let mut known: BTreeMap<&str, Option<Gap>> = BTreeMap::new();
+    let mut found: BTreeMap<(Gap, bool, Owner), Vec<&Pod>> = BTreeMap::new();
+    for pod in pods {
+        let Some(proxy) = pod.spec.proxy() else { continue };
+        let meta = &pod.metadata;
+        // The control plane's own proxies are of its version, or `control-plane-mixed-versions` says so.
+        let passed_over = meta.namespace == *home || pod.is_finished() || meta.deletion_timestamp.is_some();
+        if passed_over || !ctx.judges(&meta.namespace) {
+            continue;
+        }
+        let gap = *known
+            .entry(&proxy.image)
+            .or_insert_with(|| gap(proxy_version(pod).as_ref(), &control_plane, ctx.knowledge.minors()));
+        if let Some(gap) = gap {
+            found.entry((gap, meta.annotation(PIN).is_some(), owners.of(pod))).or_default().push(pod);
+        }
+    }
+    let findings = found
+        .into_iter()
+        .map(|((gap, pinned, owner), pods)| finding(ctx, gap, pinned, &owner, &pods).evidence(seen.clone()));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// How a proxy's version differs; `None` when it does not.
+fn gap(proxy: Option<&LinkerdVersion>, control_plane: &LinkerdVersion, table: &MinorTable) -> Option<Gap> {
+    let Some(proxy) = proxy else { return Some(Gap::Unreadable) };
+    if proxy.same_build(control_plane) {
+        return None;
+    }
+    let ahead = match (proxy.minor(table), control_plane.minor(table)) {
+        (Some(proxy), Some(control_plane)) => proxy.ahead_of(control_plane),
+        _ => None,
+    };
+    Some(match ahead {
+        None => Gap::NotComparable,
+        Some(0) => Gap::OtherBuild,
+        Some(ahead) if ahead < 0 => Gap::Behind(ahead.unsigned_abs()),
+        Some(ahead) => Gap::Ahead(ahead.unsigned_abs()),
+    })
+}
+
+fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Pod]) -> Finding {
+    let (severity, message) = match gap {
+        Gap::Behind(1) => (
+            Severity::Info,
+            "the proxy is one minor older than the control plane, which is supported: it gets the new one when its pod is \
+             created again"
+                .to_owned(),
+        ),
+        Gap::Behind(distance) => (
+            Severity::Warning,
+            format!(
+                "the proxy is {} older than the control plane, and only one is supported: what changed between them may \
+                 break discovery, policy or identity",
+                minors(distance)
+            ),
+        ),
+        Gap::Ahead(distance) => (
+            Severity::Warning,
+            format!(
+                "the proxy is {} newer than the control plane, which no release supports: it may ask for what the control \
+                 plane does not serve",
+                minors(distance)
+            ),
+        ),
+        Gap::OtherBuild => {
+            (Severity::Info, "the proxy is of another build of the control plane's minor".to_owned())
+        }
+        Gap::NotComparable => (
+            Severity::Info,
+            "the proxy's version cannot be compared with the control plane's: how far apart they are is not known"
+                .to_owned(),
+        ),
+        Gap::Unreadable => (
+            Severity::Info,
+            "neither the proxy's image tag nor its annotation states a version: whether it fits the control plane is not \
+             known"
+                .to_owned(),
+        ),
+    };
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let parameter = match gap {
+        Gap::Behind(distance) => format!("behind {distance}"),
+        Gap::Ahead(distance) => format!("ahead {distance}"),
+        Gap::OtherBuild => "other-build".to_owned(),
+        Gap::NotComparable => "not-comparable".to_owned(),
+        Gap::Unreadable => "unreadable".to_owned(),
+    };
+    ctx.finding(owner.subject(names.clone()), message)
+        .severity(severity)
+        .parameter(parameter)
+        .evidences(pods.first().into_iter().flat_map(|pod| proxy_seen(pod, pods.len())))
+        .remedy(remedy(gap, pinned, owner, &names))
+}
+
+/// What tells the version of a pod's proxy: its image, what the injector wrote where that has no readable tag, and what
+/// pins it.
+fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let more = if count > 1 { format!(" ({count} pods)") } else { String::new() };
+    let image = pod.spec.proxy().map(|proxy| proxy.image.as_str()).unwrap_or_default();
+    let annotation = |key: &str| {
+        let value = pod.metadata.annotation(key)?;
+        Some(Evidence::field(&object, format!("metadata.annotations[{key}]"), value))
+    };
+    let untagged = pod.spec.proxy().and_then(tag_version).is_none();
+    let written = untagged.then(|| annotation(WRITTEN)).flatten();
+    let seen = Evidence::field(&object, "containers[linkerd-proxy].image", format!("{image}{more}"));
+    std::iter::once(seen).chain(written).chain(annotation(PIN)).collect()
+}
+
+fn remedy(gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
+    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-skew");
+    if pinned {
+        remedy = remedy.step(
+            StepKind::Annotation,
+            format!("Remove {PIN}, which pins the proxy, from the pod template or its namespace"),
+        );
+    } else if matches!(gap, Gap::Ahead(_)) {
+        remedy = remedy.step(
+            StepKind::Upgrade,
+            "Finish the control plane's upgrade, or, if it was rolled back on purpose, go on with the next step",
+        );
+    }
+    remedy.steps.push(renew(owner, pods, "new pods get the proxy of the installed control plane"));
+    remedy
+}

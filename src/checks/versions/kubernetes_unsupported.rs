@@ -1,0 +1,93 @@
+//! `kubernetes-unsupported`: the API server is older than what the installed release needs, or newer than it documents.
+
+use super::installed::installed;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::version::{Channel, K8sMinor, LinkerdVersion};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let installed = installed(ctx);
+    let server = ctx.server_version()?;
+    let Some((linkerd, seen)) = installed? else {
+        return Ok(Verdict::not_applicable("no control plane is installed"));
+    };
+    let releases = ctx.knowledge.releases();
+    let range = match releases.kubernetes_range(&linkerd) {
+        Some(range) if !releases.is_beyond(&linkerd) => range,
+        _ => {
+            return Ok(Verdict::not_applicable(format!(
+                "which Kubernetes {linkerd} supports is not known here"
+            )));
+        }
+    };
+    let (severity, message, documented, remedy) = if server.minor() < range.minimum {
+        (
+            Severity::Error,
+            "the API server is older than the oldest Kubernetes that the installed Linkerd release supports: its next \
+             upgrade or restart may fail on what that server lacks",
+            format!("{} or newer", range.minimum),
+            upgrade(ctx, server.minor(), range.minimum),
+        )
+    } else if server.minor() > range.documented_maximum {
+        (
+            Severity::Info,
+            "the API server is newer than the newest Kubernetes that the installed Linkerd release documents; nothing is \
+             known to fail because of that alone",
+            format!("up to {}", range.documented_maximum),
+            documented_later(ctx, server.minor()),
+        )
+    } else {
+        return Ok(Verdict::fine());
+    };
+    let finding = ctx
+        .finding(Subject::thing("API server"), message)
+        .severity(severity)
+        .evidence(Evidence::other("API server /version", server.as_str()))
+        .evidence(seen)
+        .evidence(Evidence::other(format!("Kubernetes for {}", minor_of(ctx, &linkerd)), documented))
+        .remedy(remedy);
+    Ok(vec![vendors(finding, &linkerd)].into())
+}
+
+/// What a vendor's build supports is the vendor's to say; the open-source minor it is made from is a good guess.
+fn vendors(finding: Finding, linkerd: &LinkerdVersion) -> Finding {
+    match linkerd.channel() {
+        Channel::Enterprise | Channel::Unmarked | Channel::Preview => finding.likely(),
+        Channel::Stable | Channel::Edge | Channel::Dev | Channel::Git => finding,
+    }
+}
+
+fn minor_of(ctx: &Context<'_>, linkerd: &LinkerdVersion) -> String {
+    linkerd
+        .minor(ctx.knowledge.minors())
+        .map_or_else(|| linkerd.to_string(), |minor| format!("Linkerd {minor}"))
+}
+
+fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
+    let remedy = Remedy::verified_by("kubectl version")
+        .step(StepKind::Upgrade, format!("Upgrade Kubernetes to {minimum} or newer, one minor at a time"));
+    let fitting = ctx.knowledge.releases().rows().iter().rev().find(|row| row.kubernetes.minimum <= server);
+    match fitting {
+        Some(row) => remedy.step(
+            StepKind::Note,
+            format!("Until then stay at Linkerd {}, the newest that supports {server}", row.minor),
+        ),
+        None => remedy,
+    }
+}
+
+fn documented_later(ctx: &Context<'_>, server: K8sMinor) -> Remedy {
+    let remedy = Remedy::verified_by("meshdoctor check --only kubernetes-unsupported");
+    let documented =
+        ctx.knowledge.releases().rows().iter().find(|row| row.kubernetes.documented_maximum >= server);
+    match documented {
+        Some(row) => remedy.step(
+            StepKind::Upgrade,
+            format!("Plan the upgrade to Linkerd {}, whose documentation names {server}", row.minor),
+        ),
+        None => remedy.step(
+            StepKind::Note,
+            format!("Look at the release notes for {server}; no Linkerd release that is known here names it"),
+        ),
+    }
+}
