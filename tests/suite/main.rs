@@ -12,6 +12,7 @@ mod generated;
 mod golden;
 mod honesty;
 mod matrix;
+mod recordings;
 mod render;
 mod retold;
 mod samples;

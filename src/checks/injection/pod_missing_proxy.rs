@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, silent_injector, unmeshed};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
 use crate::model::owners::Owner;
@@ -42,16 +42,27 @@ fn finding(
         ),
     );
     remedy.steps.push(renew(owner, &names, CREATED_ONLY));
-    ctx.finding(
-        owner.subject(names),
-        "injection is asked for, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are refused \
-         wherever a mesh identity is required",
-    )
-    .evidence(Evidence::field(object, path, first.value))
-    .evidence(containers(first.pod, pods.len() - 1))
-    .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
-    .remedy(remedy)
-    .tie(silent_injector())
+    // What is broken when an extension's pod has no proxy is the extension, which its own rows of `linkerd check` judge.
+    let (severity, message) = if first.of_extension {
+        (
+            Severity::Info,
+            "pods of a Linkerd extension ask for injection and have no linkerd-proxy: no application is outside the mesh \
+             because of that, but what the extension serves may not work",
+        )
+    } else {
+        (
+            Severity::Error,
+            "injection is asked for, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are \
+             refused wherever a mesh identity is required",
+        )
+    };
+    ctx.finding(owner.subject(names), message)
+        .severity(severity)
+        .evidence(Evidence::field(object, path, first.value))
+        .evidence(containers(first.pod, pods.len() - 1))
+        .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
+        .remedy(remedy)
+        .tie(silent_injector())
 }
 
 /// The containers of a pod, none of which is the proxy.

@@ -19,6 +19,8 @@ pub(super) struct Unmeshed<'a> {
     pub level: Level,
     /// `enabled` or `ingress`.
     pub value: &'a str,
+    /// Whether it is part of one of Linkerd's extensions, which carry no application's traffic.
+    pub of_extension: bool,
 }
 
 impl Unmeshed<'_> {
@@ -40,6 +42,9 @@ impl Unmeshed<'_> {
 
 /// Why pods have to be created again.
 pub(super) const CREATED_ONLY: &str = "a proxy is only ever added while a pod is created";
+
+/// The label on everything that belongs to an extension.
+const EXTENSION: &str = "linkerd.io/extension";
 
 /// What ties an injector that cannot answer to the pods that came up without it.
 pub(super) fn silent_injector() -> Tie {
@@ -83,7 +88,12 @@ pub(super) fn unmeshed<'a>(
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
         .filter(|pod| pod.spec.proxy().is_none() && counts(pod))
         .filter_map(|pod| match admission.decide(&pod.metadata.namespace, &pod.metadata, &pod.spec) {
-            Decision::Inject { level, value } => Some(Unmeshed { pod, owner: owners.of(pod), level, value }),
+            Decision::Inject { level, value } => {
+                let home = admission.namespace(&pod.metadata.namespace).map(|namespace| &namespace.metadata);
+                let of_extension =
+                    home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION).is_some());
+                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension })
+            }
             Decision::Skip(_) | Decision::Unknown => None,
         })
         .collect()

@@ -1,0 +1,147 @@
+//! Recorded clusters, judged by every check: real installs give nothing of warning or above, and each recorded failure
+//! gives its finding, as a root, and nothing else of warning or above. The recordings lie outside the repository
+//! (`MESHDOCTOR_RECORDINGS`, else beside it); where there are none, that is said.
+
+use std::path::{Path, PathBuf};
+
+use meshdoctor::checks::{self, Check, Settings};
+use meshdoctor::collect::{Options, collect_now};
+use meshdoctor::finding::{Finding, Fingerprint, Severity};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy::{self, Policy};
+use meshdoctor::report::{Question, Report, judge};
+use meshdoctor::source::memory::Memory;
+use meshdoctor::source::{Completeness, Source};
+
+/// What comes out of each recorded failure, roots and symptoms: severity, check, subject. Infos are left out.
+const FAILURES: &[(&str, &[&str])] = &[
+    (
+        "pods-not-injected",
+        &[
+            "error injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error pod-missing-proxy Deployment bare/late <- injector-fails-open",
+        ],
+    ),
+    ("data-plane-three-minors-behind", &["warning data-plane-skew Deployment legacy/billing"]),
+    ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
+    ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
+    ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
+    ("nothing-installed", &["error control-plane-missing Namespace linkerd"]),
+    ("destination-scaled-to-zero", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
+    ("destination-unschedulable", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
+    ("policy-container-crashing", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
+    ("injector-webhook-missing", &["error injector-webhook-missing Namespace linkerd"]),
+    (
+        "injector-cert-foreign-ca",
+        &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
+    ),
+];
+
+fn folder() -> Option<PathBuf> {
+    let named = std::env::var_os("MESHDOCTOR_RECORDINGS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/recordings"));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no recorded clusters in {} (set MESHDOCTOR_RECORDINGS)", folder.display());
+    None
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// A recording as a source: its objects, complete for the kinds that it lists, judged when it was recorded.
+fn memory(recording: &Path) -> Memory {
+    let meta = json(&recording.join("meta.json"));
+    let mut memory = Memory {
+        server_version: Some(json(&recording.join("version.json"))["serverVersion"].clone()),
+        cli_version: meta["linkerd_cli"].as_str().map(str::to_owned),
+        captured_at: Some(meta["recorded_at"].as_str().unwrap().parse().unwrap()),
+        ..Memory::default()
+    };
+    // Custom resources are listed too, and are none of the kinds that are read.
+    let kinds = meta["kinds"].as_array().unwrap().iter().filter_map(|kind| kind.as_str()?.parse().ok());
+    memory.completeness = Completeness::Kinds(kinds.collect());
+    for object in json(&recording.join("cluster.json"))["items"].as_array().unwrap() {
+        memory.add(object).unwrap();
+    }
+    memory
+}
+
+fn report(memory: &Memory) -> Report {
+    let selected: Vec<&'static Check> = checks::all().collect();
+    let collected = collect_now(memory, &policy::items(&selected), &Options::default(), None);
+    let question = Question {
+        checks: &selected,
+        policy: &Policy::default(),
+        settings: &Settings::default(),
+        knowledge: Knowledge::embedded(),
+        origin: memory.origin(),
+    };
+    judge(&question, &collected)
+}
+
+/// `error pod-missing-proxy Deployment bare/late <- injector-fails-open`.
+fn said(finding: &Finding, report: &Report) -> String {
+    let subject = finding.subjects[0].to_string();
+    let subject = subject.split(" (").next().unwrap();
+    let others = match finding.subjects.len() {
+        1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    let cause =
+        |print: &Fingerprint| report.findings.iter().find(|f| f.fingerprint() == *print).unwrap().check;
+    let causes: Vec<&str> = finding.caused_by.iter().map(cause).collect();
+    let by = if causes.is_empty() { String::new() } else { format!(" <- {}", causes.join(", ")) };
+    format!("{} {} {subject}{others}{by}", finding.severity, finding.check)
+}
+
+fn alarms(report: &Report) -> Vec<String> {
+    let worth = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+    worth.map(|finding| said(finding, report)).collect()
+}
+
+#[test]
+fn real_installs_are_silent() {
+    let Some(folder) = folder() else { return };
+    let mut healthy: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("healthy-"))
+        .collect();
+    healthy.sort();
+    assert!(!healthy.is_empty(), "{}: no healthy clusters", folder.display());
+    let mut wrong = Vec::new();
+    for recording in healthy {
+        let name = recording.file_name().unwrap().to_string_lossy().into_owned();
+        let report = report(&memory(&recording));
+        wrong.extend(alarms(&report).into_iter().map(|alarm| format!("{name}: {alarm}")));
+        // Node evidence is not part of a recording; everything else is.
+        for gap in &report.coverage.gaps {
+            if gap.missing.was_asked_for() {
+                wrong.push(format!("{name}: not judged: {} ({})", gap.missing, gap.checks.join(", ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn recorded_failures_give_their_findings() {
+    let Some(folder) = folder() else { return };
+    let mut wrong = Vec::new();
+    for (name, expected) in FAILURES {
+        let recording = folder.join(name);
+        if !recording.is_dir() {
+            eprintln!("skipped: {} is not there", recording.display());
+            continue;
+        }
+        let found = alarms(&report(&memory(&recording)));
+        if found != *expected {
+            wrong.push(format!("{name}:\n  found    {found:#?}\n  expected {expected:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
