@@ -14,6 +14,9 @@ pub const INDENT: usize = 12;
 /// How much of the evidence is shown.
 const EVIDENCE: usize = 6;
 
+/// How wide the first column of evidence may be: over a wider gap the eye loses the line.
+const COLUMN: usize = 44;
+
 /// How many commands of one step are shown.
 const COMMANDS: usize = 8;
 
@@ -42,6 +45,15 @@ impl Printer {
 
     /// The whole finding. `explains` is what is folded under it, one entry a symptom.
     pub fn finding(&self, finding: &Finding, explains: &[String]) -> String {
+        self.block(finding, explains, None)
+    }
+
+    /// A symptom, unfolded: the whole finding, and what accounts for it.
+    pub fn symptom(&self, finding: &Finding, cause: &str) -> String {
+        self.block(finding, &[], Some(cause))
+    }
+
+    fn block(&self, finding: &Finding, explains: &[String], cause: Option<&str>) -> String {
         let in_full = finding.severity > Severity::Info || self.infos_in_full;
         let mut lines = self.heading(finding);
         let message = clean(&finding.message);
@@ -49,6 +61,7 @@ impl Printer {
         if in_full {
             lines.extend(self.labelled("seen", self.evidence(&finding.evidence)));
         }
+        lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
         if !explains.is_empty() {
             let words = explains.join(", ");
             lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
@@ -102,7 +115,7 @@ impl Printer {
         let column = rows.iter().map(|(who, _)| width(who)).max().unwrap_or_default();
         let longest = rows.iter().map(|(_, seen)| width(seen)).max().unwrap_or_default();
         // Side by side needs room for what was seen: all of it, or enough to read it in a few lines.
-        let side_by_side = column + 2 + longest.min(50) <= columns;
+        let side_by_side = column <= COLUMN && column + 2 + longest.min(50) <= columns;
         let mut lines = Vec::new();
         let mut last = None;
         for (who, seen) in &rows {

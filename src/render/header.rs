@@ -24,25 +24,17 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     lines
 }
 
-/// Segments three blanks apart, broken between segments.
+/// Segments three blanks apart, broken between segments; a segment longer than a line is broken between words.
 fn segments(segments: &[String], look: Look) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let mut used = 0;
     for segment in segments {
         match lines.last_mut() {
-            Some(line) if used + 3 + width(segment) <= look.columns() => {
+            Some(line) if width(line) + 3 + width(segment) <= look.columns() => {
                 line.push_str("   ");
                 line.push_str(segment);
-                used += 3 + width(segment);
             }
-            Some(_) => {
-                used = 2 + width(segment);
-                lines.push(format!("  {segment}"));
-            }
-            None => {
-                used = width(segment);
-                lines.push(segment.clone());
-            }
+            Some(_) => lines.extend(wrap(segment, look.columns() - 2).iter().map(|line| format!("  {line}"))),
+            None => lines.extend(wrap(segment, look.columns())),
         }
     }
     if let Some(first) = lines.first_mut()

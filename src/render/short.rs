@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [because of CHECK[, CHECK...]]]
-//! unknown CHECK WHAT: WHY [HOW TO CLOSE THE GAP]
+//! unknown CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CLOSE THE GAP]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
 //! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N unknown, N crashed; exit STATUS
@@ -17,7 +17,9 @@ use std::fmt::Write;
 use super::text::clean;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Fingerprint};
+use crate::missing::Missing;
 use crate::report::Report;
+use crate::source::{Request, Why};
 
 /// The report in lines.
 pub fn report(report: &Report) -> String {
@@ -28,9 +30,8 @@ pub fn report(report: &Report) -> String {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
     for check in &report.checks {
-        for gap in &check.gaps {
-            let what = gap.to_string();
-            _ = writeln!(text, "unknown {} {} [{}]", check.id, clean(&what), clean(&gap.close()));
+        for line in unknown(&check.gaps) {
+            _ = writeln!(text, "unknown {} {line}", check.id);
         }
         if let Outcome::Crashed(message) = &check.outcome {
             _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
@@ -54,6 +55,19 @@ pub fn report(report: &Report) -> String {
         verdict.status
     );
     text
+}
+
+/// A line for each piece of evidence that is missing for one reason; its parts together.
+fn unknown(gaps: &[Missing]) -> Vec<String> {
+    let mut parts: BTreeMap<(&Request, &Why, String), Vec<&str>> = BTreeMap::new();
+    for gap in gaps {
+        parts.entry((&gap.request, &gap.why, gap.close())).or_default().extend(gap.part.as_deref());
+    }
+    let line = |((request, why, close), parts): ((&Request, &Why, String), Vec<&str>)| {
+        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+        clean(&format!("{request}{parts}: {why} [{close}]")).into_owned()
+    };
+    parts.into_iter().map(line).collect()
 }
 
 fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {

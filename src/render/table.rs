@@ -52,6 +52,10 @@ pub fn report(report: &Report, look: Look) -> String {
         } else {
             blocks.push(text);
         }
+        if look.verbose {
+            let folded = folding.counted_under(at).map(|at| &report.findings[at]);
+            blocks.extend(folded.map(|symptom| printer.symptom(symptom, finding.check)));
+        }
     }
     blocks.extend(Some(infos).filter(|infos| !infos.is_empty()));
     if report.findings.is_empty() {
@@ -108,6 +112,11 @@ impl Folding {
     /// Whether it is printed in full.
     fn is_root(&self, at: usize) -> bool {
         self.roots[at].is_empty()
+    }
+
+    /// What is folded under a root and under no earlier one.
+    fn counted_under(&self, root: usize) -> impl Iterator<Item = usize> {
+        self.roots.iter().enumerate().filter(move |(_, roots)| roots.first() == Some(&root)).map(|(at, _)| at)
     }
 
     /// What is folded under a root, a check at a time. A symptom of several roots is counted under the first of them

@@ -1,10 +1,63 @@
 //! Reports as they are read: by people at 80 and 200 columns, by grep, by programs. The texts are golden files; the
 //! rules that hold for every text are tests of their own.
 
-use meshdoctor::render::{self, Look};
+use std::path::Path;
 
-use crate::golden;
-use crate::samples;
+use meshdoctor::collect::{Collected, collect_now};
+use meshdoctor::demo::{DEMOS, State};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy::{self, Policy};
+use meshdoctor::render::document::Document;
+use meshdoctor::render::json::Failure;
+use meshdoctor::render::{self, Look};
+use meshdoctor::report::{self, Question, Report, Run};
+use meshdoctor::scene::Scene;
+use meshdoctor::source::{Origin, Source};
+use meshdoctor::{checks, exit};
+use serde_json::Value;
+
+use crate::{case, golden, samples};
+
+const COLUMNS: [usize; 4] = [40, 80, 120, 200];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn report_of(scene: &Scene, checks: &[&'static checks::Check]) -> Report {
+    let collected: Collected = collect_now(&scene.memory, &policy::items(checks), &scene.options, None);
+    let question = Question {
+        checks,
+        policy: &Policy::default(),
+        settings: &scene.settings,
+        knowledge: Knowledge::embedded(),
+        origin: scene.memory.origin(),
+    };
+    report::judge(&question, &collected)
+}
+
+/// The demos, judged by all checks; and the cases of all cards, judged by their own.
+fn judged() -> Vec<(String, Report)> {
+    let all: Vec<_> = checks::all().collect();
+    let mut reports = Vec::new();
+    for demo in DEMOS {
+        for state in [State::Before, State::After] {
+            let scene = demo.scene(state).unwrap();
+            reports.push((format!("{} {state:?}", demo.name), report_of(&scene, &all)));
+        }
+    }
+    for check in &all {
+        for case in &check.card().cases {
+            let scene = case::live(check, case).0;
+            reports.push((format!("{}, {}", check.id, case.title), report_of(&scene, &[check])));
+        }
+    }
+    reports
+}
+
+fn samples_and_judged() -> Vec<(String, Report)> {
+    samples::all().into_iter().map(|(name, report)| (name.to_owned(), report)).chain(judged()).collect()
+}
 
 #[test]
 fn people_read_these() {
@@ -13,10 +66,244 @@ fn people_read_these() {
             let text = render::table::report(&report, Look::plain(width));
             golden::check(&format!("tests/suite/golden/{name}.{width}.txt"), &text);
         }
+        golden::check(&format!("tests/suite/golden/{name}.short.txt"), &render::short::report(&report));
+        golden::check(&format!("tests/suite/golden/{name}.yaml"), &render::yaml::report(&report));
     }
-    let look = Look { width: 100, colour: false, verbose: true };
+    let look = Look { verbose: true, ..Look::plain(100) };
     golden::check(
         "tests/suite/golden/bad-night.verbose.txt",
         &render::table::report(&samples::bad_night(), look),
     );
+    let look = Look { colour: true, ..Look::plain(80) };
+    golden::check(
+        "tests/suite/golden/bad-night.colour.txt",
+        &render::table::report(&samples::bad_night(), look),
+    );
+}
+
+/// What stands beside a label, or the whole line.
+fn beside_label(line: &str) -> &str {
+    let line = line.trim_start();
+    line.split_once("  ").map_or(line, |(_, rest)| rest.trim_start())
+}
+
+/// A single word, perhaps beside a label or the number of a step.
+fn is_one_word(line: &str) -> bool {
+    let word = beside_label(line).trim();
+    let number = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    !number.strip_prefix(". ").unwrap_or(word).contains(' ')
+}
+
+/// Only what is there to be copied whole may be longer than the terminal is wide: commands, and single words.
+#[test]
+fn lines_fit_the_terminal_and_commands_stay_whole() {
+    for (name, report) in samples_and_judged() {
+        for width in COLUMNS {
+            let text = render::table::report(&report, Look { verbose: true, ..Look::plain(width) });
+            let commands: Vec<&str> = report
+                .findings
+                .iter()
+                .flat_map(|finding| {
+                    let steps = finding.remedy.steps.iter().filter_map(|step| step.command.as_deref());
+                    steps.chain([finding.remedy.verify.as_str()])
+                })
+                .flat_map(str::lines)
+                .collect();
+            for line in text.lines().filter(|line| unicode_width::UnicodeWidthStr::width(*line) > width) {
+                let command = |line: &str| {
+                    let line = line.trim();
+                    commands.iter().any(|command| command.trim() == line)
+                        || line.starts_with("--complete ")
+                        || line.starts_with("kubectl ")
+                        || line.starts_with("meshdoctor explain ")
+                };
+                let whole = command(line) || command(beside_label(line)) || is_one_word(line);
+                assert!(whole, "{name} at {width} columns: {line}");
+            }
+            let hostile = name == "hostile";
+            for command in commands.iter().filter(|_| !hostile) {
+                let whole = |line: &str| line.trim_start().ends_with(command.trim());
+                assert!(text.lines().any(whole), "{name} at {width} columns lacks {command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_output_can_drive_a_terminal() {
+    let report = samples::hostile();
+    let failure = Failure {
+        status: exit::COULD_NOT_RUN,
+        errors: vec!["\u{1b}[2J\u{9b}\u{202e}\r\u{7}".to_owned()],
+        run: Run::default(),
+        origin: Some(Origin { kind: "live".to_owned(), name: "\u{1b}[2J".to_owned() }),
+    };
+    for (format, text) in [
+        ("table", render::table::report(&report, Look::plain(80))),
+        ("verbose table", render::table::report(&report, Look { verbose: true, ..Look::plain(80) })),
+        ("short", render::short::report(&report)),
+        ("result", render::table::result_line(&report)),
+        ("json", render::json::report(&report)),
+        ("yaml", render::yaml::report(&report)),
+        ("failed json", render::json::failure(&failure)),
+        ("failed yaml", render::yaml::failure(&failure)),
+    ] {
+        for (at, line) in text.lines().enumerate() {
+            let hostile = line.chars().find(|c| c.is_control() || ('\u{200b}'..='\u{202e}').contains(c));
+            assert_eq!(hostile, None, "{format}, line {}: {line:?}", at + 1);
+        }
+        // A line that the attacker wrote would begin with the word; ours is the only one.
+        let results = text.lines().filter(|line| line.starts_with("result")).count();
+        assert!(results <= 1, "{format} has {results} results");
+    }
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    for (name, report) in samples::all() {
+        let plain = render::table::report(&report, Look::plain(80));
+        let coloured = render::table::report(&report, Look { colour: true, ..Look::plain(80) });
+        assert_ne!(plain, coloured, "{name}");
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain, "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_lost_between_the_folds() {
+    for (name, report) in samples_and_judged() {
+        let text = render::table::report(&report, Look::plain(120));
+        for finding in &report.findings {
+            assert!(text.contains(finding.check), "{name}: {} is not mentioned", finding.check);
+        }
+        for check in report.checks.iter().filter(|check| !check.gaps.is_empty()) {
+            let mentioned = render::table::report(&report, Look { verbose: true, ..Look::plain(120) });
+            assert!(mentioned.contains(check.id), "{name}: {} is not said to be not judged", check.id);
+        }
+        let short = render::short::report(&report);
+        let lines =
+            short.lines().filter(|line| ["error ", "warning ", "info "].iter().any(|s| line.starts_with(s)));
+        assert_eq!(lines.count(), report.findings.len(), "{name}: one line for each finding");
+    }
+}
+
+fn schema() -> jsonschema::Validator {
+    let text = std::fs::read_to_string(root().join("docs/schema/report.v1.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
+}
+
+fn assert_valid(schema: &jsonschema::Validator, name: &str, document: &str) -> Value {
+    let document: Value = serde_json::from_str(document).unwrap();
+    let errors: Vec<String> =
+        schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path)).collect();
+    assert!(errors.is_empty(), "{name}:\n{}", errors.join("\n"));
+    document
+}
+
+#[test]
+fn every_document_is_valid_and_the_yaml_says_the_same() {
+    let schema = schema();
+    for (name, report) in samples_and_judged() {
+        let json = render::json::report(&report);
+        let value = assert_valid(&schema, &name, &json);
+        let yaml: Value = serde_yaml::from_str(&render::yaml::report(&report)).unwrap();
+        assert_eq!(yaml, value, "{name}");
+        // What is written can be read, and writing it again gives the same bytes.
+        let read: Document = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), value, "{name}");
+    }
+    for status in [exit::USAGE, exit::COULD_NOT_RUN, 130] {
+        let failure = Failure {
+            status,
+            errors: vec!["unknown check \"cni-tokn-revoked\"; did you mean cni-token-revoked?".to_owned()],
+            run: Run { started: None, milliseconds: 3, command: vec!["check".to_owned()] },
+            origin: None,
+        };
+        let value = assert_valid(&schema, "failure", &render::json::failure(&failure));
+        assert_eq!(value["verdict"]["status"], status);
+        let yaml: Value = serde_yaml::from_str(&render::yaml::failure(&failure)).unwrap();
+        assert_eq!(yaml, value);
+    }
+}
+
+/// The schema is strict: a field that it does not know, or one too few, is an error. Otherwise the test above proves
+/// nothing.
+#[test]
+fn the_schema_notices_what_is_wrong() {
+    let schema = schema();
+    let good: Value = serde_json::from_str(&render::json::report(&samples::bad_night())).unwrap();
+    assert!(schema.is_valid(&good));
+    let broken = |change: fn(&mut Value)| {
+        let mut document = good.clone();
+        change(&mut document);
+        document
+    };
+    for (what, document) in [
+        ("another field", broken(|d| d["findings"][0]["colour"] = "red".into())),
+        ("a field too few", broken(|d| _ = d["verdict"].as_object_mut().unwrap().remove("status"))),
+        ("another severity", broken(|d| d["findings"][0]["severity"] = "fatal".into())),
+        ("a finding without evidence", broken(|d| d["findings"][0]["evidence"] = Value::Array(vec![]))),
+        ("a subject of two kinds", broken(|d| d["findings"][0]["subjects"][0]["thing"] = "x".into())),
+        ("a time that is none", broken(|d| d["run"]["started"] = "yesterday".into())),
+        ("another schema", broken(|d| d["schema"] = "meshdoctor.report/2".into())),
+    ] {
+        assert!(!schema.is_valid(&document), "{what}");
+    }
+}
+
+/// A report that a release wrote can be read by every later one. These files are never rewritten: each release adds
+/// its own.
+#[test]
+fn reports_of_earlier_releases_are_still_read() {
+    let schema = schema();
+    let folder = root().join("tests/suite/reports");
+    let mut read = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let value = assert_valid(&schema, &name, &text);
+        let document: Document = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(document.tool.version, name.trim_end_matches(".json"), "{name}");
+        assert_eq!(serde_json::to_value(&document).unwrap(), value, "{name}: nothing is lost in reading");
+        read += 1;
+    }
+    assert!(read > 0, "{} holds no report", folder.display());
+}
+
+#[test]
+fn causes_name_what_they_explain_and_symptoms_their_causes() {
+    let report = samples::bad_night();
+    let document: Document = serde_json::from_str(&render::json::report(&report)).unwrap();
+    let [cause] = document.causes.as_slice() else { panic!("one cause: {:?}", document.causes) };
+    assert_eq!(cause.check, "cni-token-revoked");
+    for symptom in &cause.explains {
+        let finding = document.findings.iter().find(|finding| finding.fingerprint == *symptom).unwrap();
+        assert_eq!(finding.caused_by, std::slice::from_ref(&cause.fingerprint));
+    }
+    let explained = document.findings.iter().filter(|finding| !finding.caused_by.is_empty()).count();
+    assert_eq!(explained, cause.explains.len());
+}
+
+#[test]
+fn the_list_and_the_pages_fit_the_terminal() {
+    let all: Vec<_> = checks::all().collect();
+    for width in COLUMNS {
+        let list = render::list::table(&all, width);
+        for check in &all {
+            assert!(list.contains(check.id), "{} at {width}", check.id);
+            let page = render::explain::text(check, width);
+            // What the page quotes stays as it is; the rest is filled to the width.
+            let prose = page.split("\nExample:").next().unwrap();
+            for line in prose.lines().filter(|line| line.chars().count() > width) {
+                assert!(is_one_word(line) || line.contains('|'), "{} at {width}: {line}", check.id);
+            }
+        }
+    }
+    let listed: Value = serde_json::from_str(&render::list::json(&all)).unwrap();
+    assert_eq!(listed["checks"].as_array().unwrap().len(), all.len());
+    for check in &all {
+        let page: Value = serde_json::from_str(&render::explain::json(check)).unwrap();
+        assert_eq!(page["id"], check.id);
+    }
 }
