@@ -5,6 +5,7 @@
 
 pub mod context;
 
+mod annotations;
 mod cni;
 mod control_plane;
 mod debug;
@@ -109,6 +110,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 
 /// The tables of the categories, in alphabetical order.
 static TABLES: &[&[Check]] = &[
+    annotations::TABLE,
     cni::TABLE,
     control_plane::TABLE,
     debug::TABLE,

@@ -10,9 +10,40 @@ use crate::model::annotated::Annotated;
 /// A key with the value it is to have; `None` removes it.
 pub(super) type Change<'a> = (&'a str, Option<&'a str>);
 
+/// What is done, in words that a place follows.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Act<'a> {
+    /// Something is written, in or on the place: `Use x instead`.
+    Put(&'a str),
+    /// Something is taken from it: `Remove it`.
+    Remove(&'a str),
+}
+
+impl Act<'_> {
+    fn at(self, preposition: &str, place: &str) -> String {
+        match self {
+            Act::Put(act) => {
+                format!("{act} {preposition} {place} (where that comes from Git or a chart: there)")
+            }
+            Act::Remove(act) => format!("{act} from {place}"),
+        }
+    }
+
+    fn again(self, manifest: &str, object: &str) -> String {
+        match self {
+            Act::Put(act) => format!("{act} in {manifest} and create {object} again"),
+            Act::Remove(act) => format!("{act} from {manifest} and create {object} again"),
+        }
+    }
+}
+
 /// Adds the step that changes annotations where the pods of `object` are made: the template, the namespace, the pod.
-/// `act` starts with a verb and is followed by the place.
-pub(super) fn template(remedy: Remedy, act: &str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+pub(super) fn template(
+    remedy: Remedy,
+    act: Act<'_>,
+    object: &Annotated<'_>,
+    changes: &[Change<'_>],
+) -> Remedy {
     let patch = |path: &[&str]| {
         let annotations: Map<String, Value> =
             changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
@@ -25,37 +56,35 @@ pub(super) fn template(remedy: Remedy, act: &str, object: &Annotated<'_>, change
         let kind = object.kind.info().kind.to_ascii_lowercase();
         format!("kubectl -n {namespace} patch {kind} {name} --type merge -p {}", quoted(&whole.to_string()))
     };
-    let text = |place: &str| format!("{act} {place} (where that comes from Git or a chart: there)");
     match object.kind {
         Kind::Namespace | Kind::Service => own(remedy, act, object, changes),
         Kind::CronJob => remedy.run(
             StepKind::Annotation,
-            text("in the pod template"),
+            act.at("in", "the pod template"),
             patch(&["spec", "jobTemplate", "spec", "template", "metadata"]),
         ),
         Kind::Job => remedy.run(
             StepKind::Annotation,
-            format!("{act} in the Job's manifest and create the Job again: its template cannot be changed"),
+            format!("{}: its template cannot be changed", act.again("the Job's manifest", "the Job")),
             job(object, changes),
         ),
-        Kind::Pod => {
-            remedy.step(StepKind::Annotation, format!("{act} in the pod's manifest and create the pod again"))
-        }
+        Kind::Pod => remedy.step(StepKind::Annotation, act.again("the pod's manifest", "the pod")),
         _ => remedy.run(
             StepKind::Annotation,
-            text("in the pod template"),
+            act.at("in", "the pod template"),
             patch(&["spec", "template", "metadata"]),
         ),
     }
 }
 
 /// Adds the step that changes annotations of the object itself, rather than of its template.
-pub(super) fn own(remedy: Remedy, act: &str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
-    remedy.run(
-        StepKind::Annotation,
-        format!("{act} {} (where that comes from Git or a chart: there)", on(object.kind)),
-        kubectl("annotate", object, changes),
-    )
+pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+    remedy.run(StepKind::Annotation, act.at("on", noun(object.kind)), kubectl("annotate", object, changes))
+}
+
+/// Adds the step that changes labels of the object itself.
+pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+    remedy.run(StepKind::Annotation, act.at("on", noun(object.kind)), kubectl("label", object, changes))
 }
 
 /// Adds the step without which a changed namespace does nothing for the pods that are there.
@@ -70,11 +99,11 @@ pub(super) fn restart(remedy: Remedy, object: &Annotated<'_>) -> Remedy {
     )
 }
 
-fn on(kind: Kind) -> &'static str {
+fn noun(kind: Kind) -> &'static str {
     match kind {
-        Kind::Namespace => "on the namespace",
-        Kind::Service => "on the Service",
-        _ => "on the workload itself",
+        Kind::Namespace => "the namespace",
+        Kind::Service => "the Service",
+        _ => "the workload itself",
     }
 }
 
@@ -130,7 +159,7 @@ mod tests {
 
     fn command(object: &Annotated<'_>) -> String {
         let changes = [("wrong", None), ("right", Some("it's"))];
-        let remedy = template(Remedy::default(), "Rename it", object, &changes);
+        let remedy = template(Remedy::default(), Act::Put("Rename it"), object, &changes);
         remedy.steps[0].command.clone().expect("a command")
     }
 

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use super::Context;
 use crate::finding::Evidence;
 use crate::item::{Kind, Scope};
+use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
+use crate::model::objects::meta::may_be_linkerds;
 use crate::model::objects::{ConfigMap, CronJob, Job, Meta, Namespace, Pod, Service, Workload};
 use crate::model::values::Values;
 use crate::source::Why;
@@ -131,6 +133,17 @@ impl<'a> Written<'a> {
         }
         self.namespaces.get(object.home())?.annotation(key)
     }
+}
+
+/// Whether a key is meant for the switch for native sidecars, spelled right or wrong. Such keys belong to the checks of
+/// native sidecars and to no other.
+pub(super) fn is_native_sidecar_key(key: &str, knowledge: &Knowledge) -> bool {
+    let (native, annotations) = (knowledge.native_sidecar(), knowledge.annotations());
+    let meant = || annotations.nearest(key, |_| true);
+    native.is_native_sidecar_family(key)
+        || (may_be_linkerds(key)
+            && annotations.get(key).is_none()
+            && meant().is_some_and(|near| native.is_native_sidecar_family(&near.key)))
 }
 
 /// What the injector takes for a boolean; anything else counts as absent.

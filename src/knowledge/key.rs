@@ -1,5 +1,6 @@
 //! One annotation or label key: where it is read, what it may say, and what a release makes of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -193,6 +194,8 @@ pub enum KeyStatus {
     Conditional {
         /// The condition, in words that follow "when".
         when: String,
+        /// The chart values that it comes down to, by path; empty where no value tells.
+        values: BTreeMap<String, bool>,
     },
     /// The release is older than the key.
     NotYet {
@@ -270,7 +273,9 @@ impl Key {
             match range.covers(version, minors) {
                 Contains::Yes => {
                     return match &range.when {
-                        Some(when) => KeyStatus::Conditional { when: when.clone() },
+                        Some(when) => {
+                            KeyStatus::Conditional { when: when.clone(), values: range.values.clone() }
+                        }
                         None => KeyStatus::Effective,
                     };
                 }

@@ -1,5 +1,7 @@
 //! A stretch of releases in which something holds.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable, Release};
@@ -19,6 +21,9 @@ pub struct ReleaseRange {
     pub until_stable: Option<Release>,
     /// Something else that has to hold within the range, in words.
     pub when: Option<String>,
+    /// The chart values, by path, that `when` comes down to, as far as it does. A value that is not set counts as false.
+    #[serde(default)]
+    pub values: BTreeMap<String, bool>,
 }
 
 impl ReleaseRange {

@@ -11,6 +11,7 @@ mod faults;
 mod generated;
 mod golden;
 mod honesty;
+mod installs;
 mod matrix;
 mod recordings;
 mod render;

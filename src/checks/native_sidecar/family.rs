@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::Context;
-use crate::checks::written::{Reader, Written, go_bool, values};
+use crate::checks::written::{Reader, Written, go_bool, is_native_sidecar_key, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
-use crate::knowledge::{Annotations, KeysRead, NativeSidecar, Scope};
+use crate::knowledge::{KeysRead, Knowledge, NativeSidecar, Scope};
 use crate::model::annotated::{Annotated, Spot};
 use crate::model::objects::Pod;
-use crate::version::{Contains, MinorTable};
+use crate::version::Contains;
 
 /// The kinds on which the keys are looked for. Services are the general checks' matter: nothing there makes pods.
 pub(super) const KINDS: [Kind; 7] = [
@@ -115,9 +115,8 @@ impl<'a> View<'_, 'a> {
 
 /// Which keys the installed injector reads, and what holds where there are none.
 pub(super) struct Switch<'a> {
+    everything: &'a Knowledge,
     knowledge: &'a NativeSidecar,
-    minors: &'a MinorTable,
-    annotations: &'a Annotations,
     /// Which release reads.
     pub(super) reader: Reader,
     reads: KeysRead<'a>,
@@ -143,16 +142,7 @@ impl<'a> Switch<'a> {
                 Contains::Unknown => version.release().map(|_| false),
             }
         });
-        let (minors, annotations) = (ctx.knowledge.minors(), ctx.knowledge.annotations());
-        Switch { knowledge, minors, annotations, reader, reads, default: by_values.or(by_release) }
-    }
-
-    /// Whether a key belongs to the family, spelled right or wrong.
-    fn is_family(&self, key: &str) -> bool {
-        self.knowledge.is_native_sidecar_family(key)
-            || (crate::model::objects::meta::may_be_linkerds(key)
-                && self.annotations.get(key).is_none()
-                && self.annotations.nearest(key, |_| true).is_some_and(|near| self.is_known(&near.key)))
+        Switch { everything: ctx.knowledge, knowledge, reader, reads, default: by_values.or(by_release) }
     }
 
     fn is_known(&self, key: &str) -> bool {
@@ -172,7 +162,8 @@ impl<'a> Switch<'a> {
     /// Whether the injector copies the key from a namespace to its pods, sure or presumed.
     fn is_copied(&self, key: &str) -> bool {
         let Some(version) = self.reader.version() else { return true };
-        self.annotations.get(key).is_some_and(|row| match row.counts_on_namespace(version, self.minors) {
+        let row = self.everything.annotations().get(key);
+        row.is_some_and(|row| match row.counts_on_namespace(version, self.everything.minors()) {
             Contains::Yes | Contains::Unknown => true,
             Contains::No => false,
         })
@@ -299,7 +290,7 @@ impl<'a> Survey<'a> {
             let annotations = spot.meta.annotations.iter().map(|entry| ("annotations", entry));
             let labels = spot.meta.labels.iter().map(|entry| ("labels", entry));
             for (field, (key, value)) in annotations.chain(labels) {
-                if seen.contains(key.as_str()) || !switch.is_family(key) {
+                if seen.contains(key.as_str()) || !is_native_sidecar_key(key, switch.everything) {
                     continue;
                 }
                 let fault = match switch.is_known(key) {

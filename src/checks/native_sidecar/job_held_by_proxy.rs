@@ -3,8 +3,9 @@
 use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
 use super::said;
+use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement, rewrite};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::Scope;
@@ -134,7 +135,7 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     match owner.kind.as_str() {
         "CronJob" => {
             let object = Annotated { kind: Kind::CronJob, meta: &meta, spots: vec![] };
-            rewrite::template(remedy, act, &object, &[(key, Some("true"))])
+            rewrite::template(remedy, Act::Put(act), &object, &[(key, Some("true"))])
         }
         "Job" => remedy.step(
             StepKind::Annotation,

@@ -2,8 +2,9 @@
 
 use super::family::{Fault, Survey};
 use super::said;
+use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement, rewrite};
+use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
@@ -22,8 +23,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Keep one of the two keys, {by}, with the value that is wanted ({wanted:?}, if {key} says it)"
         );
         let changes = [(by, Some(wanted)), (key, None)];
-        let remedy =
-            rewrite::restart(rewrite::template(said::remedy(), &act, &found.object, &changes), &found.object);
+        let remedy = rewrite::restart(
+            rewrite::template(said::remedy(), Act::Put(&act), &found.object, &changes),
+            &found.object,
+        );
         let object = found.object.subject();
         let path =
             if inherited { format!("{by} on namespace {}", found.object.home()) } else { by.to_owned() };

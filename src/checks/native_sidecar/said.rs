@@ -1,8 +1,9 @@
 //! The words and steps that the checks of this family share.
 
 use super::family::{Found, Survey, Switch};
+use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Verdict, rewrite};
+use crate::checks::{Context, Verdict};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{NativeSidecar, Scope};
@@ -75,9 +76,14 @@ pub(super) fn with_right_key(
         true => format!("Put {right}: {value:?}"),
         false => format!("Use {right}: {value:?} instead"),
     };
-    let mut remedy = rewrite::template(remedy, &act, &found.object, &changes);
+    let mut remedy = rewrite::template(remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == Scope::Workload {
-        remedy = rewrite::own(remedy, "Remove the key without effect", &found.object, &[(found.key, None)]);
+        remedy = rewrite::own(
+            remedy,
+            Act::Remove("Remove the key without effect"),
+            &found.object,
+            &[(found.key, None)],
+        );
     }
     let remedy = rewrite::restart(remedy, &found.object);
     match go_bool(value) {

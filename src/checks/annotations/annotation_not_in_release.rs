@@ -1,0 +1,93 @@
+//! `annotation-not-in-release`: a real key on which the installed release does not act.
+
+use super::fault::{Fault, Found, Survey};
+use super::said;
+use crate::checks::written::{Reader, config};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Remedy, StepKind};
+use crate::knowledge::{Key, KeyStatus};
+use crate::version::Channel;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    match Reader::of(ctx) {
+        Reader::Unknown(missing) => return Err(missing),
+        Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
+            return Ok(Verdict::not_applicable(format!(
+                "the version {version} does not say which keys the build reads"
+            )));
+        }
+        Reader::Version(..) | Reader::Absent => {}
+    }
+    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    if survey.depends_on_values
+        && let Err(missing) = config(ctx)
+    {
+        ctx.gap(missing);
+    }
+    let findings = said::findings(ctx, &survey, |survey, found| {
+        let Fault::NotInRelease(row, status) = &found.fault else { return None };
+        let known = status.likely()?;
+        let version = survey.reader.version()?;
+        let doubt = if found.likely { " as published, what a vendor added not being public," } else { "" };
+        let key = found.key;
+        let why = match known {
+            KeyStatus::NotYet { since: Some(edge) } => {
+                format!("does not know {key} yet, which came with {edge}")
+            }
+            KeyStatus::NotYet { since: None } => format!("does not know {key} yet"),
+            KeyStatus::Gone { since: Some(edge), .. } => {
+                format!("no longer knows {key}, which went with {edge}")
+            }
+            KeyStatus::Gone { since: None, .. } => format!("no longer knows {key}"),
+            KeyStatus::Ineffective { since: Some(edge), .. } => {
+                format!("knows {key} and does not act on it, from {edge} on")
+            }
+            KeyStatus::Ineffective { since: None, .. } => format!("knows {key} and does not act on it"),
+            KeyStatus::Conditional { when, .. } => {
+                format!("acts on {key} only when {when}, which is not so here")
+            }
+            KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
+        };
+        let message = format!("Linkerd {version}{doubt} {why}: it is silently ignored");
+        Some((message, remedy(ctx, survey, found, row, known)))
+    });
+    Ok(findings.into())
+}
+
+fn remedy(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    found: &Found<'_>,
+    row: &Key,
+    status: &KeyStatus,
+) -> Remedy {
+    let mut remedy = said::remedy();
+    let upgrade = match status {
+        KeyStatus::NotYet { since } => *since,
+        KeyStatus::Ineffective { again, .. } => *again,
+        KeyStatus::Gone { .. }
+        | KeyStatus::Conditional { .. }
+        | KeyStatus::Effective
+        | KeyStatus::Unknown { .. } => None,
+    };
+    if let Some(edge) = upgrade {
+        let text = format!("Upgrade Linkerd to {edge} or later, if the key is wanted");
+        return said::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
+    }
+    if let Some(note) = &row.note {
+        let mut letters = note.chars();
+        let first = letters.next().map(|c| c.to_ascii_lowercase()).into_iter();
+        remedy = remedy.step(StepKind::Note, format!("Know: {}", first.chain(letters).collect::<String>()));
+    }
+    let heeded = |key: &&Key| {
+        survey.reader.version().is_some_and(|v| key.status_in(v, ctx.knowledge).is_likely_effective())
+    };
+    if let KeyStatus::Gone { successor: Some(name), .. } = status
+        && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
+    {
+        // Its value may mean another thing there, so it is not carried over.
+        let text = format!("Set {name}, which took its place, if that is still wanted");
+        remedy = remedy.step(StepKind::Annotation, text);
+    }
+    said::remove(remedy, "Remove it", found)
+}

@@ -1,0 +1,36 @@
+//! `annotation-unknown`: a key in Linkerd's domains that no release reads.
+
+use super::fault::{Fault, Found};
+use super::said;
+use crate::checks::{Context, Judgement};
+use crate::finding::StepKind;
+use crate::knowledge::Suggestion;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    said::judge(ctx, |_, found| {
+        let Fault::Unknown(suggestion) = &found.fault else { return None };
+        let mut remedy = said::remedy();
+        if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
+            remedy = remedy.step(StepKind::Note, format!("Know that {advice}"));
+        }
+        remedy = match suggestion.and_then(|suggestion| suggestion.key) {
+            Some(row) => said::replace(remedy, &format!("Use {} instead", row.key), found, row, found.value),
+            None => said::remove(remedy, "Look up the key that was meant, and remove this one", found),
+        };
+        Some((message(ctx, found, *suggestion), remedy))
+    })
+}
+
+fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {
+    let (key, word) = (found.key, said::word(found));
+    let meant = match suggestion.and_then(|suggestion| suggestion.key) {
+        Some(row) if row.kind == found.written_as => format!("; {} was probably meant", row.key),
+        Some(row) => format!("; the {} {} was probably meant", row.kind, row.key),
+        None => match ctx.knowledge.annotations().not_a_key(key) {
+            Some(other) => format!("; it is the {}", other.used_as),
+            None => String::new(),
+        },
+    };
+    let who = if found.likely { "no published release of Linkerd" } else { "no release of Linkerd" };
+    format!("{who} reads the {word} {key}: it is silently ignored{meant}")
+}

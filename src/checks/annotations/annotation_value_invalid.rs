@@ -1,0 +1,59 @@
+//! `annotation-value-invalid`: a key that Linkerd reads, with a value that it does not take.
+
+use super::fault::{Fault, Found, Survey};
+use super::guess::guess;
+use super::said;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Remedy, Severity, StepKind};
+use crate::knowledge::{Key, OnInvalid};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let findings = survey.found.iter().filter_map(|found| {
+        let Fault::Value(row, accepted) = &found.fault else { return None };
+        let key = found.key;
+        let severity = severity(&survey, found, row);
+        let once = if fails(&survey, row) && !found.injected { " once they ask for a proxy" } else { "" };
+        let message =
+            format!("{key} has a value that Linkerd does not take, so {}{once}: {accepted}", row.invalid);
+        let remedy = remedy(ctx, &survey, found, row, accepted);
+        let finding = said::finding(ctx, &survey, found, message, remedy);
+        Some(finding.severity(severity))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// What is ignored is a warning; an error is what keeps the next pod from starting.
+fn severity(survey: &Survey<'_>, found: &Found<'_>, row: &Key) -> Severity {
+    if fails(survey, row) && found.injected { Severity::Error } else { Severity::Warning }
+}
+
+/// Whether such a value keeps pods with a proxy from starting.
+fn fails(survey: &Survey<'_>, row: &Key) -> bool {
+    let cni = || survey.values.as_ref().and_then(|values| values.bool("cniEnabled")) == Some(true);
+    match row.invalid {
+        OnInvalid::PodRefused | OnInvalid::PodFails => true,
+        OnInvalid::FailsWithCni => cni(),
+        OnInvalid::Ignored
+        | OnInvalid::SkipsInjection
+        | OnInvalid::PassedOn
+        | OnInvalid::ElementIgnored
+        | OnInvalid::ListVoided
+        | OnInvalid::SettingDropped
+        | OnInvalid::RouteRefused => false,
+    }
+}
+
+fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
+    match guess(row, found.value, survey.reader.version(), ctx.knowledge.minors()) {
+        Some(value) => {
+            said::replace(said::remedy(), &format!("Set {}: {value:?}", row.key), found, row, &value)
+        }
+        None => {
+            let act =
+                format!("Give {} on {} a value that is accepted: {accepted}", row.key, said::place(found));
+            let remedy = said::remedy().step(StepKind::Annotation, act);
+            crate::checks::rewrite::restart(remedy, &found.object)
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What is wrong with a key of Linkerd's, wherever it is written: one fault a key and object, so that the checks of this
+//! category never say two things about one key. Keys of the switch for native sidecars are left to their own checks, and
+//! whether the debug image is heeded to its own.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use crate::checks::Context;
+use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
+use crate::finding::Evidence;
+use crate::item::Kind;
+use crate::knowledge::{self, Key, KeyStatus, Knowledge, Scope, Suggestion, WrittenBy};
+use crate::model::annotated::{Annotated, Spot};
+use crate::model::objects::meta::may_be_linkerds;
+use crate::model::values::Values;
+use crate::version::{Channel, Contains, LinkerdVersion};
+
+/// The kinds that are looked at.
+pub(super) const KINDS: [Kind; 8] = [
+    Kind::Namespace,
+    Kind::Service,
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Pod,
+];
+
+/// What is wrong with a key.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fault<'a> {
+    /// No release reads it.
+    Unknown(Option<Suggestion<'a>>),
+    /// A label that is read as an annotation.
+    AsLabel(&'a Key),
+    /// An annotation that is read as a label.
+    AsAnnotation(&'a Key),
+    /// On a workload itself; it is read from its template.
+    OnWorkload(&'a Key),
+    /// On a namespace; the injector does not copy it to pods.
+    NotInherited(&'a Key),
+    /// On something else than what it is read from.
+    Misplaced(&'a Key),
+    /// The installed release does not act on it.
+    NotInRelease(&'a Key, KeyStatus),
+    /// Its value does not parse; says what is accepted.
+    Value(&'a Key, String),
+}
+
+/// A key with a fault.
+#[derive(Debug, Clone)]
+pub(super) struct Found<'a> {
+    /// The object.
+    pub(super) object: Annotated<'a>,
+    /// What the place is read as.
+    pub(super) scope: Scope,
+    /// Annotation or label, as written.
+    pub(super) written_as: knowledge::Kind,
+    /// The key as written.
+    pub(super) key: &'a str,
+    /// Its value.
+    pub(super) value: &'a str,
+    /// Where it was seen.
+    pub(super) evidence: Evidence,
+    /// What is wrong.
+    pub(super) fault: Fault<'a>,
+    /// Whether what the installed build contains leaves a doubt.
+    pub(super) likely: bool,
+    /// Whether its pods ask for a proxy.
+    pub(super) injected: bool,
+}
+
+/// Every fault in one cluster.
+pub(super) struct Survey<'a> {
+    /// Which release reads.
+    pub(super) reader: Reader,
+    /// The values it was installed with.
+    pub(super) values: Option<Values>,
+    /// Whether a key works only with values that are not known.
+    pub(super) depends_on_values: bool,
+    /// What is wrong, in the order of the objects.
+    pub(super) found: Vec<Found<'a>>,
+}
+
+impl<'a> Survey<'a> {
+    /// Looks at everything that people wrote; `None` where there is no Linkerd that could read it.
+    pub(super) fn of(ctx: &Context<'a>) -> Option<Survey<'a>> {
+        let reader = Reader::of(ctx);
+        if matches!(reader, Reader::Absent) {
+            return None;
+        }
+        let values = values(ctx);
+        let written = Written::of(ctx, &KINDS);
+        let look = Look {
+            knowledge: ctx.knowledge,
+            version: reader.version(),
+            values: values.as_ref(),
+            written: &written,
+            depends: Cell::new(false),
+        };
+        let found = written.objects.iter().flat_map(|object| look.at(object)).collect();
+        let depends_on_values = look.depends.get();
+        Some(Survey { reader, values, depends_on_values, found })
+    }
+}
+
+struct Look<'l, 'a> {
+    knowledge: &'a Knowledge,
+    version: Option<&'l LinkerdVersion>,
+    values: Option<&'l Values>,
+    written: &'l Written<'a>,
+    /// Set where something depends on values that are not there.
+    depends: Cell<bool>,
+}
+
+/// A key where it is written.
+struct At<'l, 'a> {
+    object: &'l Annotated<'a>,
+    spot: &'l Spot<'a>,
+    key: &'a str,
+    value: &'a str,
+}
+
+impl<'a> Look<'_, 'a> {
+    fn at(&self, object: &Annotated<'a>) -> Vec<Found<'a>> {
+        let mut found = Vec::new();
+        // The chart renders these; the injector never sees their pods.
+        if object.is_control_plane() {
+            return found;
+        }
+        let mut seen = BTreeSet::new();
+        for spot in &object.spots {
+            let annotations = spot.meta.annotations.iter().map(|entry| (knowledge::Kind::Annotation, entry));
+            let labels = spot.meta.labels.iter().map(|entry| (knowledge::Kind::Label, entry));
+            for (written_as, (key, value)) in annotations.chain(labels) {
+                if !may_be_linkerds(key) || seen.contains(key.as_str()) {
+                    continue;
+                }
+                let at = At { object, spot, key, value };
+                let Some(fault) = self.fault(&at, written_as) else { continue };
+                seen.insert(key.as_str());
+                let field = match written_as {
+                    knowledge::Kind::Annotation => "annotations",
+                    knowledge::Kind::Label => "labels",
+                };
+                found.push(Found {
+                    object: object.clone(),
+                    scope: spot.scope,
+                    written_as,
+                    key,
+                    value,
+                    evidence: object.evidence(spot, field, key, value),
+                    likely: self.doubts(&fault),
+                    fault,
+                    injected: self.is_injected(object),
+                });
+            }
+        }
+        found
+    }
+
+    fn fault(&self, at: &At<'_, 'a>, written_as: knowledge::Kind) -> Option<Fault<'a>> {
+        let annotations = self.knowledge.annotations();
+        let known = annotations.get_as(at.key, written_as);
+        if known.is_some_and(|row| row.set_by == WrittenBy::Linkerd) {
+            return None;
+        }
+        // A Service makes no pods: there, the switch for native sidecars is as misplaced as any key.
+        if at.object.kind != Kind::Service && is_native_sidecar_key(at.key, self.knowledge) {
+            return None;
+        }
+        if !annotations.is_linkerds(at.key) && !self.is_near_domain(at.key) {
+            return None;
+        }
+        if let Some(row) = known {
+            return self.of_known(at, row);
+        }
+        match (annotations.get(at.key), written_as) {
+            (Some(row), _) if row.set_by == WrittenBy::Linkerd => None,
+            (Some(row), knowledge::Kind::Label) => {
+                let meta = at.object.template().map(|template| template.meta);
+                let annotated = meta.is_some_and(|meta| meta.annotation(at.key).is_some())
+                    || at.spot.meta.annotation(at.key).is_some();
+                (!annotated).then_some(Fault::AsLabel(row))
+            }
+            (Some(row), knowledge::Kind::Annotation) => {
+                at.spot.meta.label(at.key).is_none().then_some(Fault::AsAnnotation(row))
+            }
+            (None, _) => self.of_unknown(at),
+        }
+    }
+
+    /// A key that no release knows; under a domain that only resembles Linkerd's, only if it resembles a key as well.
+    fn of_unknown(&self, at: &At<'_, 'a>) -> Option<Fault<'a>> {
+        let annotations = self.knowledge.annotations();
+        let scope = if at.spot.scope == Scope::Workload { Scope::PodTemplate } else { at.spot.scope };
+        let readable = |row: &Key| {
+            row.set_by == WrittenBy::User
+                && self.version.is_none_or(|version| {
+                    row.status_in(version, self.knowledge).is_likely_effective()
+                        && (scope != Scope::Namespace || self.is_copied(row, version))
+                })
+        };
+        let suggestion = annotations
+            .suggest(at.key, |row| readable(row) && row.is_read_on(scope))
+            .or_else(|| annotations.suggest(at.key, readable));
+        if suggestion.is_none() && !annotations.is_linkerds(at.key) {
+            return None;
+        }
+        Some(Fault::Unknown(suggestion))
+    }
+
+    /// A key that some release reads, written as what it is.
+    fn of_known(&self, at: &At<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+        let theirs = at.object.is_linkerds();
+        let by_home = self.may_be_by_home(at, row);
+        if !row.is_read_on(at.spot.scope) {
+            if theirs && row.charts_also_on.contains(&at.spot.scope) {
+                return None;
+            }
+            return match at.spot.scope {
+                Scope::Workload if row.is_read_on(Scope::PodTemplate) => {
+                    let template = at.object.template();
+                    let repeated =
+                        template.is_some_and(|template| template.meta.annotation(at.key).is_some());
+                    (!repeated && !by_home).then_some(Fault::OnWorkload(row))
+                }
+                Scope::Namespace if row.is_read_on(Scope::PodTemplate) => Some(Fault::NotInherited(row)),
+                _ => Some(Fault::Misplaced(row)),
+            };
+        }
+        // The injector's copy of what the namespace says, reported there; and what Linkerd's own charts set.
+        if theirs || (by_home && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
+            return None;
+        }
+        if let Some(version) = self.version {
+            let status = row.status_in(version, self.knowledge);
+            if self.is_without_effect(at, row, &status) {
+                return Some(Fault::NotInRelease(row, status));
+            }
+            if at.spot.scope == Scope::Namespace && !self.is_copied(row, version) {
+                return Some(Fault::NotInherited(row));
+            }
+        }
+        let checked = row.check_value(at.value, self.version, self.knowledge.minors());
+        checked.err().map(|accepted| Fault::Value(row, accepted))
+    }
+
+    /// Whether the namespace says the same, or could and is not known.
+    fn may_be_by_home(&self, at: &At<'_, 'a>, row: &Key) -> bool {
+        if at.object.kind == Kind::Namespace {
+            return false;
+        }
+        match self.written.namespaces.get(at.object.home()) {
+            Some(home) => home.annotation(at.key) == Some(at.value),
+            None => row.is_read_on(Scope::Namespace),
+        }
+    }
+
+    fn is_copied(&self, row: &Key, version: &LinkerdVersion) -> bool {
+        match row.counts_on_namespace(version, self.knowledge.minors()) {
+            Contains::Yes | Contains::Unknown => true,
+            Contains::No => false,
+        }
+    }
+
+    fn is_without_effect(&self, at: &At<'_, 'a>, row: &Key, status: &KeyStatus) -> bool {
+        match status.likely() {
+            None | Some(KeyStatus::Effective | KeyStatus::Unknown { .. }) => false,
+            Some(KeyStatus::NotYet { .. } | KeyStatus::Gone { .. }) => true,
+            // Whether the debug image is heeded, its own check says, from the containers.
+            Some(KeyStatus::Ineffective { .. }) => row.needs.is_none(),
+            Some(KeyStatus::Conditional { values: needed, .. }) => {
+                let Some(values) = self.values else {
+                    self.depends.set(self.depends.get() || !needed.is_empty());
+                    return false;
+                };
+                // The pods themselves may say otherwise than the chart.
+                let says = |key: &str| {
+                    let own = at.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
+                    own || self.written.of_home(at.object, key).is_some()
+                };
+                let switched = self.knowledge.native_sidecar().all_keys().iter().any(|key| says(key));
+                !switched && needed.iter().any(|(path, wanted)| values.bool(path).unwrap_or(false) != *wanted)
+            }
+        }
+    }
+
+    /// Whether a key's domain is one of Linkerd's but for a slip or the top-level domain.
+    fn is_near_domain(&self, key: &str) -> bool {
+        let Some((domain, _)) = key.split_once('/') else { return false };
+        let stem = |domain: &str| domain.rsplit_once('.').map_or(domain, |(stem, _)| stem).to_owned();
+        let domain = domain.to_ascii_lowercase();
+        let keys = self.knowledge.annotations().keys();
+        let known: BTreeSet<&str> = keys
+            .iter()
+            .filter_map(|row| Some(row.key.split_once('/')?.0))
+            .filter(|d| d.contains("linkerd"))
+            .collect();
+        known.iter().any(|known| {
+            strsim::damerau_levenshtein(known, &domain) <= 2
+                || stem(known) == stem(&domain)
+                || stem(known) == domain
+        })
+    }
+
+    /// Whether the installed build could read more than is known of it.
+    fn doubts(&self, fault: &Fault<'_>) -> bool {
+        let Some(version) = self.version else { return false };
+        match fault {
+            Fault::NotInRelease(_, status) => matches!(status, KeyStatus::Unknown { .. }),
+            // A key that resembles none may be the vendor's, or younger than the table.
+            Fault::Unknown(None) => {
+                !matches!(version.channel(), Channel::Edge | Channel::Stable)
+                    || self.knowledge.releases().is_beyond(version)
+            }
+            Fault::NotInherited(_) => !matches!(version.channel(), Channel::Edge | Channel::Stable),
+            Fault::Unknown(Some(_))
+            | Fault::AsLabel(_)
+            | Fault::AsAnnotation(_)
+            | Fault::OnWorkload(_)
+            | Fault::Misplaced(_)
+            | Fault::Value(..) => false,
+        }
+    }
+
+    /// Whether pods of the object ask for a proxy.
+    fn is_injected(&self, object: &Annotated<'_>) -> bool {
+        let inject = crate::model::injection::INJECT;
+        let own = match object.kind {
+            Kind::Namespace => object.meta.annotation(inject),
+            _ => object.template().and_then(|template| template.meta.annotation(inject)),
+        };
+        let asked = own.or_else(|| self.written.of_home(object, inject));
+        matches!(asked, Some("enabled" | "ingress"))
+    }
+}

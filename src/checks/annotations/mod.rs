@@ -1,0 +1,28 @@
+//! Checks of what people write: annotations and labels that Linkerd would read if they were spelled, placed and valued as
+//! it reads them. It ignores all others without a word.
+
+use super::{Check, row};
+
+mod annotation_as_label;
+mod annotation_misplaced;
+mod annotation_not_in_release;
+mod annotation_not_inherited;
+mod annotation_on_workload;
+mod annotation_unknown;
+mod annotation_value_invalid;
+mod fault;
+mod guess;
+mod label_as_annotation;
+mod said;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("annotations", "annotation-as-label", annotation_as_label),
+    row!("annotations", "annotation-misplaced", annotation_misplaced),
+    row!("annotations", "annotation-not-in-release", annotation_not_in_release),
+    row!("annotations", "annotation-not-inherited", annotation_not_inherited),
+    row!("annotations", "annotation-on-workload", annotation_on_workload),
+    row!("annotations", "annotation-unknown", annotation_unknown),
+    row!("annotations", "annotation-value-invalid", annotation_value_invalid),
+    row!("annotations", "label-as-annotation", label_as_annotation),
+];

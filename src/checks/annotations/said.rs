@@ -1,0 +1,136 @@
+//! The words and steps that the checks of this category share.
+
+use super::fault::{Found, Survey};
+use crate::checks::rewrite::{self, Act, Change};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::item::Kind;
+use crate::knowledge::{self, Key, Scope};
+
+/// What the checks say where nothing could read a key.
+pub(super) fn absent() -> Verdict {
+    Verdict::not_applicable("there is no Linkerd control plane that could read an annotation")
+}
+
+/// One check's part of the survey: `say` gives message and remedy for the faults that are its own.
+pub(super) fn judge(
+    ctx: &Context<'_>,
+    say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
+) -> Judgement {
+    let Some(survey) = Survey::of(ctx) else { return Ok(absent()) };
+    Ok(findings(ctx, &survey, say).into())
+}
+
+/// The findings of one check.
+pub(super) fn findings(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
+) -> Vec<Finding> {
+    let said = survey.found.iter().filter_map(|found| Some((found, say(survey, found)?)));
+    said.map(|(found, (message, remedy))| finding(ctx, survey, found, message, remedy)).collect()
+}
+
+/// A finding about a key.
+pub(super) fn finding(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    found: &Found<'_>,
+    message: String,
+    remedy: Remedy,
+) -> Finding {
+    let finding = ctx
+        .finding(found.object.subject(), message)
+        .evidence(found.evidence.clone())
+        .evidences(survey.reader.evidence())
+        .remedy(remedy)
+        .parameter(found.key);
+    if found.likely { finding.likely() } else { finding }
+}
+
+/// An empty remedy of this category.
+pub(super) fn remedy() -> Remedy {
+    Remedy::verified_by("meshdoctor check --only annotations")
+}
+
+/// `annotation` or `label`, as it is written.
+pub(super) fn word(found: &Found<'_>) -> String {
+    found.written_as.to_string()
+}
+
+/// Adds the step that takes the key away from where it is.
+pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
+    let changes: [Change<'_>; 1] = [(found.key, None)];
+    let words = act;
+    let act = Act::Remove(act);
+    match (found.written_as, found.scope) {
+        (knowledge::Kind::Annotation, Scope::PodTemplate) => {
+            rewrite::template(remedy, act, &found.object, &changes)
+        }
+        (knowledge::Kind::Annotation, _) => rewrite::own(remedy, act, &found.object, &changes),
+        (knowledge::Kind::Label, Scope::PodTemplate) => {
+            remedy.step(StepKind::Annotation, format!("{words} from the pod template's labels"))
+        }
+        (knowledge::Kind::Label, _) => rewrite::labels(remedy, act, &found.object, &changes),
+    }
+}
+
+/// Adds the steps that write a key as `row` says, in the place of the one that was found.
+pub(super) fn replace(remedy: Remedy, act: &str, found: &Found<'_>, row: &Key, value: &str) -> Remedy {
+    let readable_here = row.is_read_on(found.scope);
+    let same = row.key == found.key && row.kind == found.written_as;
+    let mut changes = vec![(row.key.as_str(), Some(value))];
+    if row.kind == found.written_as && !same {
+        changes.push((found.key, None));
+    }
+    let act = Act::Put(act);
+    let mut remedy = match (row.kind, found.scope) {
+        (knowledge::Kind::Label, _) if readable_here && found.scope != Scope::PodTemplate => {
+            rewrite::labels(remedy, act, &found.object, &changes)
+        }
+        (knowledge::Kind::Annotation, Scope::Namespace | Scope::Service) if readable_here => {
+            rewrite::own(remedy, act, &found.object, &changes)
+        }
+        (knowledge::Kind::Annotation, Scope::PodTemplate | Scope::Workload)
+            if row.is_read_on(Scope::PodTemplate) =>
+        {
+            rewrite::template(remedy, act, &found.object, &changes)
+        }
+        _ => return self::remove(move_to(remedy, row), "Remove it", found),
+    };
+    // What was written elsewhere, or as something else, is still there.
+    if found.scope == Scope::Workload || (row.kind != found.written_as && found.scope != Scope::PodTemplate) {
+        remedy = self::remove(remedy, "Remove it", found);
+    }
+    rewrite::restart(remedy, &found.object)
+}
+
+/// Adds the words for a key that belongs on other objects.
+pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
+    let kind = match row.kind {
+        knowledge::Kind::Annotation => "an annotation",
+        knowledge::Kind::Label => "a label",
+    };
+    remedy.step(StepKind::Annotation, format!("Write {} as {kind} of {} instead", row.key, places(row)))
+}
+
+/// Where a key is read, in words: `the pod template or the namespace`.
+pub(super) fn places(row: &Key) -> String {
+    let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
+    match places.as_slice() {
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [] => String::new(),
+    }
+}
+
+/// The object's place in words: `a namespace`, `a Service`, `a workload itself`.
+pub(super) fn place(found: &Found<'_>) -> &'static str {
+    match (found.scope, found.object.kind) {
+        (Scope::Namespace, _) => "a namespace",
+        (Scope::Service, _) => "a Service",
+        (Scope::Workload, _) => "a workload itself",
+        (_, Kind::Pod) => "a pod",
+        _ => "a pod template",
+    }
+}

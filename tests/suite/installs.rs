@@ -1,0 +1,116 @@
+//! What real installs write is no mistake: the checks of annotations, native sidecars and debug containers are silent over
+//! every healthy recording and over the manifests that each release's own CLI renders, extensions and injected workloads
+//! included. Both are found through the environment or beside the checkout; what is not there is skipped aloud.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use meshdoctor::checks::{self, Check, Outcome, Settings, evaluate};
+use meshdoctor::collect::{Options, collect_now};
+use meshdoctor::finding::Severity;
+use meshdoctor::item::Item;
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy;
+use meshdoctor::source::Completeness;
+use meshdoctor::source::memory::Memory;
+use serde_json::Value;
+
+const CATEGORIES: [&str; 3] = ["annotations", "debug", "native-sidecar"];
+
+fn folder(variable: &str, name: &str) -> Option<PathBuf> {
+    let set = std::env::var_os(variable).map(PathBuf::from);
+    let folder =
+        set.unwrap_or_else(|| PathBuf::from(format!("{}/../shared/{name}", env!("CARGO_MANIFEST_DIR"))));
+    if !folder.is_dir() {
+        eprintln!("skipped: there are no {name} at {} (set {variable})", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn entries(folder: &PathBuf) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// What every check of the three categories says of warning or above, and how many could judge.
+fn said(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
+    memory.completeness = Completeness::All;
+    memory.server_version = Some(serde_json::json!({ "gitVersion": server }));
+    let of_category = |check: &&'static Check| CATEGORIES.contains(&check.card().front.category.as_str());
+    let checks: Vec<&'static Check> = checks::all().filter(of_category).collect();
+    let items: BTreeSet<Item> = policy::items(&checks);
+    let collected = collect_now(memory, &items, &Options::default(), None);
+    let mut said = Vec::new();
+    let mut judged = 0;
+    for check in checks {
+        let result = evaluate(check, &collected.cluster, Knowledge::embedded(), &Settings::default());
+        assert!(!matches!(result.outcome, Outcome::Crashed(_)), "{}: {:?}", check.id, result.outcome);
+        judged += usize::from(matches!(result.outcome, Outcome::Pass | Outcome::Findings));
+        said.extend(
+            result
+                .findings
+                .iter()
+                .filter(|finding| finding.severity >= Severity::Warning)
+                .map(|finding| format!("{}: {:?}: {}", check.id, finding.subjects, finding.message)),
+        );
+    }
+    (said, judged)
+}
+
+fn add(memory: &mut Memory, object: &Value) {
+    match object.get("items").and_then(Value::as_array) {
+        Some(items) => items.iter().for_each(|item| add(memory, item)),
+        // Kinds that nothing asks for cannot be held.
+        None => _ = memory.add(object),
+    }
+}
+
+#[test]
+fn healthy_recordings_are_silent() {
+    let Some(folder) = folder("MESHDOCTOR_RECORDINGS", "recordings") else { return };
+    let mut looked = 0;
+    for path in entries(&folder) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.starts_with("healthy-") {
+            continue;
+        }
+        let text = std::fs::read(path.join("cluster.json")).unwrap();
+        let mut memory = Memory::default();
+        add(&mut memory, &serde_json::from_slice(&text).unwrap());
+        let (said, judged) = said(&mut memory, "v1.34.0");
+        assert_eq!(said, [""; 0], "{name}");
+        assert!(judged >= 14, "{name}: {judged} checks judged");
+        looked += 1;
+    }
+    assert!(looked > 0, "{} holds no healthy recording", folder.display());
+}
+
+#[test]
+fn what_each_release_renders_is_silent() {
+    let Some(folder) = folder("MESHDOCTOR_MANIFESTS", "manifests") else { return };
+    let mut looked = 0;
+    for release in entries(&folder) {
+        for control_plane in
+            ["control-plane", "control-plane-cni", "control-plane-ha", "control-plane-native-sidecar"]
+        {
+            let mut memory = Memory::default();
+            for file in [control_plane, "cni", "viz", "multicluster", "workloads"] {
+                let Ok(text) = std::fs::read_to_string(release.join(format!("{file}.yaml"))) else {
+                    continue;
+                };
+                for document in serde_yaml::Deserializer::from_str(&text) {
+                    let object: Value = serde::Deserialize::deserialize(document).unwrap();
+                    add(&mut memory, &object);
+                }
+            }
+            let (said, judged) = said(&mut memory, "v1.34.0");
+            assert_eq!(said, [""; 0], "{} {control_plane}", release.display());
+            assert!(judged >= 14, "{} {control_plane}: {judged} checks judged", release.display());
+            looked += 1;
+        }
+    }
+    assert!(looked > 0, "{} holds no manifests", folder.display());
+}
