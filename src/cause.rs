@@ -2,14 +2,16 @@
 //! (`explains`); a finding of it explains those that share one of its ties. Nothing is dropped here: symptoms stay
 //! findings of their own, with `caused_by`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Fingerprint, Remedy, Severity, Subject, Tie};
 
 /// Which checks a check explains, by id.
 pub type Explains<'a> = dyn Fn(&str) -> &'a [String] + 'a;
 
-/// Links and merges; the result is sorted: roots before what they explain, the worst first.
+/// Links and merges; the result is sorted: roots before what they explain, the worst first, of those the ones that
+/// explain most.
 pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding> {
     let mut findings = findings;
     let causes = causes_of(&findings, explains);
@@ -52,16 +54,23 @@ pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding>
         finding.caused_by.sort();
         finding.caused_by.dedup();
     }
-    merged.sort_by_cached_key(|f| {
-        (
-            !f.caused_by.is_empty(),
-            std::cmp::Reverse(f.severity),
-            f.check,
-            f.subjects.clone(),
-            f.parameters.clone(),
-        )
+    let explained: BTreeMap<&Fingerprint, usize> =
+        merged.iter().flat_map(|finding| &finding.caused_by).fold(BTreeMap::new(), |mut counts, cause| {
+            *counts.entry(cause).or_default() += 1;
+            counts
+        });
+    let explained: Vec<usize> =
+        prints.iter().map(|print| explained.get(print).copied().unwrap_or_default()).collect();
+    let mut order: Vec<usize> = (0..merged.len()).collect();
+    order.sort_by_cached_key(|&at| {
+        let f = &merged[at];
+        // What explains most comes first, and what runs in the cluster before what stands beside it.
+        let beside = f.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
+        let weight = (!f.caused_by.is_empty(), Reverse(f.severity), Reverse(explained[at]), beside);
+        (weight, f.check, f.subjects.clone(), f.parameters.clone())
     });
-    merged
+    let mut merged: Vec<Option<Finding>> = merged.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| merged[at].take()).collect()
 }
 
 /// What makes findings equal but for their subjects.
@@ -233,6 +242,21 @@ mod tests {
             ]
         );
         assert_eq!(linked[3].caused_by, [linked[0].fingerprint()]);
+    }
+
+    #[test]
+    fn what_explains_most_comes_first_and_what_stands_beside_the_cluster_last() {
+        let symptoms = ["s".to_owned()];
+        let explains = |id: &str| if id == "z" { &symptoms[..] } else { &[] };
+        let beside = Finding { subjects: vec![Subject::thing("CLI")], ..finding("a", Severity::Error, "n1") };
+        let found = vec![
+            beside,
+            finding("b", Severity::Error, "n2"),
+            finding("s", Severity::Error, "n1"),
+            finding("z", Severity::Error, "n1"),
+        ];
+        let order: Vec<_> = link(found, &explains).iter().map(|f| f.check).collect();
+        assert_eq!(order, ["z", "b", "a", "s"]);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use meshdoctor::checks;
 use meshdoctor::collect::{Collected, collect_now};
-use meshdoctor::demo::{DEMOS, Demo, State};
-use meshdoctor::finding::Severity;
+use meshdoctor::demo::{self, DEMOS, Demo, State};
+use meshdoctor::finding::{Confidence, Finding, Severity, Subject};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::node::{Effective, RuntimeKind};
@@ -57,6 +57,102 @@ fn every_demo_is_a_cluster_that_can_be_read_to_the_last_object() {
     }
 }
 
+/// A finding in a line: how bad, how sure, what, where, and because of what.
+fn line(report: &Report, finding: &Finding) -> String {
+    let subjects: Vec<String> = finding
+        .subjects
+        .iter()
+        .map(|subject| match subject {
+            Subject::Object { pods, .. } if !pods.is_empty() => format!("{subject} ({} pods)", pods.len()),
+            Subject::Object { .. } | Subject::Node { .. } | Subject::Thing { .. } => subject.to_string(),
+        })
+        .collect();
+    let causes: BTreeSet<&str> = finding
+        .caused_by
+        .iter()
+        .map(|print| report.findings.iter().find(|f| f.fingerprint() == *print).unwrap().check)
+        .collect();
+    let sure = match finding.confidence {
+        Confidence::Observed => "",
+        Confidence::Likely => "likely ",
+    };
+    let mut line = format!("{} {sure}{}: {}", finding.severity, finding.check, subjects.join(", "));
+    if !causes.is_empty() {
+        line += " <- ";
+        line += &Vec::from_iter(causes).join(", ");
+    }
+    line
+}
+
+fn lines(report: &Report) -> Vec<String> {
+    report.findings.iter().map(|finding| line(report, finding)).collect()
+}
+
+/// What the report on each broken cluster says, in its order: the true cause first.
+const TOLD: &[(&str, &[&str])] = &[
+    (
+        "debug-image-ignored",
+        &[
+            "warning debug-image-ignored: Deployment shop/checkout (1 pods)",
+            "warning cli-control-plane-skew: linkerd CLI",
+            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+        ],
+    ),
+    (
+        "injector-fails-open",
+        &[
+            "error injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error pod-missing-proxy: Deployment shop/web (2 pods), StatefulSet shop/redis (1 pods) <- injector-fails-open",
+            "error workload-half-meshed: Deployment shop/web (2 pods) <- injector-fails-open, pod-missing-proxy",
+        ],
+    ),
+    (
+        "native-sidecar-typo",
+        &[
+            "error native-sidecar-key-misspelled: Job shop/grpc-client",
+            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "info kubernetes-unsupported: API server",
+            "error job-held-by-proxy: Job shop/grpc-client (1 pods) <- native-sidecar-key-misspelled",
+        ],
+    ),
+];
+
+#[test]
+fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
+    for (name, told) in TOLD {
+        let said = lines(&judge(&scene(demo::find(name).unwrap(), State::Before)));
+        assert_eq!(said, *told, "{name} says\n{}", said.join("\n"));
+    }
+}
+
+/// What the binary says of a demo: its JSON, and its exit status.
+fn binary(name: &str, more: &[&str]) -> (serde_json::Value, Option<i32>) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+        .args(["demo", name, "-o", "json"])
+        .args(more)
+        .env_clear()
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn the_binary_tells_the_same_story() {
+    for demo in DEMOS {
+        let report = judge(&scene(demo, State::Before));
+        let (json, status) = binary(demo.name, &[]);
+        let said: Vec<_> =
+            json["findings"].as_array().unwrap().iter().map(|f| f["check"].as_str().unwrap()).collect();
+        assert_eq!(said, report.findings.iter().map(|f| f.check).collect::<Vec<_>>(), "{}", demo.name);
+        let worst = report.findings.iter().map(|f| f.severity).max();
+        assert_eq!(status, Some(i32::from(worst == Some(Severity::Error))), "{}", demo.name);
+        let (json, status) = binary(demo.name, &["--cured"]);
+        let loud = json["findings"].as_array().unwrap().iter().filter(|f| f["severity"] != "info").count();
+        assert_eq!((loud, status), (0, Some(0)), "{}", demo.name);
+    }
+}
+
 #[test]
 fn after_the_remedy_nothing_is_left_to_do() {
     for demo in DEMOS {
@@ -72,7 +168,7 @@ fn node_evidence_shows_what_its_story_tells() {
         ("cni-exit-127", "/etc/cni/net.d/10-aws.conflist", "plugins[3]"),
         ("cni-unauthorized", "/etc/cni/net.d/05-cilium.conflist", "plugins[4]"),
     ] {
-        let demo = meshdoctor::demo::find(name).unwrap();
+        let demo = demo::find(name).unwrap();
         for state in [State::Before, State::After] {
             let nodes = whole(&scene(demo, state)).cluster.nodes.unwrap();
             assert_eq!(nodes.len(), 3, "{name}");
