@@ -132,6 +132,7 @@ fn live(reading: &Reading<'_>, evidence: &Evidence, connection: &Connection) -> 
         as_groups: connection.as_group.clone(),
         request_timeout: connection.request_timeout,
         disable_compression: connection.disable_compression,
+        deadline: connection.timeout.map(|limit| began + limit),
         cli: match &evidence.linkerd_cli {
             None => Cli::OnPath,
             Some(CliVersionArg::None) => Cli::None,
@@ -147,13 +148,10 @@ fn live(reading: &Reading<'_>, evidence: &Evidence, connection: &Connection) -> 
         .context("the system gives no threads")?;
     let result = finish(reading, |saver, progress| {
         let work = async {
-            let mut live = Live::connect(connect).await.map_err(|error| {
+            let live = Live::connect(connect).await.map_err(|error| {
                 let (cause, next) = (error.to_string(), error.next_step());
                 if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
             })?;
-            if let Some(limit) = connection.timeout {
-                live = live.with_deadline(began + limit);
-            }
             let collected = collect(&live, reading.items, &reading.options, saver, progress).await;
             progress.traffic(&live.traffic());
             Ok((collected, live.origin()))

@@ -42,6 +42,8 @@ pub struct Connect {
     pub user_agent: String,
     /// Where the version of the operator's own CLI comes from (`--linkerd-cli`).
     pub cli: Cli,
+    /// When the whole run must be over (`--timeout`); see [`Live::with_deadline`].
+    pub deadline: Option<Instant>,
     /// Whether a credential plugin that wants to may talk to the terminal.
     pub terminal: bool,
     /// How long a credential plugin may take; `None` is 30 s, or 3 min when it may talk to the terminal.
@@ -59,6 +61,7 @@ impl Default for Connect {
             disable_compression: false,
             user_agent: concat!("meshdoctor/", env!("CARGO_PKG_VERSION")).to_owned(),
             cli: Cli::default(),
+            deadline: None,
             terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             exec_timeout: None,
         }
@@ -87,7 +90,9 @@ impl Live {
         let started = Instant::now();
         let (context, user, mut config) = find(&connect)?;
         impersonate(&mut config.auth_info, &connect)?;
-        let plugin = exec::resolve(&mut config.auth_info, connect.terminal, connect.exec_timeout).await?;
+        let left = connect.deadline.map(|deadline| deadline.saturating_duration_since(started));
+        let time = exec::Time { limit: connect.exec_timeout, left };
+        let plugin = exec::resolve(&mut config.auth_info, connect.terminal, &time).await?;
         let silence = Some(connect.request_timeout).filter(|timeout| !timeout.is_zero());
         let gzip = !(connect.disable_compression || config.disable_compression);
         prepare(&mut config, &connect, silence)?;
@@ -101,14 +106,24 @@ impl Live {
             .map_err(|error| ConnectError::Kubeconfig { path: None, what: quote(&error.to_string(), 300) })?;
         let wire = Arc::new(Wire::new(client, silence, gzip));
         let meter = Meter::default();
-        let version = target.version(&wire, &meter).await?;
+        let version = match connect.deadline {
+            None => target.version(&wire, &meter).await?,
+            Some(deadline) => {
+                let version = tokio::time::timeout_at(deadline.into(), target.version(&wire, &meter));
+                version.await.map_err(|_| {
+                    target.failed(Trouble::TimedOut {
+                        seconds: deadline.saturating_duration_since(started).as_secs(),
+                    })
+                })??
+            }
+        };
         Ok(Live {
             wire,
             context,
             server: target.server,
             cli: connect.cli,
             version,
-            deadline: None,
+            deadline: connect.deadline,
             started,
             greeting: meter.read(started.elapsed()),
             ledger: Ledger::default(),

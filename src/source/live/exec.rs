@@ -19,6 +19,14 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// How long it may take to log somebody in.
 const DEADLINE_WITH_TERMINAL: Duration = Duration::from_secs(180);
 
+/// How long a plugin may take.
+pub(super) struct Time {
+    /// Instead of the usual limit.
+    pub(super) limit: Option<Duration>,
+    /// What is left of the whole run.
+    pub(super) left: Option<Duration>,
+}
+
 /// What goes into KUBERNETES_EXEC_INFO and comes back on standard output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +70,7 @@ pub(super) struct Plugin {
 pub(super) async fn resolve(
     user: &mut AuthInfo,
     terminal: bool,
-    deadline: Option<Duration>,
+    time: &Time,
 ) -> Result<Option<Plugin>, ConnectError> {
     let Some(exec) = user.exec.take() else { return Ok(None) };
     // Static credentials win, as with kubectl.
@@ -80,7 +88,7 @@ pub(super) async fn resolve(
     if exec.interactive_mode == Some(ExecInteractiveMode::Always) && !terminal {
         return Err(ConnectError::ExecWantsTerminal { command });
     }
-    let status = credentials(&exec, &command, terminal && wants_terminal, deadline).await?;
+    let status = credentials(&exec, &command, terminal && wants_terminal, time).await?;
     let unreadable =
         |what: &str| ConnectError::ExecUnreadable { command: command.clone(), what: what.to_owned() };
     let encode = |pem: &str| base64::engine::general_purpose::STANDARD.encode(pem);
@@ -115,7 +123,7 @@ async fn credentials(
     exec: &ExecConfig,
     name: &str,
     terminal: bool,
-    deadline: Option<Duration>,
+    time: &Time,
 ) -> Result<ExecStatus, ConnectError> {
     let mut command = Command::new(name);
     command.args(exec.args.iter().flatten());
@@ -137,7 +145,8 @@ async fn credentials(
     let info = serde_json::to_string(&info)
         .map_err(|error| ConnectError::ExecNotStarted { command: command_name(), what: error.to_string() })?;
     command.env("KUBERNETES_EXEC_INFO", info);
-    let deadline = deadline.unwrap_or(if terminal { DEADLINE_WITH_TERMINAL } else { DEADLINE });
+    let usual = if terminal { DEADLINE_WITH_TERMINAL } else { DEADLINE };
+    let deadline = time.left.into_iter().fold(time.limit.unwrap_or(usual), Duration::min);
     let ran = run(command, deadline, terminal).await.map_err(|error| match error {
         NotRun::Absent => ConnectError::ExecMissing {
             command: command_name(),

@@ -74,6 +74,16 @@ async fn nobody_listening_is_refused_at_once() {
 }
 
 #[tokio::test]
+async fn the_time_for_the_whole_run_counts_from_the_first_request() {
+    let server = Server::raw(None, |_| Reply::silence()).await;
+    let kubeconfig = Kubeconfig::new(&server.url(), &json!({ "token": CANARY }));
+    let begun = std::time::Instant::now();
+    let error = failure(&kubeconfig, |connect| connect.deadline = Some(begun + Duration::from_secs(1))).await;
+    assert!(begun.elapsed() < Duration::from_secs(15));
+    assert!(matches!(error, ConnectError::TimedOut { .. }), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_version_that_is_denied_does_not_stop_the_rest() {
     let server = Server::raw(None, |asked| match asked.path.as_str() {
         "/version" => Reply::status(403, "Forbidden", "no version for you"),
