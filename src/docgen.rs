@@ -7,7 +7,7 @@ mod pages;
 mod rbac;
 
 pub use cli::{cli, completion, exit_codes};
-pub use pages::{index, page, readme};
+pub use pages::{fill, index, page, readme_index};
 pub use rbac::cluster_role;
 
 use crate::item::{Item, Scope};

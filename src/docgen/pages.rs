@@ -7,10 +7,6 @@ use crate::card::{Card, Case, CaseKind, SECTIONS};
 use crate::checks;
 use crate::markdown::{Block, BlockKind};
 
-/// Where the index stands in the README.
-const BEGIN: &str = "<!-- checks: begin -->";
-const END: &str = "<!-- checks: end -->";
-
 /// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
 pub fn page(card: &Card) -> String {
     let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
@@ -131,11 +127,18 @@ pub fn index() -> String {
     )
 }
 
-/// The README with the table between its markers brought up to date; `None` where it has no markers.
-pub fn readme(readme: &str) -> Option<String> {
-    let (head, rest) = readme.split_once(BEGIN)?;
-    let (_, tail) = rest.split_once(END)?;
-    Some(format!("{head}{BEGIN}\n{}{END}{tail}", table("docs/checks/")))
+/// The table of all checks for the README.
+pub fn readme_index() -> String {
+    table("docs/checks/")
+}
+
+/// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
+/// has no such markers.
+pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- {name}: begin -->"), format!("<!-- {name}: end -->"));
+    let (head, rest) = text.split_once(&begin)?;
+    let (_, tail) = rest.split_once(&end)?;
+    Some(format!("{head}{begin}\n{content}{end}{tail}"))
 }
 
 #[cfg(test)]
@@ -143,12 +146,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_changes_only_between_its_markers() {
-        let text = readme(&format!("a\n{BEGIN}\nold\n{END}\nb\n")).expect("it has markers");
-        assert!(
-            text.starts_with(&format!("a\n{BEGIN}\n| Category |")) && text.ends_with(&format!("{END}\nb\n"))
-        );
-        assert_eq!(readme(&text).as_ref(), Some(&text));
-        assert_eq!(readme("no markers"), None);
+    fn a_text_changes_only_between_its_markers() {
+        let text =
+            fill("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n", "x", "new\n").expect("it has markers");
+        assert_eq!(text, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
+        assert_eq!(fill(&text, "x", "new\n").as_ref(), Some(&text));
+        assert_eq!(fill(&text, "y", "new\n"), None);
     }
 }

@@ -6,7 +6,14 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use meshdoctor::{checks, cli, docgen};
+use meshdoctor::collect::collect_now;
+use meshdoctor::demo::State;
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy::{self, Policy};
+use meshdoctor::render::{self, Look};
+use meshdoctor::report::{self, Question};
+use meshdoctor::source::Source;
+use meshdoctor::{checks, cli, demo, docgen};
 
 use crate::{cards, golden};
 
@@ -54,5 +61,88 @@ fn flags_are_documented_and_completed() {
         (Shell::Elvish, "elv"),
     ] {
         golden::check(&format!("completions/meshdoctor.{ending}"), &docgen::completion(shell, &command));
+    }
+}
+
+/// The demo that documentation shows, and how wide.
+const EXAMPLE: (&str, usize) = ("cni-unauthorized", 100);
+
+/// What `meshdoctor demo` prints for the example.
+fn example() -> String {
+    let (name, width) = EXAMPLE;
+    let scene = demo::find(name).unwrap().scene(State::Before).unwrap();
+    let checks: Vec<_> = checks::all().collect();
+    let collected = collect_now(&scene.memory, &policy::items(&checks), &scene.options, None);
+    let question = Question {
+        checks: &checks,
+        policy: &Policy::default(),
+        settings: &scene.settings,
+        knowledge: Knowledge::embedded(),
+        origin: scene.memory.origin(),
+    };
+    let report = report::judge(&question, &collected);
+    format!(
+        "\n```text\n$ meshdoctor demo {name}\n{}```\n\n",
+        render::table::report(&report, Look::plain(width))
+    )
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap_or_default()
+}
+
+#[test]
+fn pages_written_by_hand_show_what_the_doctor_says_today() {
+    for (file, marker, content) in [
+        ("docs/reading-a-report.md", "example", example()),
+        ("README.md", "example", example()),
+        ("README.md", "checks", docgen::readme_index()),
+    ] {
+        if !Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists() {
+            println!("SKIPPED: there is no {file}");
+            continue;
+        }
+        let text = docgen::fill(&read(file), marker, &content);
+        let text = text.unwrap_or_else(|| {
+            panic!("{file} has no place for it: <!-- {marker}: begin -->, <!-- {marker}: end -->")
+        });
+        golden::check(file, &text);
+    }
+}
+
+/// Renaming a check touches its card and its rule. Everything else that names checks is generated or, like tests, finds
+/// out at once. (Names of demos and of defects in the knowledge are names of their own.)
+#[test]
+fn no_id_is_written_by_hand_where_it_could_go_stale() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for entry in walkdir::WalkDir::new(root.join("src")).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let name = entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned();
+        let of_checks = name.starts_with("src/checks/") && name.matches('/').count() > 2;
+        let of_others = name == "src/demo.rs" || name.starts_with("src/knowledge/");
+        if entry.file_type().is_file() && !of_checks && !of_others {
+            // An example in a comment goes stale without harm.
+            let code = read(&name)
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .collect::<Vec<_>>()
+                .join("\n");
+            texts.push((name, code));
+        }
+    }
+    for name in ["docs/architecture.md", "docs/bundles.md", "docs/reading-a-report.md", "docs/testing.md"] {
+        let text = read(name);
+        texts.push((name.to_owned(), docgen::fill(&text, "example", "").unwrap_or(text)));
+    }
+    assert!(texts.len() > 50, "the sources were found");
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    for check in checks::all() {
+        for (name, text) in &texts {
+            let found = text.match_indices(check.id).any(|(at, id)| {
+                !text[..at].ends_with(part_of_word) && !text[at + id.len()..].starts_with(part_of_word)
+            });
+            assert!(!found, "{name} mentions {} by hand", check.id);
+        }
     }
 }
