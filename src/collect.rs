@@ -176,14 +176,15 @@ impl<S: Source> Run<'_, S> {
             store: request.item.kind().map(store_for),
             saver: self.saver,
             observer: self.observer,
-            touched: self.touched,
+            touched: 0,
             malformed: Vec::new(),
             raw: Vec::new(),
             nodes: Vec::new(),
             arrived: 0,
         };
         let mut fetched = self.source.fetch(&request, &mut border).await;
-        let Border { store, mut malformed, raw, nodes, arrived, .. } = border;
+        let Border { store, mut malformed, raw, nodes, arrived, touched, .. } = border;
+        self.touched.fetch_add(touched, Ordering::Relaxed);
         if let Fetched::Partial { reasons } = &fetched {
             // A bundle says already what of it could not be read when it was collected.
             malformed.retain(|why| !reasons.contains(why));
@@ -213,7 +214,7 @@ struct Border<'a> {
     store: Option<Box<dyn Store>>,
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
-    touched: &'a AtomicUsize,
+    touched: usize,
     malformed: Vec<Why>,
     raw: Vec<serde_json::Value>,
     nodes: Vec<NodeFiles>,
@@ -253,7 +254,7 @@ impl Border<'_> {
             object.entry("kind").or_insert_with(|| kind.info().kind.into());
         }
         if redact::object(&mut value).touched() {
-            self.touched.fetch_add(1, Ordering::Relaxed);
+            self.touched += 1;
         }
         if let Some(saver) = self.saver {
             saver.object(self.request, &value);
@@ -300,6 +301,7 @@ impl Intake for Border<'_> {
 
     fn restart(&mut self) {
         self.arrived = 0;
+        self.touched = 0;
         self.malformed.clear();
         self.raw.clear();
         self.nodes.clear();

@@ -225,11 +225,10 @@ impl Source for Restarting {
     async fn fetch(&self, _: &Request, intake: &mut dyn Intake) -> Fetched {
         for round in ["old", "new"] {
             for n in 0..700 {
-                intake.object(
-                    json!({"metadata": {"namespace": "shop", "name": format!("{round}-{n}")}})
-                        .to_string()
-                        .as_bytes(),
-                );
+                let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
+                let metadata =
+                    json!({"namespace": "shop", "name": format!("{round}-{n}"), "annotations": applied});
+                intake.object(json!({ "metadata": metadata }).to_string().as_bytes());
             }
             if round == "old" {
                 intake.restart();
@@ -246,11 +245,17 @@ fn a_list_that_began_again_is_saved_once() {
     let writer = Writer::create(&path).unwrap();
     let items = BTreeSet::from([Item::List(Kind::Pod)]);
     let collected = collect_now(&Restarting, &items, &Options::default(), Some(&writer));
+    assert_eq!(collected.redaction.touched, 700);
     writer.finish(Closing::of(&collected, None, None)).unwrap();
-    let again = collect_now(&Bundle::load(&path).unwrap(), &items, &Options::default(), None);
+    let bundle = Bundle::load(&path).unwrap();
+    let again = collect_now(&bundle, &items, &Options::default(), None);
     let pods = again.cluster.answer(&Item::List(Kind::Pod)).unwrap();
     assert_eq!((pods.count(), &pods.fetched), (700, &Fetched::Complete));
     assert!(!fs::read_to_string(path.join("cluster/core/v1/pods/0001.json")).unwrap().contains("old-"));
+
+    // Nobody had a CLI to ask, which is no gap in the cluster's evidence.
+    let cli = collect_now(&bundle, &BTreeSet::from([Item::CliVersion]), &Options::default(), None);
+    assert_eq!(cli.cluster.cli_version, Err(Why::NotOffered));
 }
 
 #[test]

@@ -145,7 +145,12 @@ impl Bundle {
         {
             return self.pick(record, namespace.as_deref(), name, take);
         }
-        Fetched::Missing { reason: Why::NotCaptured }
+        let reason = match asked {
+            // The cluster does not hold it; the run that was saved had none to look at.
+            Asked::CliVersion => Why::NotOffered,
+            Asked::ServerVersion | Asked::NodeFiles | Asked::List(_) | Asked::Named(..) => Why::NotCaptured,
+        };
+        Fetched::Missing { reason }
     }
 
     /// Each node's files, and how it ended.
