@@ -1,8 +1,11 @@
-//! Every release of Linkerd comes up on a real API server, in every shape its CLI renders.
+//! Every release of Linkerd comes up on a real API server, in every shape its CLI renders, and the doctor finds nothing
+//! to say about any of them, live or from the bundle.
 
 use serde_json::Value;
 
+use crate::doctor::Doctor;
 use crate::harness::binaries::kubernetes_version;
+use crate::harness::kubeconfig::ADMIN;
 use crate::harness::linkerd::manifests;
 use crate::harness::{Cluster, Options};
 
@@ -39,6 +42,9 @@ fn release_2_20_comes_up_in_every_shape() {
 /// The releases whose own definitions hold the routes of the Gateway API; the later ones expect them to be there.
 const DEFINES_ROUTES: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
 
+/// The releases whose documentation ends before the Kubernetes of these tests: worth an info, as all that is quiet is.
+const BEFORE_1_34: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
+
 /// Two clusters for each release: one that grows from the default install as operators let theirs grow, and one where
 /// the CNI plugin takes the place of the init container from the start.
 fn every_shape(release: &str) {
@@ -63,6 +69,11 @@ fn every_shape(release: &str) {
         for (parts, control_plane) in shapes {
             cluster.install(release, parts);
             assert_meshed(&cluster, release, parts, *control_plane);
+            let doctor = Doctor::of(&cluster, ADMIN);
+            let said = doctor.check_twice(&["--linkerd-cli", "none"], &["--fail-on", "warning"]);
+            said.assert_quiet(&format!("{release} with {parts:?}"));
+            let newer = said.outcomes()["kubernetes-unsupported"] == "Findings";
+            assert_eq!(newer, BEFORE_1_34.contains(&release), "{release} on {}", kubernetes_version());
         }
     }
 }
@@ -71,6 +82,10 @@ fn every_shape(release: &str) {
 fn assert_meshed(cluster: &Cluster, release: &str, parts: &[&str], control_plane: usize) {
     let pods = |namespace: &str| cluster.api.list(&format!("/api/v1/namespaces/{namespace}/pods"));
     let meshed = |pod: &&Value| pod.to_string().contains("\"name\":\"linkerd-proxy\"");
+    for extension in ["viz", "multicluster"].into_iter().filter(|part| parts.contains(part)) {
+        let pods = pods(&format!("linkerd-{extension}"));
+        assert!(!pods.is_empty() && pods.iter().all(|pod| meshed(&pod)), "{release} with {parts:?}");
+    }
     let (linkerd, shop) = (pods("linkerd"), pods("shop"));
     let counts = (linkerd.iter().filter(meshed).count(), shop.iter().filter(meshed).count());
     assert_eq!(counts, (control_plane, shop.len()), "{release} with {parts:?}");

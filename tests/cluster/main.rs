@@ -1,15 +1,22 @@
 //! The live tier: a real etcd and kube-apiserver on this machine, with real Linkerd manifests on them.
 //!
 //! `harness` owns everything that is not a test: building the servers, running them, talking to them and putting
-//! objects on them. The other modules are the tests. Nothing here may depend on a cluster that somebody else runs, and
-//! nothing that is started here may send traffic off the machine.
+//! objects on them; `doctor` runs the real binary, and `staged` puts the demos on a server for it. The other modules are
+//! the tests. Nothing here may depend on a cluster that somebody else runs, and nothing that is started here may send
+//! traffic off the machine.
 //!
 //! `docs/testing.md` says what the tier needs and which variables steer it.
 #![cfg(feature = "live")]
 // All of this is test code, but only functions marked `#[test]` count as such for clippy's `allow-*-in-tests`.
 #![allow(clippy::unwrap_used)]
 
+mod contexts;
+mod doctor;
 mod harness;
 mod installs;
+mod pages;
+mod roles;
 mod seeds;
 mod servers;
+mod staged;
+mod stories;

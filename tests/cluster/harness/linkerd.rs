@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::api::text;
 use super::binaries::{Binaries, binaries};
+use super::inject::Injected;
 use super::objects::{ObjectSet, rank};
 use super::{Api, Cluster, say};
 
@@ -91,13 +92,16 @@ impl Cluster {
 
     /// Applies the named parts (`crds`, `control-plane-ha`, `viz`, ...) of a release and waits until every pod is ready.
     ///
-    /// Webhook configurations come once all pods are there: nothing answers them here.
+    /// Webhook configurations come once all pods are there, and what asks for a proxy has one already: nothing answers
+    /// webhooks here.
     pub fn install(&mut self, release: &str, parts: &[&str]) {
         let Some(manifests) = manifests() else { return };
-        let mut objects: Vec<Value> = parts
-            .iter()
-            .flat_map(|part| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects)
-            .collect();
+        let read =
+            |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
+        let mut objects: Vec<Value> = parts.iter().flat_map(|part| read(part)).collect();
+        let workloads = read("workloads");
+        let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
+        objects.iter_mut().for_each(|object| injected.inject(object));
         objects.sort_by_key(rank);
         let (webhooks, objects): (Vec<_>, Vec<_>) =
             objects.into_iter().partition(|object| text(object, "kind").ends_with("WebhookConfiguration"));

@@ -6,6 +6,7 @@ pub mod binaries;
 pub mod cluster;
 pub mod etcd;
 pub mod front;
+pub mod inject;
 pub mod kubeconfig;
 pub mod linkerd;
 pub mod objects;

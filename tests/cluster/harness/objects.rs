@@ -20,6 +20,12 @@ pub struct ObjectSet {
 }
 
 impl ObjectSet {
+    /// These objects.
+    pub fn of(mut objects: Vec<Value>) -> ObjectSet {
+        objects.sort_by_key(rank);
+        ObjectSet { objects, version: None }
+    }
+
     /// Reads a file, or every YAML and JSON file under a folder, `nodes` (snapshots of nodes) left aside.
     pub fn read(path: &Path) -> ObjectSet {
         let mut set = ObjectSet::default();

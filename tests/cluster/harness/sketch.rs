@@ -48,7 +48,10 @@ fn complete(object: &mut Value, templates: &Templates) {
             workload(object, "Always");
         }
         // The server makes up the selector of a Job.
-        "Job" => pod_template(&mut object["spec"]["template"], "Never"),
+        "Job" => {
+            pod_template(&mut object["spec"]["template"], "Never");
+            ended(&mut object["status"]);
+        }
         "CronJob" => {
             fill(&mut object["spec"], "schedule", json!("0 0 * * *"));
             pod_template(&mut object["spec"]["jobTemplate"]["spec"]["template"], "Never");
@@ -99,6 +102,19 @@ fn pod(spec: &mut Value, restart: &str) {
     for list in ["containers", "initContainers"] {
         for container in spec[list].as_array_mut().into_iter().flatten() {
             fill(container, "image", json!("registry.example.com/unnamed:1"));
+        }
+    }
+}
+
+/// A Job that has ended also says why it was about to, since 1.31.
+fn ended(status: &mut Value) {
+    let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) else { return };
+    for (end, reason) in [("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")] {
+        let of = |kind: &str| conditions.iter().position(|condition| condition["type"] == kind);
+        if let (Some(place), None) = (of(end), of(reason)) {
+            let mut condition = conditions[place].clone();
+            condition["type"] = json!(reason);
+            conditions.insert(place, condition);
         }
     }
 }

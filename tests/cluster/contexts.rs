@@ -1,0 +1,48 @@
+//! One kubeconfig, several clusters: the one that is named is asked, and no other.
+
+use crate::doctor::Doctor;
+use crate::harness::kubeconfig::ADMIN;
+use crate::harness::{Cluster, Options};
+
+#[test]
+fn the_context_that_is_named_is_asked() {
+    let versions = ["v1.31.5-eks-abcdef0", "v1.33.4-gke.1234000"];
+    let [east, west] = versions.map(|version| Options::still().presenting(version));
+    let Some((east, west)) = Cluster::start_two(east, west) else { return };
+    let doctor = Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN))]);
+    let check = |words: &[&str]| doctor.check(&[&["--linkerd-cli", "none"], words].concat());
+
+    for (words, context, version) in [
+        (&[][..], "east", versions[0]),
+        (&["--context", "east"], "east", versions[0]),
+        (&["--context", "west"], "west", versions[1]),
+    ] {
+        let ran = check(words);
+        let subject = ran.document.subject.as_ref().unwrap();
+        assert_eq!(subject.versions.kubernetes.as_deref(), Some(version), "{words:?}");
+        assert_eq!(ran.document.origin.as_ref().map(|origin| origin.name.as_str()), Some(context));
+        // Neither has a mesh, and that is said, not passed over.
+        assert!(
+            ran.found().iter().any(|line| line.starts_with("error control-plane-missing")),
+            "{:?}",
+            ran.found()
+        );
+        assert_eq!(ran.status, 1);
+    }
+
+    let unknown = check(&["--context", "wets"]);
+    assert_eq!(unknown.status, 2);
+    assert!(unknown.stderr.contains("\"wets\"; did you mean \"west\"?"), "{}", unknown.stderr);
+
+    drop(east);
+    let gone = check(&[]);
+    assert_eq!(gone.status, 3);
+    // One line of cause, one of what to do.
+    let lines: Vec<&str> = gone.stderr.lines().collect();
+    assert!(
+        matches!(lines[..], [cause, next] if cause.starts_with("error: ") && next.starts_with("  ")),
+        "{lines:?}"
+    );
+    assert!(lines[0].contains("127.0.0.1"), "{lines:?}");
+    assert_eq!(check(&["--context", "west"]).status, 1, "the other one is still there");
+}

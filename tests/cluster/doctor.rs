@@ -1,0 +1,145 @@
+//! The real binary, run as operators run it: with a kubeconfig, and with an environment in which nothing else is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use meshdoctor::checks;
+use meshdoctor::finding::Severity;
+use meshdoctor::render::document::{Check, Document, Finding};
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+
+use crate::harness::Cluster;
+use crate::harness::kubeconfig::{Context, write_kubeconfig};
+
+/// Somebody at a terminal: a home folder with a kubeconfig, which is also where files are written to.
+pub struct Doctor {
+    home: TempDir,
+}
+
+impl Doctor {
+    /// With these contexts, by name; the first is the current one.
+    pub fn with(contexts: &[(&str, Context)]) -> Doctor {
+        let home = TempDir::with_prefix("meshdoctor-operator-").unwrap();
+        write_kubeconfig(&home.path().join("kubeconfig"), contexts);
+        Doctor { home }
+    }
+
+    /// As this user of a cluster.
+    pub fn of(cluster: &Cluster, user: &str) -> Doctor {
+        Doctor::with(&[("cluster", cluster.context(user))])
+    }
+
+    /// A file in the home folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// `meshdoctor check` on the live cluster, and what it says as one document.
+    pub fn check(&self, words: &[&str]) -> Ran {
+        let kubeconfig = self.file("kubeconfig");
+        let first = ["check", "--kubeconfig", text(&kubeconfig), "-o", "json"];
+        self.run(&[&first[..], words].concat())
+    }
+
+    /// The same, saved; and once more from the bundle, without the cluster. They say one thing, so one is given.
+    /// `reading` are the words about the evidence, `judging` those that both runs need.
+    pub fn check_twice(&self, reading: &[&str], judging: &[&str]) -> Ran {
+        let folder = TempDir::new_in(self.home.path()).unwrap();
+        let bundle = folder.path().join("saved.tar.gz");
+        let live = self.check(&[reading, judging, &["--save", text(&bundle)]].concat());
+        let again = self.run(&[&["check", "--bundle", text(&bundle), "-o", "json"], judging].concat());
+        live.assert_same(&again, &format!("{reading:?}: live, and from the bundle"));
+        assert_eq!(live.document.run.judged_at, again.document.run.judged_at, "{reading:?}");
+        assert_eq!(live.status, again.status, "{reading:?}");
+        live
+    }
+
+    /// Any command that writes a document to standard output.
+    pub fn run(&self, words: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+            .args(words)
+            .current_dir(self.home.path())
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", self.home.path())
+            .output()
+            .unwrap();
+        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let document = serde_json::from_str(&stdout)
+            .unwrap_or_else(|error| panic!("{words:?}: no document ({error}):\n{stdout}\n{stderr}"));
+        let ran = Ran { status: output.status.code().unwrap(), document, stdout, stderr };
+        assert_eq!(i32::from(ran.document.verdict.status), ran.status, "{words:?}");
+        ran
+    }
+}
+
+/// What one run came to.
+pub struct Ran {
+    pub status: i32,
+    pub document: Document,
+    pub stderr: String,
+    stdout: String,
+}
+
+impl Ran {
+    /// Panics, with the first difference of each part, unless the two documents are the same to the letter, without
+    /// what may differ between two runs on the same evidence.
+    pub fn assert_same(&self, other: &Ran, place: &str) {
+        let (one, other) = (self.evidence(), other.evidence());
+        assert_eq!(Vec::from_iter(one.keys()), Vec::from_iter(other.keys()), "{place}");
+        let mut differences = String::new();
+        for (part, text) in one.iter().filter(|(part, text)| other[*part] != **text) {
+            let [one, other] = [text, &other[part]].map(|text| text.lines().collect::<Vec<_>>());
+            let first =
+                one.iter().zip(&other).take_while(|(one, other)| one == other).count().saturating_sub(2);
+            let [one, other] = [one, other]
+                .map(|lines| lines.into_iter().skip(first).take(8).collect::<Vec<_>>().join("\n"));
+            differences += &format!("\n{part}, from line {first}:\n{one}\nand:\n{other}\n");
+        }
+        assert!(differences.is_empty(), "{place}:{differences}");
+    }
+
+    fn evidence(&self) -> BTreeMap<String, String> {
+        let parts: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&self.stdout).unwrap();
+        let own = |name: &str| name == "run" || name == "origin";
+        parts
+            .into_iter()
+            .filter(|(name, _)| !own(name))
+            .map(|(name, part)| (name, part.to_string()))
+            .collect()
+    }
+
+    /// What was found: check, severity, fingerprint and the fingerprints of the causes, in the order of the report.
+    pub fn found(&self) -> Vec<String> {
+        let line = |finding: &Finding| {
+            let Finding { check, severity, fingerprint, caused_by, .. } = finding;
+            format!("{severity} {check} {fingerprint} because of {caused_by:?}")
+        };
+        self.document.findings.iter().map(line).collect()
+    }
+
+    /// How every check ended, by id.
+    pub fn outcomes(&self) -> BTreeMap<&str, String> {
+        let outcome = |check: &Check| format!("{:?}", check.outcome);
+        self.document.checks.iter().map(|check| (check.id.as_str(), outcome(check))).collect()
+    }
+
+    /// Panics, with what was found, unless nothing is of warning or above and everything that was asked for was there.
+    pub fn assert_quiet(&self, place: &str) {
+        let loud = self.document.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+        let loud: Vec<_> =
+            loud.map(|f| format!("{} {}: {} {:?}", f.severity, f.check, f.message, f.subjects)).collect();
+        let gaps: Vec<_> = self.document.coverage.gaps.iter().filter(|gap| gap.asked_for).collect();
+        assert!(loud.is_empty() && gaps.is_empty(), "{place}:\n{}\n{gaps:#?}", loud.join("\n"));
+        assert_eq!(self.status, 0, "{place}: {}", self.stderr);
+        assert_eq!(self.document.checks.len(), checks::all().count(), "{place}");
+        assert!(self.document.verdict.checks.passed > 0, "{place}: nothing was judged");
+    }
+}
+
+/// A path as a word of a command line.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

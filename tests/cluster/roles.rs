@@ -1,0 +1,159 @@
+//! Least privilege: what each right of the documented role is for. With one taken away, exactly the checks whose cards
+//! name that evidence are touched; those that need it say so, and none of them passes.
+
+use std::collections::BTreeSet;
+
+use meshdoctor::checks;
+use meshdoctor::demo::{self, State};
+use meshdoctor::item::{Item, Kind};
+use meshdoctor::render::document::{Finding, Outcome};
+use serde_json::{Value, json};
+
+use crate::doctor::{Doctor, Ran};
+use crate::staged::{READER, Staged};
+use crate::stories::documented_rules;
+
+#[test]
+fn a_missing_right_touches_what_it_is_for() {
+    // Between them, most checks find something or look and find nothing.
+    for name in ["cni-unauthorized", "injector-fails-open"] {
+        let Some(mut staged) = Staged::new(demo::find(name).unwrap(), State::Before) else { return };
+        let reader = Doctor::of(&staged.cluster, READER);
+        let rules = documented_rules();
+        staged.cluster.grant(READER, &rules);
+        let whole = staged.check(&reader, &["--fail-on", "never"]);
+        assert_eq!(whole.status, 0, "{name}: {:#?}", whole.document.coverage.gaps);
+        for (items, rest) in without_each(&rules) {
+            staged.cluster.grant(READER, &rest);
+            let less = staged.check(&reader, &["--fail-on", "never"]);
+            assert_touched(&format!("{name} without {items:?}"), &items, &whole, &less);
+        }
+        // Findings at the gate come before what could not be looked at.
+        staged.cluster.grant(READER, &rules_without(&rules, "endpointslices", None));
+        let less = staged.check(&reader, &[]);
+        assert_eq!((less.status, less.document.coverage.gaps.is_empty()), (1, false), "{name}");
+    }
+}
+
+/// Every right of the role: the items that it is for, and the rules that are left without it.
+fn without_each(rules: &Value) -> Vec<(BTreeSet<Item>, Value)> {
+    let items: BTreeSet<Item> = checks::all()
+        .flat_map(|check| check.card().front.needs.union(&check.card().front.uses))
+        .cloned()
+        .collect();
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let mut each = Vec::new();
+    for rule in rules.as_array().unwrap() {
+        for resource in texts(&rule["resources"]) {
+            let group = rule["apiGroups"][0].as_str().unwrap();
+            let of_it = |kind: Kind| kind.info().plural == resource && kind.info().group == group;
+            let list = |item: &Item| matches!(item, Item::List(kind) if of_it(*kind));
+            let object = |item: &Item, wanted: &str| matches!(item, Item::Named { kind, name, .. } if of_it(*kind) && name == wanted);
+            let names = texts(&rule["resourceNames"]);
+            if names.is_empty() {
+                let for_it: BTreeSet<Item> = items.iter().filter(|item| list(item)).cloned().collect();
+                each.push((for_it, rules_without(rules, &resource, None)));
+            }
+            for name in names {
+                let for_it: BTreeSet<Item> =
+                    items.iter().filter(|item| object(item, &name)).cloned().collect();
+                each.push((for_it, rules_without(rules, &resource, Some(&name))));
+            }
+        }
+    }
+    assert!(each.len() > 10 && each.iter().all(|(items, _)| !items.is_empty()), "{each:?}");
+    each
+}
+
+/// The rules without one resource, or without one object of it.
+fn rules_without(rules: &Value, resource: &str, name: Option<&str>) -> Value {
+    let mut rules = rules.clone();
+    let without = |list: &mut Value, word: &str| {
+        let list = list.as_array_mut().unwrap();
+        list.retain(|held: &Value| held != word);
+        list.is_empty()
+    };
+    rules.as_array_mut().unwrap().retain_mut(|rule| {
+        let named = rule["resourceNames"].is_array();
+        let meant = rule["resources"].as_array().is_some_and(|list| list.contains(&json!(resource)));
+        let empty = match name {
+            _ if !meant || named != name.is_some() => false,
+            None => without(&mut rule["resources"], resource),
+            Some(name) => without(&mut rule["resourceNames"], name),
+        };
+        !empty
+    });
+    rules
+}
+
+/// `less` is what the doctor said without these items, `whole` what it said with everything.
+fn assert_touched(place: &str, items: &BTreeSet<Item>, whole: &Ran, less: &Ran) {
+    let outcome =
+        |ran: &Ran, id: &str| ran.document.checks.iter().find(|check| check.id == id).unwrap().outcome;
+    let denied: BTreeSet<&str> = less
+        .document
+        .coverage
+        .gaps
+        .iter()
+        .filter(|gap| gap.asked_for)
+        .inspect(|gap| {
+            assert_eq!(gap.why, "denied", "{place}: {gap:?}");
+            assert!(items.iter().any(|item| item.to_string() == gap.item), "{place}: {gap:?}");
+            assert!(gap.close.contains("docs/rbac.yaml"), "{place}: {gap:?}");
+        })
+        .flat_map(|gap| gap.checks.iter().map(String::as_str))
+        .collect();
+    let names = |evidence: &BTreeSet<Item>| !evidence.is_disjoint(items);
+    let touched: BTreeSet<&str> = checks::all()
+        .filter(|check| names(&check.card().front.needs) || names(&check.card().front.uses))
+        .map(|check| check.id)
+        .collect();
+    for check in checks::all() {
+        let (was, is) = (outcome(whole, check.id), outcome(less, check.id));
+        let place = format!("{place}: {} was {was:?} and is {is:?}", check.id);
+        let front = &check.card().front;
+        if names(&front.needs) {
+            // That a question does not arise can be seen without evidence that would answer it.
+            let judged = !(is == Outcome::NotApplicable && was == is);
+            let not_judged = matches!(is, Outcome::Unknown | Outcome::Findings) && denied.contains(check.id);
+            assert!(not_judged || !judged, "{place}");
+        } else if names(&front.uses) {
+            assert!(
+                was != Outcome::Findings || matches!(is, Outcome::Findings | Outcome::Unknown),
+                "{place}"
+            );
+            assert!(is != Outcome::Crashed, "{place}");
+        } else {
+            assert_eq!(was, is, "{place}");
+            assert!(!denied.contains(check.id), "{place}");
+            let explains_touched = front.explains.iter().any(|id| touched.contains(id.as_str()));
+            let said = |ran: &Ran| findings(ran, check.id, &touched, explains_touched);
+            assert_eq!(said(whole), said(less), "{place}");
+        }
+    }
+    assert_eq!(less.status, if denied.is_empty() { 0 } else { 4 }, "{place}");
+}
+
+/// What a check that is not touched found. Only links to findings of touched checks may differ, and the severity that
+/// such a link lends.
+fn findings(ran: &Ran, id: &str, touched: &BTreeSet<&str>, explains_touched: bool) -> Vec<String> {
+    let all = &ran.document.findings;
+    let stays = |fingerprint: &String| {
+        all.iter()
+            .any(|finding| finding.fingerprint == *fingerprint && !touched.contains(finding.check.as_str()))
+    };
+    let mut said: Vec<String> = all
+        .iter()
+        .filter(|finding| finding.check == id)
+        .map(|finding| {
+            let severity = (!explains_touched).then_some(finding.severity);
+            let causes: Vec<_> = finding.caused_by.iter().filter(|cause| stays(cause)).collect();
+            let Finding { fingerprint, message, subjects, evidence, remedy, confidence, .. } = finding;
+            format!("{severity:?} {confidence:?} {fingerprint} {message} {subjects:?} {evidence:?} {remedy:?} {causes:?}")
+        })
+        .collect();
+    said.sort();
+    said
+}

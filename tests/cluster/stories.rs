@@ -1,0 +1,58 @@
+//! The five failures, whole, on a real server: what the doctor says of them live is what it says of the demos, before
+//! the remedy and after it, and the bundle of that run says it once more.
+
+use std::path::Path;
+
+use meshdoctor::demo::{self, DEMOS, State};
+use serde_json::Value;
+
+use crate::doctor::Doctor;
+use crate::staged::{READER, Staged};
+
+macro_rules! stories {
+    ($($test:ident: $name:literal,)*) => {
+        $(#[test] fn $test() { told($name); })*
+
+        #[test]
+        fn every_demo_is_told_live() {
+            let names: Vec<_> = DEMOS.iter().map(|demo| demo.name).collect();
+            assert_eq!(names, [$($name),*]);
+        }
+    };
+}
+
+stories! {
+    iptables_that_is_not_there: "cni-exit-127",
+    a_token_of_a_pod_that_is_gone: "cni-unauthorized",
+    a_debug_image_that_is_ignored: "debug-image-ignored",
+    an_injector_that_was_not_there: "injector-fails-open",
+    a_misspelled_annotation: "native-sidecar-typo",
+}
+
+fn told(name: &str) {
+    let demo = demo::find(name).unwrap();
+    for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
+        let Some(mut staged) = Staged::new(demo, state) else { return };
+        let live = staged.doctor.check_twice(&staged.words(), &[]);
+        let told = staged.doctor.run(&[&["demo", name, "-o", "json"], cured].concat());
+        assert_eq!(live.found(), told.found(), "{name} {state:?}");
+        assert_eq!(live.outcomes(), told.outcomes(), "{name} {state:?}");
+        assert_eq!(live.status, told.status, "{name} {state:?}");
+        match state {
+            State::Before => assert!(!live.found().is_empty(), "{name}: nothing was found"),
+            State::After => live.assert_quiet(&format!("{name} after the remedy")),
+        }
+
+        // The role in the documentation suffices for all of it.
+        staged.cluster.grant(READER, &documented_rules());
+        let reader = Doctor::of(&staged.cluster, READER).check_twice(&staged.words(), &[]);
+        reader.assert_same(&live, &format!("{name} {state:?}, with the documented role"));
+    }
+}
+
+/// The rules of the ClusterRole that the documentation gives.
+pub fn documented_rules() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rbac.yaml");
+    let role: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    role["rules"].clone()
+}
