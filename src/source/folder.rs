@@ -5,7 +5,7 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use super::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree, leads_inside};
+use super::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree};
 use super::spool::Blob;
 
 /// Lists a folder.
@@ -50,8 +50,11 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
     for (path, full) in links {
         let target = std::fs::read_link(&full).map(|target| target.to_string_lossy().into_owned());
         let target = target.unwrap_or_default();
-        if target.starts_with('/') || !leads_inside(&tree.files, &path, &target) {
+        // Absolute, it means a place of this machine, wherever the folder lies on it.
+        if target.starts_with('/') {
             tree.trouble.push((path, format!("a link to {target:?}, which is not followed")));
+        } else {
+            tree.link(path, &target);
         }
     }
     Ok(tree)

@@ -10,12 +10,16 @@ use crate::model::node::NodeFiles;
 
 pub mod archive;
 pub mod bundle;
+pub mod dump;
 pub mod error;
+pub mod evidence;
 pub mod folder;
 pub mod json;
+pub mod layered;
 #[cfg(feature = "live")]
 pub mod live;
 pub mod memory;
+pub mod nodes;
 pub mod spool;
 
 /// An [`Item`] with its namespace filled in: what a source is really asked.

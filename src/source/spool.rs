@@ -70,7 +70,7 @@ impl Blob {
             }
             Store::Spool(spool) => Reading::Spool { spool: Arc::clone(spool), at: self.offset },
         };
-        Ok(BlobReader { source, left: self.len })
+        Ok(BlobReader { source, begin: self.offset, len: self.len, left: self.len })
     }
 
     /// All of it, if it has at most `limit` bytes.
@@ -114,6 +114,8 @@ impl Blob {
 #[derive(Debug)]
 pub struct BlobReader {
     source: Reading,
+    begin: u64,
+    len: u64,
     left: u64,
 }
 
@@ -121,6 +123,24 @@ pub struct BlobReader {
 enum Reading {
     File(File),
     Spool { spool: Arc<Mutex<SpooledTempFile>>, at: u64 },
+}
+
+impl BlobReader {
+    /// Reads exactly `len` bytes from `offset` on into `bytes`, whatever it held.
+    ///
+    /// # Errors
+    /// They cannot be read, or are not there any more.
+    pub fn at(&mut self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let place = self.begin + offset.min(self.len);
+        match &mut self.source {
+            Reading::File(file) => _ = file.seek(SeekFrom::Start(place))?,
+            Reading::Spool { at, .. } => *at = place,
+        }
+        self.left = self.len.saturating_sub(offset);
+        bytes.clear();
+        self.take(len).read_to_end(bytes)?;
+        if bytes.len() as u64 == len { Ok(()) } else { Err(io::Error::from(io::ErrorKind::UnexpectedEof)) }
+    }
 }
 
 impl Read for BlobReader {

@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bad_input;
 mod bundles;
 mod cards;
 mod case;
+mod dumps;
 #[cfg(feature = "live")]
 mod faults;
 mod generated;
@@ -13,6 +15,7 @@ mod golden;
 mod honesty;
 mod installs;
 mod matrix;
+mod nodes;
 mod recordings;
 mod render;
 mod retold;

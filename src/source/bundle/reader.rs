@@ -184,6 +184,12 @@ impl Bundle {
         )
     }
 
+    /// Each node's name and files.
+    pub(in crate::source) fn node_blobs(&self) -> Vec<(String, BTreeMap<String, Blob>)> {
+        let files = |folder: &str| self.tree.below(&format!("{folder}/")).files;
+        self.manifest.nodes.iter().map(|record| (record.node.clone(), files(&record.folder))).collect()
+    }
+
     fn record(&self, asked: &Asked) -> Option<&ItemRecord> {
         self.records.get(asked).and_then(|at| self.manifest.items.get(*at))
     }

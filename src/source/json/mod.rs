@@ -438,3 +438,6 @@ impl<R: Read> Scanner<R> {
 fn unexpected(wanted: &'static str, byte: u8) -> Wrong {
     Wrong::Unexpected { wanted, found: char::from(byte) }
 }
+
+#[cfg(test)]
+mod tests;

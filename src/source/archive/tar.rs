@@ -1,148 +1,21 @@
-//! Archives are hostile input: unpacks gzip, zstd and tar into [`Blob`]s by name, never into files with names. Nothing
-//! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
-//! broken archive is kept, with a note of what could not.
+//! Walks a tar archive, entry by entry: only regular files are kept, under names that lead nowhere else.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Read};
 
-use flate2::read::MultiGzDecoder;
-use tar::{EntryType, Header, PaxExtensions};
+use ::tar::{EntryType, Header, PaxExtensions};
 
-use super::spool::{Blob, Spool};
+use super::tree::{Tree, clean};
+use super::{Budget, MAX_ENTRIES, copy};
+use crate::source::spool::{Blob, Spool};
 
-/// How many bytes one run unpacks at most, all archives together.
-pub const MAX_UNPACKED: u64 = 8 << 30;
-/// An archive may unpack to so many times its size, once it is beyond [`RATIO_FREE`]. gzip cannot pack tighter than
-/// 1:1032, and real dumps stay below 1:100.
-pub const MAX_RATIO: u64 = 500;
-/// Up to so many bytes the ratio does not matter.
-pub const RATIO_FREE: u64 = 256 << 20;
-/// How many entries one run reads at most, all archives and folders together.
-pub const MAX_ENTRIES: usize = 200_000;
-/// How long a path inside may be, in bytes.
-pub const MAX_PATH: usize = 1024;
-/// How many folders deep a path may go.
-pub const MAX_DEPTH: usize = 32;
 /// How long a tar extension header (a long name) may be, in bytes.
 const MAX_EXTENSION: u64 = 64 << 10;
-/// Decoding zstd may take a window of so many bytes, as a power of two.
-const MAX_WINDOW_LOG: u32 = 27;
-
-const BLOCK: usize = 512;
-
-/// What is left of the limits of a run.
-#[derive(Debug)]
-pub struct Budget {
-    bytes: u64,
-    entries: usize,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Budget { bytes: MAX_UNPACKED, entries: MAX_ENTRIES }
-    }
-}
-
-impl Budget {
-    /// Takes one entry; `false` when there were too many.
-    pub fn entry(&mut self) -> bool {
-        let left = self.entries > 0;
-        self.entries = self.entries.saturating_sub(1);
-        left
-    }
-}
-
-/// The files of an archive or of a folder.
-#[derive(Debug, Default)]
-pub struct Tree {
-    /// Files by path, separated by `/`.
-    pub files: BTreeMap<String, Blob>,
-    /// What could not be read and may have held evidence: path (empty for the whole) and reason.
-    pub trouble: Vec<(String, String)>,
-    /// Worth a warning; nothing is missing because of it.
-    pub notes: Vec<(String, String)>,
-    /// The archive fails its own checksums, so that no part of it can be trusted; or the tail of it is lost (`false`).
-    pub corrupt: bool,
-}
-
-impl Tree {
-    /// What lies below a folder, with paths from there; the whole for an empty prefix.
-    pub fn below(&self, prefix: &str) -> Tree {
-        let strip = |path: &str| path.strip_prefix(prefix).map(str::to_owned);
-        let told = |list: &[(String, String)]| {
-            list.iter()
-                .filter_map(|(path, why)| {
-                    if path.is_empty() {
-                        return Some((String::new(), why.clone()));
-                    }
-                    Some((strip(path)?, why.clone()))
-                })
-                .collect()
-        };
-        Tree {
-            files: self.files.iter().filter_map(|(path, blob)| Some((strip(path)?, blob.clone()))).collect(),
-            trouble: told(&self.trouble),
-            notes: told(&self.notes),
-            corrupt: self.corrupt,
-        }
-    }
-}
-
-/// What a file turned out to be.
-#[derive(Debug)]
-pub enum Unpacked {
-    /// An archive.
-    Tree(Tree),
-    /// Any other file, decompressed; the reason, if it ends too early.
-    Plain(Blob, Option<String>),
-}
-
-/// Looks at the first bytes and unpacks what is packed.
-///
-/// # Errors
-/// Nothing of it can be read.
-pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
-    let head = blob.head(BLOCK as u64)?;
-    let packed: Box<dyn Read> = if head.starts_with(&[0x1F, 0x8B]) {
-        Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, blob.reader()?)))
-    } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
-        let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
-        decoder.window_log_max(MAX_WINDOW_LOG)?;
-        Box::new(decoder)
-    } else if head.starts_with(b"PK\x03\x04") {
-        return Err(io::Error::other("a zip archive: unpack it and give the folder"));
-    } else if is_tar(&head) {
-        let input = BufReader::with_capacity(1 << 16, blob.reader()?);
-        return Ok(Unpacked::Tree(Walk::new(input, Keep::Slice(blob)).walk(budget)));
-    } else {
-        return Ok(Unpacked::Plain(blob.clone(), None));
-    };
-    let most = budget.bytes.min(RATIO_FREE.max(blob.len().saturating_mul(MAX_RATIO)));
-    let mut input = Bounded { input: packed, left: most };
-    let mut first = Vec::new();
-    let broken = (&mut input).take(BLOCK as u64).read_to_end(&mut first).err();
-    if first.is_empty() {
-        return match broken {
-            Some(error) => Err(error),
-            None => Ok(Unpacked::Plain(blob.slice(0, 0), None)),
-        };
-    }
-    let tar = is_tar(&first);
-    let mut input = io::Cursor::new(first).chain(input);
-    let unpacked = if tar {
-        Unpacked::Tree(Walk::new(&mut input, Keep::Copy(Spool::new())).walk(budget))
-    } else {
-        let mut spool = Spool::new();
-        let ended = broken.map_or_else(|| copy(&mut input, &mut spool).err(), Some);
-        Unpacked::Plain(spool.finish(), ended.map(|error| error.to_string()))
-    };
-    let (_, rest) = input.into_inner();
-    budget.bytes = budget.bytes.saturating_sub(most - rest.left);
-    Ok(unpacked)
-}
+/// Tar counts in blocks of so many bytes.
+pub(super) const BLOCK: usize = 512;
 
 /// Whether a block is a tar header: its checksum is right.
-pub fn is_tar(block: &[u8]) -> bool {
+pub(super) fn is_tar(block: &[u8]) -> bool {
     block.len() == BLOCK && block.iter().any(|byte| *byte != 0) && checksum_holds(block)
 }
 
@@ -165,53 +38,15 @@ fn header(block: &[u8]) -> Option<Header> {
     Some(header)
 }
 
-/// Copies, so that what was copied before an error stays.
-fn copy(input: &mut impl Read, output: &mut impl Write) -> io::Result<u64> {
-    let mut chunk = vec![0; 1 << 16];
-    let mut copied = 0;
-    loop {
-        match input.read(&mut chunk) {
-            Ok(0) => return Ok(copied),
-            Ok(count) => {
-                output.write_all(&chunk[..count])?;
-                copied += count as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Refuses to give more than it may.
-struct Bounded<R> {
-    input: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 && !buffer.is_empty() {
-            return match self.input.read(&mut [0])? {
-                0 => Ok(0),
-                _ => Err(io::Error::other("it unpacks to more than is read: see the limits on archives")),
-            };
-        }
-        let room = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let count = self.input.read(&mut buffer[..room])?;
-        self.left -= count as u64;
-        Ok(count)
-    }
-}
-
 /// Where the contents of entries go.
-enum Keep<'a> {
+pub(super) enum Keep<'a> {
     /// The tar lies open: an entry is a part of it.
     Slice(&'a Blob),
     /// It comes out of a decoder: an entry is copied.
     Copy(Spool),
 }
 
-struct Walk<'a, R> {
+pub(super) struct Walk<'a, R> {
     input: R,
     keep: Keep<'a>,
     /// Bytes of the tar that were read.
@@ -232,12 +67,12 @@ enum End {
 }
 
 impl<'a, R: Read> Walk<'a, R> {
-    fn new(input: R, keep: Keep<'a>) -> Self {
+    pub(super) fn new(input: R, keep: Keep<'a>) -> Self {
         let (tree, places, links) = Default::default();
         Walk { input, keep, passed: 0, tree, places, links }
     }
 
-    fn walk(mut self, budget: &mut Budget) -> Tree {
+    pub(super) fn walk(mut self, budget: &mut Budget) -> Tree {
         let mut long = Long::default();
         let end = loop {
             if let Err(end) = self.entry(&mut long, budget) {
@@ -258,9 +93,7 @@ impl<'a, R: Read> Walk<'a, R> {
         let mut tree = self.tree;
         tree.files = self.places.into_iter().map(|(path, (at, len))| (path, whole.slice(at, len))).collect();
         for (path, target) in self.links {
-            if !leads_inside(&tree.files, &path, &target) {
-                tree.trouble.push((path, format!("a link to {target:?}, which is not followed")));
-            }
+            tree.link(path, &target);
         }
         tree
     }
@@ -425,48 +258,4 @@ struct Long {
     name: Option<Vec<u8>>,
     link: Option<Vec<u8>>,
     size: Option<u64>,
-}
-
-/// A path as it is used: relative, without `.`; or why it is refused.
-pub fn clean(name: &[u8]) -> Result<String, &'static str> {
-    let Ok(name) = std::str::from_utf8(name) else { return Err("its name is no UTF-8; it is not read") };
-    if name.len() > MAX_PATH {
-        return Err("its name is too long; it is not read");
-    }
-    if name.starts_with('/') || name.starts_with('\\') || name.get(1..3).is_some_and(|drive| drive == ":\\") {
-        return Err("an absolute name; it is not read");
-    }
-    if name.chars().any(char::is_control) {
-        return Err("its name has control characters; it is not read");
-    }
-    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    if parts.iter().any(|part| *part == ".." || part.starts_with("..\\")) {
-        return Err("its name leads out of the archive; it is not read");
-    }
-    if parts.len() > MAX_DEPTH {
-        return Err("too many folders deep; it is not read");
-    }
-    Ok(parts.join("/"))
-}
-
-/// Whether a link points to something that is read under its own name. A target that begins with `/` counts from the
-/// top of the archive.
-pub fn leads_inside(files: &BTreeMap<String, Blob>, path: &str, target: &str) -> bool {
-    let mut parts: Vec<&str> = match target.strip_prefix('/') {
-        Some(_) => Vec::new(),
-        None => path.rsplit_once('/').map_or_else(Vec::new, |(folder, _)| folder.split('/').collect()),
-    };
-    for part in target.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        if part == ".." {
-            if parts.pop().is_none() {
-                return false;
-            }
-        } else {
-            parts.push(part);
-        }
-    }
-    let inside = parts.join("/");
-    let folder = format!("{inside}/");
-    files.contains_key(&inside)
-        || files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
 }

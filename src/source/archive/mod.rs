@@ -1,0 +1,147 @@
+//! Archives are hostile input: unpacks gzip, zstd and tar into [`Blob`]s by name, never into files with names. Nothing
+//! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
+//! broken archive is kept, with a note of what could not.
+
+mod tar;
+mod tree;
+
+use std::io::{self, BufReader, Read, Write};
+
+use flate2::read::MultiGzDecoder;
+
+use self::tar::{BLOCK, Keep, Walk, is_tar};
+use super::spool::{Blob, Spool};
+
+pub use self::tree::{Tree, clean};
+
+/// How many bytes one run unpacks at most, all archives together.
+pub const MAX_UNPACKED: u64 = 8 << 30;
+/// An archive may unpack to so many times its size, once it is beyond [`RATIO_FREE`]. gzip cannot pack tighter than
+/// 1:1032, and real dumps stay below 1:100.
+pub const MAX_RATIO: u64 = 500;
+/// Up to so many bytes the ratio does not matter.
+pub const RATIO_FREE: u64 = 256 << 20;
+/// How many entries one run reads at most, all archives and folders together.
+pub const MAX_ENTRIES: usize = 200_000;
+/// How long a path inside may be, in bytes.
+pub const MAX_PATH: usize = 1024;
+/// How many folders deep a path may go.
+pub const MAX_DEPTH: usize = 32;
+/// Decoding zstd may take a window of so many bytes, as a power of two.
+const MAX_WINDOW_LOG: u32 = 27;
+
+/// What is left of the limits of a run.
+#[derive(Debug)]
+pub struct Budget {
+    bytes: u64,
+    entries: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { bytes: MAX_UNPACKED, entries: MAX_ENTRIES }
+    }
+}
+
+impl Budget {
+    /// Takes one entry; `false` when there were too many.
+    pub fn entry(&mut self) -> bool {
+        let left = self.entries > 0;
+        self.entries = self.entries.saturating_sub(1);
+        left
+    }
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub enum Unpacked {
+    /// An archive.
+    Tree(Tree),
+    /// Any other file, decompressed; the reason, if it ends too early.
+    Plain(Blob, Option<String>),
+}
+
+/// Looks at the first bytes and unpacks what is packed.
+///
+/// # Errors
+/// Nothing of it can be read.
+pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
+    let head = blob.head(BLOCK as u64)?;
+    let packed: Box<dyn Read> = if head.starts_with(&[0x1F, 0x8B]) {
+        Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, blob.reader()?)))
+    } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+        let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
+        decoder.window_log_max(MAX_WINDOW_LOG)?;
+        Box::new(decoder)
+    } else if head.starts_with(b"PK\x03\x04") {
+        return Err(io::Error::other("a zip archive: unpack it and give the folder"));
+    } else if is_tar(&head) {
+        let input = BufReader::with_capacity(1 << 16, blob.reader()?);
+        return Ok(Unpacked::Tree(Walk::new(input, Keep::Slice(blob)).walk(budget)));
+    } else {
+        return Ok(Unpacked::Plain(blob.clone(), None));
+    };
+    let most = budget.bytes.min(RATIO_FREE.max(blob.len().saturating_mul(MAX_RATIO)));
+    let mut input = Bounded { input: packed, left: most };
+    let mut first = Vec::new();
+    let broken = (&mut input).take(BLOCK as u64).read_to_end(&mut first).err();
+    if first.is_empty() {
+        return match broken {
+            Some(error) => Err(error),
+            None => Ok(Unpacked::Plain(blob.slice(0, 0), None)),
+        };
+    }
+    let tar = is_tar(&first);
+    let mut input = io::Cursor::new(first).chain(input);
+    let unpacked = if tar {
+        Unpacked::Tree(Walk::new(&mut input, Keep::Copy(Spool::new())).walk(budget))
+    } else {
+        let mut spool = Spool::new();
+        let ended = broken.map_or_else(|| copy(&mut input, &mut spool).err(), Some);
+        Unpacked::Plain(spool.finish(), ended.map(|error| error.to_string()))
+    };
+    let (_, rest) = input.into_inner();
+    budget.bytes = budget.bytes.saturating_sub(most - rest.left);
+    Ok(unpacked)
+}
+
+/// Copies, so that what was copied before an error stays.
+fn copy(input: &mut impl Read, output: &mut impl Write) -> io::Result<u64> {
+    let mut chunk = vec![0; 1 << 16];
+    let mut copied = 0;
+    loop {
+        match input.read(&mut chunk) {
+            Ok(0) => return Ok(copied),
+            Ok(count) => {
+                output.write_all(&chunk[..count])?;
+                copied += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Refuses to give more than it may.
+struct Bounded<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 && !buffer.is_empty() {
+            return match self.input.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other("it unpacks to more than is read: see the limits on archives")),
+            };
+        }
+        let room = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let count = self.input.read(&mut buffer[..room])?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests;

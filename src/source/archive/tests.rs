@@ -1,0 +1,90 @@
+//! Limits, damage, and names that lead elsewhere.
+
+use proptest::prelude::*;
+
+use super::*;
+use ::tar::Header;
+
+fn blob(bytes: &[u8]) -> Blob {
+    let mut spool = Spool::new();
+    spool.write_all(bytes).unwrap();
+    spool.finish()
+}
+
+fn packed(bytes: &[u8]) -> [Vec<u8>; 2] {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(bytes).unwrap();
+    [gz.finish().unwrap(), zstd::encode_all(bytes, 1).unwrap()]
+}
+
+fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = ::tar::Builder::new(Vec::new());
+    for (path, bytes) in files {
+        let mut header = Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, path, *bytes).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+#[test]
+fn a_bomb_is_cut_at_the_limit_and_the_limit_is_for_all_together() {
+    for bytes in packed(&[b' '; 10_000]) {
+        let mut budget = Budget { bytes: 15_000, entries: 10 };
+        let Ok(Unpacked::Plain(first, None)) = unpack(&blob(&bytes), &mut budget) else { panic!() };
+        assert_eq!(first.len(), 10_000);
+        let Ok(Unpacked::Plain(second, Some(why))) = unpack(&blob(&bytes), &mut budget) else { panic!() };
+        assert_eq!(second.len(), 5_000);
+        assert!(why.contains("more than is read"), "{why}");
+    }
+}
+
+#[test]
+fn entries_are_counted_and_long_names_are_read() {
+    let long = format!("{}/x.json", "d".repeat(200));
+    let tar = tar_of(&[(&long, b"1"), ("b", b"2"), ("c", b"3")]);
+    for bytes in [tar.clone(), packed(&tar)[0].clone()] {
+        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut Budget::default()) else { panic!() };
+        assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["b", "c", &long]);
+        assert_eq!(tree.files[&long].bytes(9).unwrap(), b"1");
+        assert!(tree.trouble.is_empty());
+        let mut few = Budget { bytes: 1 << 20, entries: 3 };
+        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut few) else { panic!() };
+        assert!(tree.trouble[0].1.contains("entries"), "{tree:?}");
+    }
+}
+
+#[test]
+fn a_flipped_byte_is_noticed() {
+    let tar = tar_of(&[("a.json", &[b'x'; 5000])]);
+    let [mut gz, _] = packed(&tar);
+    let checksum = gz.len() - 6;
+    gz[checksum] ^= 0x10;
+    let Ok(Unpacked::Tree(tree)) = unpack(&blob(&gz), &mut Budget::default()) else { panic!() };
+    assert!(tree.corrupt && !tree.trouble.is_empty(), "{tree:?}");
+    let mut open = tar.clone();
+    open[0] ^= 1;
+    assert!(!is_tar(&open[..BLOCK]));
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_archive_never_panics(at in 0_usize..4000, byte in any::<u8>(), cut in 0_usize..4000, form in 0_usize..3) {
+        let tar = tar_of(&[("a/x.json", b"{}"), ("b", &[7; 700])]);
+        let [gz, zst] = packed(&tar);
+        let mut bytes = [tar, gz, zst][form].clone();
+        let len = bytes.len();
+        bytes[at % len] = byte;
+        bytes.truncate(cut.max(1));
+        _ = unpack(&blob(&bytes), &mut Budget { bytes: 1 << 20, entries: 100 });
+    }
+
+    #[test]
+    fn a_clean_path_leads_nowhere_else(name in prop::collection::vec(any::<u8>(), 0..40)) {
+        if let Ok(path) = clean(&name) {
+            prop_assert!(!path.starts_with('/'));
+            prop_assert!(path.split('/').all(|part| part != ".."));
+            prop_assert_eq!(clean(path.as_bytes()), Ok(path.clone()));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The files of an archive or of a folder by name, and which names are refused.
+
+use std::collections::BTreeMap;
+
+use super::{MAX_DEPTH, MAX_PATH};
+use crate::source::spool::Blob;
+
+/// The files of an archive or of a folder.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// Files by path, separated by `/`.
+    pub files: BTreeMap<String, Blob>,
+    /// What could not be read and may have held evidence: path (empty for the whole) and reason.
+    pub trouble: Vec<(String, String)>,
+    /// Links to files that are read under their own names: path and the file's path.
+    pub links: Vec<(String, String)>,
+    /// Worth a warning; nothing is missing because of it.
+    pub notes: Vec<(String, String)>,
+    /// The archive fails its own checksums, so that no part of it can be trusted; or the tail of it is lost (`false`).
+    pub corrupt: bool,
+}
+
+impl Tree {
+    /// Notes a link, once all files are known. Nothing follows it: what it points to is read under its own name, or not
+    /// at all. A target that begins with `/` counts from the top of the tree.
+    pub(in crate::source) fn link(&mut self, path: String, target: &str) {
+        match self.inside(&path, target) {
+            Some(target) if self.files.contains_key(&target) => self.links.push((path, target)),
+            Some(target) if !self.below_is_empty(&target) => {}
+            _ => self.trouble.push((path, format!("a link to {target:?}, which is not followed"))),
+        }
+    }
+
+    /// The path in the tree that a link's target means; `None` if it leads out.
+    fn inside(&self, path: &str, target: &str) -> Option<String> {
+        let mut parts: Vec<&str> = match target.strip_prefix('/') {
+            Some(_) => Vec::new(),
+            None => path.rsplit_once('/').map_or_else(Vec::new, |(folder, _)| folder.split('/').collect()),
+        };
+        for part in target.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if part == ".." {
+                parts.pop()?;
+            } else {
+                parts.push(part);
+            }
+        }
+        Some(parts.join("/"))
+    }
+
+    fn below_is_empty(&self, folder: &str) -> bool {
+        let folder = format!("{folder}/");
+        !self.files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
+    }
+
+    /// What lies below a folder, with paths from there; the whole for an empty prefix.
+    pub fn below(&self, prefix: &str) -> Tree {
+        let strip = |path: &str| path.strip_prefix(prefix).map(str::to_owned);
+        let told = |list: &[(String, String)]| {
+            list.iter()
+                .filter_map(|(path, why)| {
+                    if path.is_empty() {
+                        return Some((String::new(), why.clone()));
+                    }
+                    Some((strip(path)?, why.clone()))
+                })
+                .collect()
+        };
+        Tree {
+            files: self.files.iter().filter_map(|(path, blob)| Some((strip(path)?, blob.clone()))).collect(),
+            trouble: told(&self.trouble),
+            notes: told(&self.notes),
+            links: self
+                .links
+                .iter()
+                .filter_map(|(path, target)| Some((strip(path)?, strip(target)?)))
+                .collect(),
+            corrupt: self.corrupt,
+        }
+    }
+}
+
+/// A path as it is used: relative, without `.`; or why it is refused.
+pub fn clean(name: &[u8]) -> Result<String, &'static str> {
+    let Ok(name) = std::str::from_utf8(name) else { return Err("its name is no UTF-8; it is not read") };
+    if name.len() > MAX_PATH {
+        return Err("its name is too long; it is not read");
+    }
+    if name.starts_with('/') || name.starts_with('\\') || name.get(1..3).is_some_and(|drive| drive == ":\\") {
+        return Err("an absolute name; it is not read");
+    }
+    if name.chars().any(char::is_control) {
+        return Err("its name has control characters; it is not read");
+    }
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.iter().any(|part| *part == ".." || part.starts_with("..\\")) {
+        return Err("its name leads out of the archive; it is not read");
+    }
+    if parts.len() > MAX_DEPTH {
+        return Err("too many folders deep; it is not read");
+    }
+    Ok(parts.join("/"))
+}

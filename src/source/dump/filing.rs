@@ -1,0 +1,312 @@
+//! Files what is found in a text: which kind it is, where it lies, how old it is. Objects of kinds that are never read
+//! are dropped here; objects without a kind are not of a cluster.
+
+use std::borrow::Cow;
+use std::io;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Age, Builder, Held, yaml};
+use crate::item::Kind;
+use crate::source::json::{self, Head};
+use crate::source::spool::Blob;
+
+/// What filing needs to know of an object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Peek<'a> {
+    #[serde(borrow)]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    metadata: Option<PeekMeta<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PeekMeta<'a> {
+    #[serde(borrow)]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    resource_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    creation_timestamp: Option<Cow<'a, str>>,
+}
+
+/// What `kubectl version` and `/version` print.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Versions {
+    server_version: Option<Value>,
+    client_version: Option<serde::de::IgnoredAny>,
+    git_version: Option<String>,
+    platform: Option<String>,
+}
+
+/// An object of a list whose own kind may still come.
+struct Waiting {
+    api_version: Option<String>,
+    kind: Option<String>,
+    namespace: Option<String>,
+    name: String,
+    uid: Option<String>,
+    age: Age,
+    blob: usize,
+    offset: u64,
+    len: u64,
+    line: Line,
+}
+
+/// The place of an object in its file, for a message.
+#[derive(Clone, Copy)]
+enum Line {
+    /// Counted already.
+    Is(u64),
+    /// To be counted, if a message needs it.
+    Of(u64),
+}
+
+struct Filing<'a> {
+    builder: &'a mut Builder,
+    name: &'a str,
+    blob: &'a Blob,
+    /// Where objects lie that are not converted.
+    place: usize,
+    waiting: Vec<Waiting>,
+    failed: Option<io::Error>,
+}
+
+/// Files JSON.
+pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<()> {
+    let place = builder.dump.blobs.len();
+    builder.dump.blobs.push(blob.clone());
+    let reader = blob.reader()?;
+    let mut filing = Filing { builder, name, blob: &blob, place, waiting: Vec::new(), failed: None };
+    let outcome = json::scan(reader, &mut filing);
+    if let Err(broken) = outcome {
+        // What came of a list before it broke off is there.
+        let head = broken.within.unwrap_or_default();
+        let inside = head.kind.clone();
+        filing.end_list(&head);
+        let kind = inside.as_deref().and_then(|kind| item_kind(&head, None, Some(kind)));
+        filing.trouble(kind, Line::Of(broken.offset), &broken.why.to_string());
+    }
+    filing.failed.map_or(Ok(()), Err)
+}
+
+/// Files YAML.
+pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result<()> {
+    let mut filing = Filing { builder, name, blob, place: 0, waiting: Vec::new(), failed: None };
+    yaml::scan(blob, &mut filing)?;
+    filing.failed.map_or(Ok(()), Err)
+}
+
+impl json::Found for Filing<'_> {
+    fn item(&mut self, offset: u64, json: &[u8]) {
+        self.wait(json, self.place, offset, Line::Of(offset));
+    }
+
+    fn list(&mut self, head: Head) {
+        self.end_list(&head);
+    }
+
+    fn object(&mut self, offset: u64, json: &[u8]) {
+        self.single(json, self.place, offset, Line::Of(offset));
+    }
+
+    fn too_large(&mut self, offset: u64) {
+        let why = format!("an object larger than {} MiB", json::MAX_OBJECT >> 20);
+        self.trouble(None, Line::Of(offset), &why);
+    }
+}
+
+impl yaml::Found for Filing<'_> {
+    fn item(&mut self, line: u64, object: Value) {
+        if let Some((text, offset)) = self.convert(&object) {
+            self.wait(&text, 0, offset, Line::Is(line));
+        }
+    }
+
+    fn list(&mut self, head: Head, broken: Vec<yaml::Bad>) {
+        let kind = head.kind.as_deref().and_then(|kind| item_kind(&head, None, Some(kind)));
+        self.end_list(&head);
+        for bad in broken {
+            self.trouble(kind, Line::Is(bad.line), &bad.why);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.waiting.clear();
+    }
+
+    fn object(&mut self, line: u64, object: Value) {
+        if let Some((text, offset)) = self.convert(&object) {
+            self.single(&text, 0, offset, Line::Is(line));
+        }
+    }
+
+    fn bad(&mut self, bad: yaml::Bad) {
+        self.trouble(None, Line::Is(bad.line), &bad.why);
+    }
+}
+
+impl Filing<'_> {
+    fn convert(&mut self, object: &Value) -> Option<(Vec<u8>, u64)> {
+        let text = object.to_string().into_bytes();
+        match self.builder.convert(&text) {
+            Ok(offset) => Some((text, offset)),
+            Err(error) => {
+                self.failed.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn trouble(&mut self, kind: Option<Kind>, line: Line, why: &str) {
+        let line = match line {
+            Line::Is(line) => Some(line),
+            Line::Of(offset) => self.blob.line_at(offset),
+        };
+        let place = line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name));
+        self.builder.note(kind, format!("{place}: {why}"));
+    }
+
+    /// An item, until its list says what it is a list of.
+    fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
+        match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) => {
+                let waiting = waiting(peek, blob, offset, json.len() as u64, line);
+                self.waiting.push(waiting);
+            }
+            Err(error) => self.malformed(line, &error),
+        }
+    }
+
+    fn malformed(&mut self, line: Line, error: &serde_json::Error) {
+        // The error counts lines from where the object begins.
+        let said = error.to_string();
+        let why = said.split(" at line ").next().unwrap_or(&said);
+        let line = match line {
+            Line::Of(offset) => {
+                let begin = self.blob.line_at(offset).unwrap_or(1);
+                Line::Is(begin + error.line().saturating_sub(1) as u64)
+            }
+            converted @ Line::Is(_) => converted,
+        };
+        self.trouble(None, line, why);
+    }
+
+    fn end_list(&mut self, head: &Head) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let list = head.kind.as_deref().is_some_and(|kind| kind.ends_with("List"));
+        if head.kind.is_some() && !list {
+            // Some other object that happens to have items.
+            self.builder.recognised += 1;
+            return;
+        }
+        self.builder.recognised += usize::from(list);
+        if head.goes_on() {
+            let kind = item_kind(head, None, None);
+            let why = "the list is one page of several (metadata.continue is set): the rest is not here";
+            let first = waiting.first().map_or(Line::Is(1), |first| first.line);
+            self.trouble(kind, first, why);
+        }
+        for object in waiting {
+            self.file(head, object);
+        }
+    }
+
+    fn file(&mut self, head: &Head, object: Waiting) {
+        let Some(kind_name) = object.kind.clone().or_else(|| listed(head)) else {
+            if head.kind.is_some() {
+                self.trouble(None, object.line, "an item without a kind");
+            }
+            return;
+        };
+        self.builder.recognised += 1;
+        let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
+        let Some(kind) = kind else { return };
+        if object.name.is_empty() {
+            return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
+        }
+        let namespace = match (kind.info().namespaced, object.namespace.as_deref()) {
+            (false, _) => "",
+            (true, None | Some("")) => "default",
+            (true, Some(namespace)) => namespace,
+        };
+        if let (Kind::Namespace, "kube-system", Some(uid)) = (kind, object.name.as_str(), object.uid) {
+            self.builder.dump.uids.entry(uid).or_insert_with(|| self.name.to_owned());
+        }
+        let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
+        self.builder.hold(kind, (namespace.into(), object.name.into()), held);
+    }
+
+    /// An object that stands alone, or the answer of a version request.
+    fn single(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
+        let peek = match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) => peek,
+            Err(error) => return self.malformed(line, &error),
+        };
+        if peek.kind.is_some() {
+            if peek.api_version.is_some() {
+                let waiting = waiting(peek, blob, offset, json.len() as u64, line);
+                self.file(&Head::default(), waiting);
+            }
+            return;
+        }
+        let Ok(versions) = serde_json::from_slice::<Versions>(json) else { return };
+        if let Some(server) = versions.server_version {
+            self.builder.recognised += 1;
+            self.builder.version(self.name, server);
+        } else if versions.git_version.is_some() && versions.platform.is_some() {
+            if let Ok(server) = serde_json::from_slice(json) {
+                self.builder.recognised += 1;
+                self.builder.version(self.name, server);
+            }
+        } else if versions.client_version.is_some() {
+            let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
+            self.builder.dump.warnings.push(warning);
+        }
+    }
+}
+
+fn waiting(peek: Peek<'_>, blob: usize, offset: u64, len: u64, line: Line) -> Waiting {
+    let meta = peek.metadata.unwrap_or_default();
+    let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+    let age = Age {
+        version: meta.resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
+        created: meta.creation_timestamp.and_then(|time| time.parse::<Timestamp>().ok()),
+    };
+    Waiting {
+        api_version: owned(peek.api_version),
+        kind: owned(peek.kind),
+        namespace: owned(meta.namespace),
+        name: owned(meta.name).unwrap_or_default(),
+        uid: owned(meta.uid).filter(|uid| !uid.is_empty()),
+        age,
+        blob,
+        offset,
+        len,
+        line,
+    }
+}
+
+/// The kind of the items of a typed list: `Pod` for a `PodList`; nothing for a `List`.
+fn listed(head: &Head) -> Option<String> {
+    head.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty()).map(str::to_owned)
+}
+
+/// The kind of an item that says this of itself, in this list.
+fn item_kind(head: &Head, api_version: Option<&str>, kind: Option<&str>) -> Option<Kind> {
+    let listed = listed(head);
+    let kind = kind.filter(|kind| !kind.ends_with("List")).or(listed.as_deref())?;
+    let api_version = api_version.or(head.api_version.as_deref()).unwrap_or_default();
+    Kind::of_manifest(api_version, kind)
+}

@@ -1,0 +1,291 @@
+//! What people already have: output of `kubectl get`, `kubectl version` and `kubectl cluster-info dump`, in any mixture
+//! of files, as one cluster.
+//!
+//! Opening reads everything once and remembers where each object lies; answering reads the objects of one item. What a
+//! dump does not hold is not captured, and what it holds may not be all, unless the operator said so. This module
+//! files objects; it redacts and judges nothing.
+
+mod filing;
+pub mod sniff;
+mod yaml;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::spool::{Blob, BlobReader, Spool};
+use super::{Completeness, Fetched, Request, Why};
+use crate::item::{Item, Kind, Scope};
+use crate::redact;
+
+/// The objects of all dumps of a run.
+#[derive(Debug)]
+pub struct Dump {
+    completeness: Completeness,
+    objects: BTreeMap<Kind, BTreeMap<Key, Held>>,
+    /// Where the bytes are; the first holds what had to be converted.
+    blobs: Vec<Blob>,
+    trouble: Vec<Trouble>,
+    server_version: Option<Value>,
+    /// Uids of the namespace `kube-system`, with the first file that has each.
+    pub uids: BTreeMap<String, String>,
+    /// What is worth a warning.
+    pub warnings: Vec<String>,
+}
+
+/// Namespace (empty for cluster-scoped objects) and name.
+type Key = (Box<str>, Box<str>);
+
+/// Where an object lies.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    blob: usize,
+    offset: u64,
+    len: u64,
+    age: Age,
+}
+
+/// Which of two states of an object is the later one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Age {
+    version: u64,
+    created: Option<Timestamp>,
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trouble {
+    /// The kind that lacks something; any kind may, if it is not known.
+    kind: Option<Kind>,
+    message: String,
+}
+
+/// Takes files in, one after the other.
+#[derive(Debug)]
+pub struct Builder {
+    dump: Dump,
+    converted: Spool,
+    /// Lists, objects and versions that were recognised, those of kinds that are never read included.
+    recognised: usize,
+}
+
+/// What became of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It holds something of a cluster.
+    Read,
+    /// It is sound, and holds nothing, for this reason; it may be no dump at all.
+    Nothing(String),
+    /// It could not be read, and nothing of a cluster was in it up to there.
+    Broken(String),
+}
+
+impl Builder {
+    /// Begins, with what the operator said of the dumps' completeness.
+    pub fn new(completeness: Completeness) -> Builder {
+        let dump = Dump {
+            completeness,
+            objects: BTreeMap::new(),
+            blobs: vec![Spool::new().finish()],
+            trouble: Vec::new(),
+            server_version: None,
+            uids: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
+        Builder { dump, converted: Spool::new(), recognised: 0 }
+    }
+
+    /// Takes a decompressed file in. Trouble in it is remembered, unless nothing in it is of a cluster.
+    ///
+    /// # Errors
+    /// It cannot be read, or what is converted cannot be spooled.
+    pub fn file(&mut self, name: &str, blob: Blob) -> io::Result<Taken> {
+        let blob = sniff::utf8(blob)?;
+        let before = (self.recognised, self.dump.trouble.len());
+        match sniff::sniff(&blob)? {
+            sniff::Text::Empty => return Ok(Taken::Broken("it is empty".to_owned())),
+            sniff::Text::Neither(why) => return Ok(Taken::Nothing(why)),
+            sniff::Text::Json => filing::json(self, name, blob)?,
+            sniff::Text::Yaml => filing::yaml(self, name, &blob)?,
+        }
+        if self.recognised > before.0 {
+            return Ok(Taken::Read);
+        }
+        Ok(match self.dump.trouble.drain(before.1..).next() {
+            Some(trouble) => Taken::Broken(trouble.message),
+            None => Taken::Nothing("no Kubernetes objects are in it".to_owned()),
+        })
+    }
+
+    /// Remembers that something could not be read which may have held objects of any kind.
+    pub fn trouble(&mut self, message: String) {
+        self.note(None, message);
+    }
+
+    /// How much was recognised.
+    pub fn recognised(&self) -> usize {
+        self.recognised
+    }
+
+    /// The dump.
+    pub fn finish(mut self) -> Dump {
+        self.dump.blobs[0] = self.converted.finish();
+        self.dump
+    }
+
+    fn note(&mut self, kind: Option<Kind>, message: String) {
+        // serde quotes the value that is wrong.
+        let message = redact::text(&message).into_owned();
+        let trouble = Trouble { kind, message };
+        if !self.dump.trouble.contains(&trouble) {
+            self.dump.trouble.push(trouble);
+        }
+    }
+
+    /// Keeps the text of an object that does not lie anywhere as JSON; where it is now.
+    fn convert(&mut self, json: &[u8]) -> io::Result<u64> {
+        let begin = self.converted.len();
+        self.converted.write_all(json)?;
+        Ok(begin)
+    }
+
+    /// Files an object; the later state of one that is there already.
+    fn hold(&mut self, kind: Kind, key: Key, held: Held) {
+        let of_kind = self.dump.objects.entry(kind).or_default();
+        match of_kind.get_mut(&key) {
+            Some(earlier) if earlier.age >= held.age => {}
+            Some(earlier) => *earlier = held,
+            None => _ = of_kind.insert(key, held),
+        }
+    }
+
+    fn version(&mut self, name: &str, version: Value) {
+        let git = |value: &Value| value["gitVersion"].as_str().unwrap_or_default().to_owned();
+        match &self.dump.server_version {
+            Some(earlier) if git(earlier) != git(&version) => self.dump.warnings.push(format!(
+                "{name}: the API server is {}, and another file says {}; the first one counts",
+                git(&version),
+                git(earlier),
+            )),
+            Some(_) => {}
+            None => self.dump.server_version = Some(version),
+        }
+    }
+}
+
+impl Dump {
+    /// What the API server's `/version` said, if it is here.
+    pub fn server_version(&self) -> Option<&Value> {
+        self.server_version.as_ref()
+    }
+
+    /// Everything that could not be read, for a warning.
+    pub fn trouble(&self) -> BTreeSet<&str> {
+        self.trouble.iter().map(|trouble| trouble.message.as_str()).collect()
+    }
+
+    /// Answers a request: each object, and how it ended.
+    pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        match &request.item {
+            Item::List(kind) => self.list(*kind, take),
+            Item::Named { kind, scope, name } => {
+                let namespace = match scope {
+                    Scope::Cluster => "",
+                    Scope::ControlPlane | Scope::Cni | Scope::Fixed(_) => {
+                        request.namespace.as_deref().unwrap_or_default()
+                    }
+                };
+                self.named(*kind, namespace, name, take)
+            }
+            Item::ServerVersion => match &self.server_version {
+                Some(version) => {
+                    take(version.to_string().as_bytes());
+                    Fetched::Complete
+                }
+                None => Fetched::Missing { reason: Why::NotCaptured },
+            },
+            Item::CliVersion | Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
+        }
+    }
+
+    fn troubles(&self, kind: Kind) -> impl Iterator<Item = Why> {
+        let concerns = move |trouble: &&Trouble| trouble.kind.is_none_or(|other| other == kind);
+        self.trouble
+            .iter()
+            .filter(concerns)
+            .map(|trouble| Why::Malformed { message: trouble.message.clone() })
+    }
+
+    fn list(&self, kind: Kind, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        let mut places: Vec<&Held> =
+            self.objects.get(&kind).map_or_else(Vec::new, |held| held.values().collect());
+        let mut reasons: Vec<Why> = self.troubles(kind).collect();
+        if !self.completeness.covers(kind) {
+            if places.is_empty() && reasons.is_empty() {
+                return Fetched::Missing { reason: Why::NotCaptured };
+            }
+            reasons.push(Why::PerhapsMore);
+        }
+        // In the order in which they lie, so that each file is read once, forwards.
+        places.sort_by_key(|held| (held.blob, held.offset));
+        let mut reader = Reader::default();
+        for held in places {
+            if let Err(why) = self.read(held, &mut reader, take) {
+                reasons.push(why);
+            }
+        }
+        if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
+    }
+
+    fn named(&self, kind: Kind, namespace: &str, name: &str, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        if let Some(held) =
+            self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
+        {
+            return match self.read(held, &mut Reader::default(), take) {
+                Ok(()) => Fetched::Complete,
+                Err(reason) => Fetched::Missing { reason },
+            };
+        }
+        if let Some(reason) = self.troubles(kind).next() {
+            return Fetched::Missing { reason };
+        }
+        if self.completeness.covers(kind) {
+            Fetched::Complete
+        } else {
+            Fetched::Missing { reason: Why::NotCaptured }
+        }
+    }
+
+    fn read(&self, held: &Held, reader: &mut Reader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
+        match reader.object(&self.blobs, held) {
+            Ok(json) => {
+                take(json);
+                Ok(())
+            }
+            Err(error) => {
+                let message = format!("an object was there before, and cannot be read now: {error}");
+                Err(Why::Malformed { message })
+            }
+        }
+    }
+}
+
+/// Reads objects; the file of the last one stays open.
+#[derive(Default)]
+struct Reader {
+    open: Option<(usize, BlobReader)>,
+    bytes: Vec<u8>,
+}
+
+impl Reader {
+    fn object(&mut self, blobs: &[Blob], held: &Held) -> io::Result<&[u8]> {
+        let reader = match &mut self.open {
+            Some((blob, reader)) if *blob == held.blob => reader,
+            open => &mut open.insert((held.blob, blobs[held.blob].reader()?)).1,
+        };
+        reader.at(held.offset, held.len, &mut self.bytes)?;
+        Ok(&self.bytes)
+    }
+}

@@ -1,0 +1,403 @@
+//! YAML dumps of any size: a document is cut into the items of its List by their indentation, and each item is parsed
+//! by itself, so that only one is in memory. Where that does not work (an alias into another item, a hand-made layout),
+//! the document is parsed whole.
+//!
+//! `kubectl get -o yaml` writes `items:` and each item's `-` at the same column, and nothing else there; a line that
+//! begins a document (`---`) cannot be part of any value.
+
+use std::io::{self, BufRead, BufReader};
+
+use serde_json::Value;
+
+use crate::source::json::{Head, MAX_OBJECT};
+use crate::source::spool::Blob;
+
+/// The largest document that is parsed whole, in bytes. The parser takes about eight times as much memory.
+pub const MAX_WHOLE: u64 = 48 << 20;
+
+/// Why a list without a kind is not to be trusted.
+const NO_KIND: &str = "the list ends in the middle: it has items and no kind";
+
+/// Takes what is found, in order. Lines count from 1.
+pub trait Found {
+    /// An item of a list that is under way.
+    fn item(&mut self, line: u64, object: Value);
+    /// The list ended, and its items count; some could not be read.
+    fn list(&mut self, head: Head, broken: Vec<Bad>);
+    /// The items since the last list or object do not count: the document is read in another way.
+    fn forget(&mut self);
+    /// A document that is no list.
+    fn object(&mut self, line: u64, object: Value);
+    /// A document that could not be read.
+    fn bad(&mut self, bad: Bad);
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bad {
+    /// Where it is, or where the error was noticed.
+    pub line: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// Reads every document.
+///
+/// # Errors
+/// The file cannot be read any further; what was found before has been given to `found`.
+pub fn scan(blob: &Blob, found: &mut dyn Found) -> io::Result<()> {
+    let mut lines = Lines { input: BufReader::with_capacity(1 << 16, blob.reader()?), passed: 0, number: 0 };
+    let mut line = Line::default();
+    let mut document = Document::at(0, 1);
+    loop {
+        let begin = lines.passed;
+        if !lines.next(&mut line)? {
+            document.end(blob, begin, found);
+            return Ok(());
+        }
+        match boundary(line.text()) {
+            None => document.line(&line, found),
+            Some(Boundary::Ends) => {
+                document.end(blob, begin, found);
+                document = Document::at(lines.passed, line.number + 1);
+            }
+            Some(Boundary::Begins) => {
+                document.end(blob, begin, found);
+                document = Document::at(begin, line.number);
+                // A value can follow the mark on its line.
+                line.bytes[..3].fill(b' ');
+                if !line.text().trim_ascii().is_empty() {
+                    document.line(&line, found);
+                }
+            }
+        }
+    }
+}
+
+/// A line that stands between documents.
+enum Boundary {
+    /// `...`
+    Ends,
+    /// `---`
+    Begins,
+}
+
+fn boundary(line: &[u8]) -> Option<Boundary> {
+    let (boundary, rest) = match line {
+        [b'-', b'-', b'-', rest @ ..] => (Boundary::Begins, rest),
+        [b'.', b'.', b'.', rest @ ..] => (Boundary::Ends, rest),
+        _ => return None,
+    };
+    rest.first().is_none_or(u8::is_ascii_whitespace).then_some(boundary)
+}
+
+struct Lines<R> {
+    input: R,
+    passed: u64,
+    number: u64,
+}
+
+/// A line without its end. Of one that is too long to be part of any object only the beginning is kept.
+#[derive(Default, Clone)]
+struct Line {
+    bytes: Vec<u8>,
+    number: u64,
+    /// With its end, and with what was not kept.
+    len: u64,
+    too_long: bool,
+}
+
+impl Line {
+    fn text(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self, line: &mut Line) -> io::Result<bool> {
+        line.bytes.clear();
+        line.len = 0;
+        line.too_long = false;
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() && line.len == 0 {
+                return Ok(false);
+            }
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let text = &chunk[..end.unwrap_or(chunk.len())];
+            let room = MAX_OBJECT.saturating_sub(line.bytes.len());
+            line.too_long |= text.len() > room;
+            line.bytes.extend_from_slice(&text[..text.len().min(room)]);
+            let count = text.len() + usize::from(end.is_some());
+            let done = end.is_some() || chunk.is_empty();
+            self.input.consume(count);
+            line.len += count as u64;
+            self.passed += count as u64;
+            if done {
+                break;
+            }
+        }
+        self.number += 1;
+        line.number = self.number;
+        if line.bytes.last() == Some(&b'\r') {
+            line.bytes.pop();
+        }
+        if self.number == 1 && line.bytes.starts_with(b"\xEF\xBB\xBF") {
+            line.bytes.drain(..3);
+        }
+        Ok(true)
+    }
+}
+
+/// Where in a document the lines are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before `items:`.
+    Before,
+    /// After it, and no item has begun.
+    Begun,
+    /// In the items, whose dashes are at this column.
+    Items(usize),
+    /// After them.
+    After,
+}
+
+struct Document {
+    offset: u64,
+    first_line: u64,
+    place: Place,
+    /// What is not in the items.
+    around: Piece,
+    item: Piece,
+    /// Items that could not be read.
+    broken: Vec<Bad>,
+    /// Something shows that the cut is not to be trusted.
+    doubtful: bool,
+    /// The last item that was read, held back.
+    last: Option<(u64, Value)>,
+}
+
+/// Lines that are parsed together.
+#[derive(Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    first_line: u64,
+    too_large: bool,
+    /// Whether there is more than blanks and comments.
+    any: bool,
+}
+
+impl Piece {
+    fn add(&mut self, line: &Line) {
+        if self.bytes.is_empty() {
+            self.first_line = line.number;
+        }
+        if line.too_long || self.bytes.len() + line.text().len() >= MAX_OBJECT {
+            self.too_large = true;
+            return;
+        }
+        let text = line.text().trim_ascii_start();
+        self.any |= !text.is_empty() && !matches!(text[0], b'#' | b'%');
+        self.bytes.extend_from_slice(line.text());
+        self.bytes.push(b'\n');
+    }
+
+    fn parse(&self) -> Result<Value, Bad> {
+        if self.too_large {
+            let why = format!("an object larger than {} MiB", MAX_OBJECT >> 20);
+            return Err(Bad { line: self.first_line, why });
+        }
+        value(&self.bytes, self.first_line)
+    }
+}
+
+impl Document {
+    fn at(offset: u64, first_line: u64) -> Document {
+        Document {
+            offset,
+            first_line,
+            place: Place::Before,
+            around: Piece::default(),
+            item: Piece::default(),
+            broken: Vec::new(),
+            doubtful: false,
+            last: None,
+        }
+    }
+
+    fn line(&mut self, line: &Line, found: &mut dyn Found) {
+        let text = line.text();
+        let column = text.iter().take_while(|byte| **byte == b' ').count();
+        let idle = matches!(text.get(column), None | Some(b'#'));
+        let dash =
+            text.get(column) == Some(&b'-') && text.get(column + 1).is_none_or(u8::is_ascii_whitespace);
+        match self.place {
+            Place::Before if is_items(text) => self.place = Place::Begun,
+            Place::Before => self.around.add(line),
+            Place::Begun if idle => {}
+            Place::Begun if dash => {
+                self.place = Place::Items(column);
+                self.begin(line, column);
+            }
+            Place::Items(at) if dash && column == at => {
+                self.finish_item(found);
+                self.begin(line, column);
+            }
+            Place::Items(at) if idle || column > at => self.item.add(line),
+            Place::Items(_) | Place::Begun => {
+                self.finish_item(found);
+                // Neither an item nor another key of the list.
+                self.doubtful |= column > 0;
+                self.place = Place::After;
+                self.after(line);
+            }
+            Place::After => self.after(line),
+        }
+    }
+
+    fn after(&mut self, line: &Line) {
+        // The same key twice.
+        self.doubtful |= is_items(line.text());
+        self.around.add(line);
+    }
+
+    fn begin(&mut self, line: &Line, column: usize) {
+        let mut first = line.clone();
+        first.bytes[column] = b' ';
+        self.item.add(&first);
+    }
+
+    /// Parses the item that is under way. It is given when another one or the end of the list has been seen.
+    fn finish_item(&mut self, found: &mut dyn Found) {
+        let piece = std::mem::take(&mut self.item);
+        if piece.bytes.is_empty() && !piece.too_large {
+            return;
+        }
+        self.give(found);
+        match piece.parse() {
+            Ok(object @ Value::Object(_)) => self.last = Some((piece.first_line, object)),
+            Ok(_) => {
+                self.broken.push(Bad { line: piece.first_line, why: "an item that is no object".to_owned() })
+            }
+            Err(bad) => self.broken.push(bad),
+        }
+    }
+
+    fn give(&mut self, found: &mut dyn Found) {
+        if let Some((line, object)) = self.last.take() {
+            found.item(line, object);
+        }
+    }
+
+    /// Ends the document, which reaches up to the byte at `end`.
+    fn end(mut self, blob: &Blob, end: u64, found: &mut dyn Found) {
+        self.finish_item(found);
+        if self.place == Place::Before {
+            if self.around.any {
+                match self.around.parse() {
+                    Ok(object) => whole(object, self.around.first_line, found),
+                    Err(bad) => found.bad(bad),
+                }
+            }
+            return;
+        }
+        let head = self.around.parse().and_then(|head| head_of(head, self.first_line));
+        if let (Ok(Head { kind: None, .. }), Some((line, _))) = (&head, &self.last) {
+            // Keys are written in alphabetical order, and `kind` comes after `items`: half of the last item is valid
+            // YAML as well.
+            self.broken.push(Bad { line: *line, why: NO_KIND.to_owned() });
+            return found.list(Head::default(), self.broken);
+        }
+        self.give(found);
+        if let (Ok(head), true, false) = (&head, self.broken.is_empty(), self.doubtful) {
+            return found.list(head.clone(), Vec::new());
+        }
+        // Cut in a way that was not meant: all of it at once, if it is not too large for that.
+        let len = end.saturating_sub(self.offset);
+        let text = if len <= MAX_WHOLE { blob.slice(self.offset, len).bytes(MAX_WHOLE).ok() } else { None };
+        if let Some(Ok(object)) = text.map(|text| value(&text, self.first_line)) {
+            found.forget();
+            return whole(object, self.first_line, found);
+        }
+        match head {
+            Ok(head) => found.list(head, self.broken),
+            Err(bad) => {
+                self.broken.push(bad);
+                found.list(Head::default(), self.broken);
+            }
+        }
+    }
+}
+
+/// `items:` at the beginning of a line, and nothing after it.
+fn is_items(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"items:").or_else(|| line.strip_prefix(b"\"items\":")) else {
+        return false;
+    };
+    let rest = rest.trim_ascii();
+    rest.is_empty() || rest.starts_with(b"#")
+}
+
+fn head_of(value: Value, line: u64) -> Result<Head, Bad> {
+    match value {
+        Value::Null => Ok(Head::default()),
+        value => serde_json::from_value(value).map_err(|error| Bad { line, why: error.to_string() }),
+    }
+}
+
+/// A document that was parsed whole.
+fn whole(object: Value, line: u64, found: &mut dyn Found) {
+    match object {
+        Value::Object(mut map) if map.get("items").is_some_and(Value::is_array) => {
+            let mut items = map.remove("items");
+            if let (None, Some(Value::Array(items))) = (map.get("kind"), &mut items) {
+                // See above: the last one may be half.
+                items.pop();
+                found.bad(Bad { line, why: NO_KIND.to_owned() });
+            }
+            match head_of(Value::Object(map), line) {
+                Ok(head) => elements(items, line, head, found),
+                Err(bad) => found.bad(bad),
+            }
+        }
+        Value::Object(_) => found.object(line, object),
+        Value::Array(_) => elements(Some(object), line, Head::default(), found),
+        Value::Null => {}
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            found.bad(Bad { line, why: "a YAML document that is no object".to_owned() });
+        }
+    }
+}
+
+fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn Found) {
+    let mut broken = Vec::new();
+    if let Some(Value::Array(items)) = items {
+        for item in items {
+            match item {
+                Value::Object(_) => found.item(line, item),
+                _ => broken.push(Bad { line, why: "an item that is no object".to_owned() }),
+            }
+        }
+    }
+    found.list(head, broken);
+}
+
+/// Parses one document that begins on `line`.
+fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
+    serde_yaml::from_slice(text).map_err(|error| {
+        // What is noticed only at the end is on the last line, not on the one after it.
+        let last = text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
+        let at = error.location().map_or(0, |place| place.line().saturating_sub(1).min(last));
+        // The error counts lines from where the piece begins.
+        let said = error.to_string();
+        let why = said.split(" at line ").next().unwrap_or(&said).to_owned();
+        Bad { line: line + at as u64, why }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Finds out what each path holds: our bundles and foreign dumps, in folders and archives, and files that are neither.
+
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use crate::source::Completeness;
+use crate::source::archive::{self, Budget, Tree, Unpacked};
+use crate::source::bundle::{Bundle, MANIFEST};
+use crate::source::dump::{Builder, Taken};
+use crate::source::error::LoadError;
+use crate::source::folder;
+use crate::source::spool::{Blob, Spool};
+
+/// The path that means stdin.
+pub(super) const STDIN: &str = "-";
+/// How many archives inside one another are opened.
+const MAX_NESTING: usize = 2;
+
+/// What is found while everything is opened.
+pub(super) struct Loading {
+    budget: Budget,
+    pub(super) builder: Builder,
+    pub(super) bundles: Vec<Bundle>,
+    pub(super) warnings: Vec<String>,
+    /// Files that hold nothing of a cluster, and were not meant to.
+    pub(super) ignored: Vec<String>,
+    /// Why files that were named by the operator hold nothing.
+    pub(super) reasons: Vec<String>,
+}
+
+impl Loading {
+    pub(super) fn new(completeness: Completeness) -> Loading {
+        Loading {
+            budget: Budget::default(),
+            builder: Builder::new(completeness),
+            bundles: Vec::new(),
+            warnings: Vec::new(),
+            ignored: Vec::new(),
+            reasons: Vec::new(),
+        }
+    }
+
+    pub(super) fn path(&mut self, path: &Path, stdin: &mut Option<impl Read>) -> Result<(), LoadError> {
+        let name = shown(path);
+        let open = |error| LoadError::Open { path: name.clone(), error };
+        if path.as_os_str() == STDIN {
+            let blob = stdin.take().map_or_else(|| Ok(Spool::new().finish()), spooled).map_err(open)?;
+            return self.file(&name, &blob, 0, true);
+        }
+        let kind = std::fs::metadata(path).map_err(open)?.file_type();
+        if kind.is_dir() {
+            let tree = folder::tree(path, &mut self.budget).map_err(open)?;
+            return self.tree(&name, "/", &tree, 0);
+        }
+        // A pipe can be read once.
+        let blob =
+            if kind.is_file() { Blob::file(path) } else { std::fs::File::open(path).and_then(spooled) };
+        self.file(&name, &blob.map_err(open)?, 0, true)
+    }
+
+    /// A file; `given` if the operator named it, rather than a folder that it is in.
+    fn file(&mut self, name: &str, blob: &Blob, nesting: usize, given: bool) -> Result<(), LoadError> {
+        match archive::unpack(blob, &mut self.budget) {
+            Ok(Unpacked::Tree(_)) if nesting >= MAX_NESTING => {
+                self.useless(name, "an archive in an archive in an archive is not opened", true);
+                Ok(())
+            }
+            Ok(Unpacked::Tree(tree)) => self.tree(name, ": ", &tree, nesting + 1),
+            Ok(Unpacked::Plain(blob, cut)) => {
+                let read = self.text(name, blob, given);
+                if let Some(why) = cut.filter(|_| read || given || is_dump_name(name)) {
+                    self.useless(name, &why, true);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.useless(name, &error.to_string(), true);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether there was something in it.
+    fn text(&mut self, name: &str, blob: Blob, given: bool) -> bool {
+        if !given && is_log_name(name) {
+            // What workloads write could look like objects.
+            self.useless(name, "a log", false);
+            return false;
+        }
+        match self.builder.file(name, blob) {
+            Ok(Taken::Read) => return true,
+            Ok(Taken::Nothing(why)) => self.useless(name, &why, given),
+            Ok(Taken::Broken(why)) => self.useless(name, &why, given || is_dump_name(name)),
+            Err(error) => self.useless(name, &error.to_string(), true),
+        }
+        false
+    }
+
+    /// A file in which nothing of a cluster is. Where something was to be expected, that is trouble.
+    fn useless(&mut self, name: &str, why: &str, expected: bool) {
+        let message = if why.starts_with(name) { why.to_owned() } else { format!("{name}: {why}") };
+        if expected {
+            self.builder.trouble(message.clone());
+            self.reasons.push(message);
+        } else {
+            self.ignored.push(message);
+        }
+    }
+
+    fn tree(&mut self, name: &str, separator: &str, tree: &Tree, nesting: usize) -> Result<(), LoadError> {
+        let mut tops: Vec<&str> = Vec::new();
+        let manifests = tree.files.keys().filter(|path| path.rsplit('/').next() == Some(MANIFEST));
+        for path in manifests {
+            let top = path.strip_suffix(MANIFEST).unwrap_or(path);
+            if tops.iter().any(|above| top.starts_with(above)) {
+                continue;
+            }
+            let whole = if top.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{name}{separator}{}", top.trim_end_matches('/'))
+            };
+            if let Some(bundle) = Bundle::open(tree.below(top), &whole) {
+                self.bundles.push(bundle?);
+                tops.push(top);
+            }
+        }
+        for (path, blob) in
+            tree.files.iter().filter(|(path, _)| !tops.iter().any(|top| path.starts_with(top)))
+        {
+            self.file(&format!("{name}{separator}{path}"), blob, nesting, false)?;
+        }
+        if !tops.contains(&"") {
+            for (path, why) in &tree.trouble {
+                let place =
+                    if path.is_empty() { name.to_owned() } else { format!("{name}{separator}{path}") };
+                self.useless(&place, why, true);
+            }
+            self.warnings
+                .extend(tree.notes.iter().map(|(path, why)| format!("{name}{separator}{path}: {why}")));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file in a folder is meant to hold objects.
+fn is_dump_name(name: &str) -> bool {
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a file in a folder is a container's log; `kubectl cluster-info dump` writes `logs.txt`.
+fn is_log_name(name: &str) -> bool {
+    name.ends_with(".log") || name.rsplit('/').next() == Some("logs.txt")
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+fn spooled(mut input: impl Read) -> io::Result<Blob> {
+    let mut output = BufWriter::with_capacity(1 << 16, Spool::new());
+    let mut chunk = vec![0; 1 << 16];
+    loop {
+        match input.read(&mut chunk) {
+            Ok(0) => return Ok(output.into_inner().map_err(io::IntoInnerError::into_error)?.finish()),
+            Ok(count) => output.write_all(&chunk[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What `--bundle` was given, as one cluster: bundles of ours and dumps of any kind, from folders, archives, files and
+//! stdin, told apart by what is in them. Nothing here touches a network, a kubeconfig or a command.
+
+mod loading;
+mod together;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use self::loading::{Loading, STDIN, shown};
+use self::together::together;
+use super::bundle::Bundle;
+use super::dump::Dump;
+use super::error::LoadError;
+use super::nodes::collected_at;
+use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use crate::item::{Item, Namespaces};
+use crate::model::node::NodeFiles;
+
+/// Bundles and dumps as one cluster.
+#[derive(Debug)]
+pub struct Evidence {
+    bundles: Vec<Bundle>,
+    dump: Option<Dump>,
+    warnings: Vec<String>,
+    ignored: Vec<String>,
+    name: String,
+}
+
+impl Evidence {
+    /// Opens everything that was given. `stdin` is read if one of the paths is `-`.
+    ///
+    /// # Errors
+    /// A path is not there, nothing in them can be read, or they are of two clusters.
+    pub fn open(
+        paths: &[PathBuf],
+        completeness: Completeness,
+        stdin: impl Read,
+    ) -> Result<Evidence, LoadError> {
+        let name = paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
+        if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
+            return Err(LoadError::Usage("--bundle -: stdin can be read only once".to_owned()));
+        }
+        let mut loading = Loading::new(completeness);
+        let mut stdin = Some(stdin);
+        for path in paths {
+            loading.path(path, &mut stdin)?;
+        }
+        let read = loading.builder.recognised();
+        let dump = loading.builder.finish();
+        if loading.bundles.is_empty() && read == 0 {
+            let mut reasons = loading.reasons.into_iter().chain(loading.ignored);
+            let reason = reasons.next().unwrap_or_else(|| "nothing is in it".to_owned());
+            return Err(LoadError::Unreadable { path: name, reason });
+        }
+        let mut warnings = loading.warnings;
+        warnings.extend(loading.bundles.iter().flat_map(Bundle::trouble));
+        warnings.extend(twice_captured(&loading.bundles));
+        warnings.extend(dump.warnings.iter().cloned());
+        warnings.extend(dump.trouble().into_iter().map(str::to_owned));
+        // Trouble without any object is trouble still: what it concerns is not complete.
+        let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
+        let evidence = Evidence { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name };
+        evidence.one_cluster()?;
+        Ok(evidence)
+    }
+
+    /// What the operator should know: what could not be read, what was given twice.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Files that hold nothing of a cluster, with the reason.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The bundles of ours among it.
+    pub fn bundles(&self) -> &[Bundle] {
+        &self.bundles
+    }
+
+    /// Where the control plane and linkerd-cni were looked for when it was captured, if a bundle says.
+    pub fn namespaces(&self) -> Option<Namespaces> {
+        self.latest().map(Bundle::namespaces)
+    }
+
+    /// What the cluster is called, if a bundle says.
+    pub fn cluster_name(&self) -> Option<&str> {
+        self.latest().and_then(|bundle| bundle.manifest().cluster.name.as_deref())
+    }
+
+    fn latest(&self) -> Option<&Bundle> {
+        self.bundles.iter().max_by_key(|bundle| bundle.manifest().captured_at)
+    }
+
+    /// Two uids of `kube-system` are two clusters.
+    fn one_cluster(&self) -> Result<(), LoadError> {
+        let mut uids: Vec<(String, String)> = Vec::new();
+        for bundle in &self.bundles {
+            uids.extend(bundle.manifest().cluster.uid.clone().map(|uid| (uid, bundle.name.clone())));
+        }
+        let dumped = self.dump.iter().flat_map(|dump| &dump.uids);
+        uids.extend(dumped.map(|(uid, file)| (uid.clone(), file.clone())));
+        let Some((first, name)) = uids.first() else { return Ok(()) };
+        match uids.iter().find(|(uid, _)| uid != first) {
+            None => Ok(()),
+            Some((_, other)) => {
+                let (first, second) = (name.min(other).clone(), name.max(other).clone());
+                Err(LoadError::TwoClusters { first, second })
+            }
+        }
+    }
+
+    fn parts(&self) -> Vec<Part<'_>> {
+        self.bundles.iter().map(Part::Bundle).chain(self.dump.as_ref().map(Part::Dump)).collect()
+    }
+
+    /// The union of what several parts hold of an item: each object once, in its latest state.
+    fn union(&self, parts: &[Part<'_>], request: &Request, intake: &mut dyn Intake) -> Fetched {
+        let mut latest: BTreeMap<Id, (State, usize)> = BTreeMap::new();
+        let mut outcomes = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            outcomes.push(part.answer(request, &mut |json| {
+                let (id, state) = identify(json);
+                let newer = latest.get(&id).is_none_or(|(earlier, _)| *earlier < state);
+                if newer {
+                    latest.insert(id, (state, at));
+                }
+            }));
+        }
+        for (at, part) in parts.iter().enumerate() {
+            part.answer(request, &mut |json| {
+                let (id, _) = identify(json);
+                if latest.get(&id).is_some_and(|(_, chosen)| *chosen == at) {
+                    latest.remove(&id);
+                    intake.object(json);
+                }
+            });
+        }
+        together(outcomes)
+    }
+
+    fn nodes(&self, intake: &mut dyn Intake) -> Fetched {
+        let mut held: BTreeMap<String, (NodeFiles, usize)> = BTreeMap::new();
+        let mut outcomes = Vec::new();
+        for (at, bundle) in self.bundles.iter().enumerate() {
+            outcomes.push(bundle.nodes(&mut |files| {
+                let newer = |(earlier, _): &(NodeFiles, usize)| collected_at(&files) >= collected_at(earlier);
+                if held.get(&files.node).is_none_or(newer) {
+                    held.insert(files.node.clone(), (files, at));
+                }
+            }));
+        }
+        held.into_values().for_each(|(files, _)| intake.node(files));
+        if outcomes.is_empty() { Fetched::Missing { reason: Why::NotOffered } } else { together(outcomes) }
+    }
+}
+
+impl Source for Evidence {
+    fn origin(&self) -> Origin {
+        let kind = if self.dump.is_none() { "bundle" } else { "dump" };
+        Origin { kind: kind.to_owned(), name: self.name.clone() }
+    }
+
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        let parts = self.parts();
+        match (&request.item, parts.as_slice()) {
+            (Item::NodeFiles, _) => self.nodes(intake),
+            (_, [part]) => part.answer(request, &mut |json| intake.object(json)),
+            (Item::ServerVersion | Item::CliVersion, parts) => {
+                // One version, the first that there is.
+                let mut outcomes = Vec::new();
+                for part in parts {
+                    let mut version = None;
+                    outcomes.push(part.answer(request, &mut |json| version = Some(json.to_vec())));
+                    if let Some(version) = version {
+                        intake.object(&version);
+                        return Fetched::Complete;
+                    }
+                }
+                together(outcomes)
+            }
+            (Item::List(_) | Item::Named { .. }, parts) => self.union(parts, request, intake),
+        }
+    }
+
+    fn captured_at(&self) -> Option<Timestamp> {
+        self.latest().map(|bundle| bundle.manifest().captured_at)
+    }
+
+    fn already_redacted(&self) -> usize {
+        self.bundles.iter().map(|bundle| bundle.manifest().redaction.touched).sum()
+    }
+}
+
+enum Part<'a> {
+    Bundle(&'a Bundle),
+    Dump(&'a Dump),
+}
+
+impl Part<'_> {
+    fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        match self {
+            Part::Bundle(bundle) => bundle.answer(request, take),
+            Part::Dump(dump) => dump.answer(request, take),
+        }
+    }
+}
+
+/// Which object it is: namespace and name. Objects that have none are told apart by their text.
+type Id = (String, String);
+/// Resource version and creation: the higher is the later state.
+type State = (u64, Option<Timestamp>);
+
+fn identify(json: &[u8]) -> (Id, State) {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Peek {
+        metadata: PeekMeta,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct PeekMeta {
+        namespace: Option<String>,
+        name: Option<String>,
+        resource_version: Option<String>,
+        creation_timestamp: Option<Timestamp>,
+    }
+    let meta = serde_json::from_slice::<Peek>(json).unwrap_or_default().metadata;
+    let version = meta.resource_version.and_then(|version| version.parse().ok()).unwrap_or_default();
+    let name = meta.name.unwrap_or_else(|| String::from_utf8_lossy(json).into_owned());
+    ((meta.namespace.unwrap_or_default(), name), (version, meta.creation_timestamp))
+}
+
+/// A warning for each node that several bundles have evidence of.
+fn twice_captured(bundles: &[Bundle]) -> Vec<String> {
+    let mut of: BTreeMap<&str, usize> = BTreeMap::new();
+    for record in bundles.iter().flat_map(|bundle| &bundle.manifest().nodes) {
+        *of.entry(&record.node).or_default() += 1;
+    }
+    let twice = of.into_iter().filter(|(_, count)| *count > 1);
+    twice
+        .map(|(node, count)| format!("node {node}: {count} bundles have it; the one collected last counts"))
+        .collect()
+}

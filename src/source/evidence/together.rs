@@ -1,0 +1,48 @@
+//! One outcome out of those of several parts.
+
+use crate::source::{Fetched, Why};
+
+/// How a question ended that several were asked.
+pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
+    let complete = outcomes.contains(&Fetched::Complete);
+    let some = complete || outcomes.iter().any(|outcome| matches!(outcome, Fetched::Partial { .. }));
+    let mut reasons: Vec<Why> = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Fetched::Complete => {}
+            Fetched::Partial { reasons: more } => reasons.extend(more),
+            Fetched::Missing { reason } => reasons.push(reason),
+        }
+    }
+    // Where one has all of it, only what could not be read is missing; where one has some, it is not "not captured".
+    reasons.retain(|why| match why {
+        Why::Malformed { .. } => true,
+        Why::NotCaptured | Why::NotOffered => !some,
+        Why::Denied { .. }
+        | Why::NotServed
+        | Why::PerhapsMore
+        | Why::TimedOut { .. }
+        | Why::Failed { .. } => !complete,
+    });
+    let mut seen = Vec::new();
+    reasons.retain(|why| {
+        !seen.contains(why) && {
+            seen.push(why.clone());
+            true
+        }
+    });
+    if some {
+        return if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } };
+    }
+    // The one that says most.
+    let telling = |why: &Why| match why {
+        Why::Malformed { .. } => 0,
+        Why::Denied { .. } => 1,
+        Why::TimedOut { .. } | Why::Failed { .. } => 2,
+        Why::NotServed | Why::PerhapsMore => 3,
+        Why::NotCaptured => 4,
+        Why::NotOffered => 5,
+    };
+    let reason = reasons.into_iter().min_by_key(telling).unwrap_or(Why::NotCaptured);
+    Fetched::Missing { reason }
+}

@@ -1,0 +1,115 @@
+//! Two sources as one: a cluster, and node evidence that was given beside it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use super::nodes::{NodeEvidence, collected_at, twice};
+use super::{Fetched, Intake, Origin, Request, Source, Why};
+use crate::item::Item;
+use crate::model::node::NodeFiles;
+
+/// Everything of a cluster from `base`; of nodes, what either has.
+#[derive(Debug)]
+pub struct Layered<S> {
+    base: S,
+    nodes: Option<NodeEvidence>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl<S: Source> Layered<S> {
+    /// Lays node evidence, if there is any, over a cluster.
+    pub fn new(base: S, nodes: Option<NodeEvidence>) -> Layered<S> {
+        let warnings = nodes.as_ref().map(|nodes| nodes.warnings().to_vec()).unwrap_or_default();
+        Layered { base, nodes, warnings: Mutex::new(warnings) }
+    }
+
+    /// The cluster's source.
+    pub fn base(&self) -> &S {
+        &self.base
+    }
+
+    /// What is worth a warning of the node evidence. Nodes that both have are known once node files were fetched.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn node_files(&self, nodes: &NodeEvidence, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        let mut held = Held::default();
+        let base = self.base.fetch(request, &mut held).await;
+        let mut warnings = Vec::new();
+        let given = nodes.answer(&mut |files| {
+            let earlier = held.0.get(&files.node);
+            // What was given in so many words wins, unless both say when they were collected.
+            let base_wins =
+                earlier.is_some_and(|earlier| match (collected_at(earlier), collected_at(&files)) {
+                    (Some(base), Some(given)) => base > given,
+                    _ => false,
+                });
+            if earlier.is_some() {
+                let (kept, left) =
+                    if base_wins { ("the bundle", "--nodes") } else { ("--nodes", "the bundle") };
+                warnings.push(twice(&files.node, kept, left));
+            }
+            if !base_wins {
+                held.0.insert(files.node.clone(), files);
+            }
+        });
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+        held.0.into_values().for_each(|files| intake.node(files));
+        match (base, given) {
+            // That the cluster's source has no node evidence is no gap, now that there is some.
+            (Fetched::Missing { reason: Why::NotOffered | Why::NotCaptured }, given) => given,
+            (Fetched::Complete, given) => given,
+            (Fetched::Missing { reason }, given) => partial(vec![reason], given),
+            (Fetched::Partial { reasons }, given) => partial(reasons, given),
+        }
+    }
+}
+
+fn partial(mut reasons: Vec<Why>, other: Fetched) -> Fetched {
+    match other {
+        Fetched::Complete => {}
+        Fetched::Partial { reasons: more } => reasons.extend(more),
+        Fetched::Missing { reason } => reasons.push(reason),
+    }
+    Fetched::Partial { reasons }
+}
+
+impl<S: Source> Source for Layered<S> {
+    fn origin(&self) -> Origin {
+        self.base.origin()
+    }
+
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        match (&request.item, &self.nodes) {
+            (Item::NodeFiles, Some(nodes)) => self.node_files(nodes, request, intake).await,
+            _ => self.base.fetch(request, intake).await,
+        }
+    }
+
+    fn captured_at(&self) -> Option<Timestamp> {
+        self.base.captured_at()
+    }
+
+    fn already_redacted(&self) -> usize {
+        self.base.already_redacted()
+    }
+}
+
+/// The node files of the base.
+#[derive(Default)]
+struct Held(BTreeMap<String, NodeFiles>);
+
+impl Intake for Held {
+    fn object(&mut self, _: &[u8]) {}
+
+    fn node(&mut self, files: NodeFiles) {
+        self.0.insert(files.node.clone(), files);
+    }
+
+    fn restart(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,333 @@
+//! Node evidence that is given beside or instead of a cluster: snapshots, or copies of `/etc/cni/net.d`, as folders or
+//! archives of them. This file finds out which files are whose; what they mean is the node model's business.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::archive::{self, Budget, Tree, Unpacked};
+use super::bundle::Bundle;
+use super::error::LoadError;
+use super::folder;
+use super::spool::Blob;
+use super::{Fetched, Intake, Origin, Request, Source, Why};
+use crate::item::Item;
+use crate::model::node::NodeFiles;
+
+/// So many bytes of one file are read; the node model keeps fewer, and says what it cut.
+pub const MAX_FILE: u64 = (16 << 20) + 1;
+/// So many files of one node are read.
+pub const MAX_FILES: usize = 4096;
+/// So many bytes of one node are read.
+pub const MAX_NODE: u64 = 64 << 20;
+
+/// The folders that a snapshot has; see the node model.
+const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];
+
+/// Node evidence.
+#[derive(Debug, Default)]
+pub struct NodeEvidence {
+    nodes: BTreeMap<String, Found>,
+    trouble: Vec<Why>,
+    warnings: Vec<String>,
+    name: String,
+}
+
+/// One node's files, not read yet.
+#[derive(Debug)]
+struct Found {
+    /// Where they are, for messages.
+    from: String,
+    files: BTreeMap<String, Blob>,
+    collected_at: Option<Timestamp>,
+}
+
+/// What `--nodes` was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// `NAME=PATH`: one node's snapshot, or a copy of its directory of CNI configuration.
+    Node {
+        /// The node's name.
+        name: String,
+        /// A folder, or an archive of one.
+        path: PathBuf,
+    },
+    /// `PATH`: several nodes' snapshots, a snapshot that names its node, or a bundle.
+    Several(PathBuf),
+}
+
+impl NodeEvidence {
+    /// Opens what `--nodes` was given.
+    ///
+    /// # Errors
+    /// A path is not there, names no node, or nothing in any of them is node evidence.
+    pub fn open(given: &[Given]) -> Result<NodeEvidence, LoadError> {
+        let path = |given: &Given| match given {
+            Given::Node { path, .. } | Given::Several(path) => path.display().to_string(),
+        };
+        let name = given.iter().map(path).collect::<Vec<_>>().join(", ");
+        let mut evidence = NodeEvidence { name, ..NodeEvidence::default() };
+        let mut budget = Budget::default();
+        for given in given {
+            match given {
+                Given::Node { name, path } => {
+                    let shown = path.display().to_string();
+                    if !is_node_name(name) {
+                        let why = format!("--nodes {name}={shown}: {name:?} cannot be the name of a node");
+                        return Err(LoadError::Usage(why));
+                    }
+                    let tree = without_single_folder(tree(path, &mut budget)?);
+                    evidence.node(name, &shown, &tree);
+                    evidence.notes(&shown, &tree);
+                }
+                Given::Several(path) => {
+                    let tree = tree(path, &mut budget)?;
+                    evidence.several(&path.display().to_string(), tree, &mut budget)?;
+                }
+            }
+        }
+        if evidence.nodes.is_empty() {
+            let reason = match evidence.trouble.first() {
+                Some(Why::Malformed { message }) => message.clone(),
+                _ => "no node evidence: neither a snapshot nor a copy of /etc/cni/net.d is in it".to_owned(),
+            };
+            return Err(LoadError::Unreadable { path: evidence.name, reason });
+        }
+        Ok(evidence)
+    }
+
+    /// What is worth a warning.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The nodes, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.nodes.keys().map(String::as_str)
+    }
+
+    /// Each node's files, and what could not be read.
+    pub fn answer(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
+        let mut reasons = self.trouble.clone();
+        for (node, found) in &self.nodes {
+            let mut files = BTreeMap::new();
+            let mut left = MAX_NODE;
+            for (path, blob) in &found.files {
+                let read = if files.len() < MAX_FILES && left > 0 {
+                    blob.slice(0, MAX_FILE.min(left)).bytes(MAX_FILE).map_err(|error| error.to_string())
+                } else {
+                    Err("more files than are read of one node".to_owned())
+                };
+                match read {
+                    Ok(bytes) => {
+                        left -= bytes.len() as u64;
+                        files.insert(path.clone(), bytes);
+                    }
+                    Err(why) => reasons.push(malformed(&found.from, path, &why)),
+                }
+            }
+            take(NodeFiles { node: node.clone(), files });
+        }
+        if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
+    }
+
+    /// A path without a node's name: one snapshot that names its node, folders of nodes, or a bundle.
+    fn several(&mut self, path: &str, tree: Tree, budget: &mut Budget) -> Result<(), LoadError> {
+        if tree.files.contains_key(super::bundle::MANIFEST)
+            && let Some(bundle) = Bundle::open(tree.below(""), path)
+        {
+            return bundle.map(|bundle| self.bundle(path, &bundle));
+        }
+        let tree = match tree.below("nodes/") {
+            nodes if nodes.files.is_empty() => tree,
+            nodes => nodes,
+        };
+        if let Some(node) = tree.files.get("meta.json").and_then(|meta| Meta::read(meta).node) {
+            self.node(&node, path, &tree);
+            self.notes(path, &tree);
+            return Ok(());
+        }
+        let folders: BTreeSet<&str> =
+            tree.files.keys().filter_map(|path| path.split_once('/').map(|(folder, _)| folder)).collect();
+        let bare = tree.files.keys().any(|path| !path.contains('/') && is_configuration(path));
+        let half = folders.iter().any(|folder| SNAPSHOT_FOLDERS.contains(&format!("{folder}/").as_str()))
+            || folders.contains("net.d");
+        if half || bare && folders.is_empty() {
+            let why = format!("--nodes {path}: whose files are these? Say --nodes NAME={path}");
+            return Err(LoadError::Usage(why));
+        }
+        for folder in &folders {
+            self.node(folder, &format!("{path}/{folder}"), &tree.below(&format!("{folder}/")));
+        }
+        for (file, blob) in tree.files.iter().filter(|(file, _)| !file.contains('/')) {
+            let place = format!("{path}/{file}");
+            match ([".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar"].iter())
+                .find_map(|end| file.strip_suffix(end))
+            {
+                Some(node) => match archive::unpack(blob, budget) {
+                    Ok(Unpacked::Tree(tree)) => {
+                        let tree = without_single_folder(tree);
+                        self.node(node, &place, &tree);
+                        self.notes(&place, &tree);
+                    }
+                    Ok(Unpacked::Plain(..)) => self.trouble.push(malformed(path, file, "it is no archive")),
+                    Err(error) => self.trouble.push(malformed(path, file, &error.to_string())),
+                },
+                None => self.warnings.push(format!("{place}: it is in no node's folder, and is ignored")),
+            }
+        }
+        self.notes(path, &tree);
+        Ok(())
+    }
+
+    /// The nodes of a bundle.
+    fn bundle(&mut self, path: &str, bundle: &Bundle) {
+        for (node, files) in bundle.node_blobs() {
+            self.add(&node, path, files);
+        }
+        self.warnings.extend(bundle.trouble());
+    }
+
+    /// One node's folder.
+    fn node(&mut self, node: &str, from: &str, tree: &Tree) {
+        if !is_node_name(node) {
+            return self.trouble.push(malformed(from, "", &format!("{node:?} cannot be the name of a node")));
+        }
+        let mut files = tree.files.clone();
+        // A runtime follows links, so a file counts under each of its names.
+        for (path, target) in &tree.links {
+            if let Some(blob) = tree.files.get(target) {
+                files.insert(path.clone(), blob.clone());
+            }
+        }
+        if files.is_empty() {
+            return self.trouble.push(malformed(from, "", "no files are in it"));
+        }
+        self.add(node, from, files);
+    }
+
+    fn add(&mut self, node: &str, from: &str, files: BTreeMap<String, Blob>) {
+        let meta = files.get("meta.json").map(Meta::read).unwrap_or_default();
+        if let Some(other) = meta.node.filter(|other| other != node) {
+            self.warnings.push(format!("{from}: it is given as node {node}, and its meta.json says {other}"));
+        }
+        let found = Found { from: from.to_owned(), files, collected_at: meta.collected_at };
+        match self.nodes.remove(node) {
+            None => _ = self.nodes.insert(node.to_owned(), found),
+            Some(earlier) => {
+                let (kept, left) = if found.collected_at >= earlier.collected_at {
+                    (found, earlier)
+                } else {
+                    (earlier, found)
+                };
+                self.warnings.push(twice(node, &kept.from, &left.from));
+                self.nodes.insert(node.to_owned(), kept);
+            }
+        }
+    }
+
+    fn notes(&mut self, from: &str, tree: &Tree) {
+        self.trouble.extend(tree.trouble.iter().map(|(path, why)| malformed(from, path, why)));
+        self.warnings.extend(tree.notes.iter().map(|(path, why)| format!("{from}: {path}: {why}")));
+    }
+}
+
+impl Source for NodeEvidence {
+    fn origin(&self) -> Origin {
+        Origin { kind: "nodes".to_owned(), name: self.name.clone() }
+    }
+
+    /// Alone, it offers nothing of a cluster.
+    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        match request.item {
+            Item::NodeFiles => self.answer(&mut |files| intake.node(files)),
+            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion => {
+                Fetched::Missing { reason: Why::NotOffered }
+            }
+        }
+    }
+
+    /// When the last of them was collected.
+    fn captured_at(&self) -> Option<Timestamp> {
+        self.nodes.values().filter_map(|found| found.collected_at).max()
+    }
+}
+
+/// What a snapshot says of itself, as far as it is needed here.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Meta {
+    node: Option<String>,
+    collected_at: Option<Timestamp>,
+}
+
+impl Meta {
+    fn read(blob: &Blob) -> Meta {
+        blob.bytes(MAX_FILE).map(|bytes| Meta::parse(&bytes)).unwrap_or_default()
+    }
+
+    fn parse(bytes: &[u8]) -> Meta {
+        #[derive(Deserialize)]
+        struct Tag {
+            schema: String,
+        }
+        let ours =
+            serde_json::from_slice::<Tag>(bytes).is_ok_and(|tag| tag.schema.starts_with("node-snapshot/"));
+        if ours { serde_json::from_slice(bytes).unwrap_or_default() } else { Meta::default() }
+    }
+}
+
+/// When a node's files were collected, if they say.
+pub(super) fn collected_at(files: &NodeFiles) -> Option<Timestamp> {
+    files.files.get("meta.json").and_then(|bytes| Meta::parse(bytes).collected_at)
+}
+
+/// The warning for a node with evidence from two places.
+pub(super) fn twice(node: &str, kept: &str, left: &str) -> String {
+    format!("node {node}: {kept} and {left} both have it; {kept} counts, as the one collected last")
+}
+
+fn malformed(from: &str, path: &str, why: &str) -> Why {
+    let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+    Why::Malformed { message: format!("{from}: {path}{why}") }
+}
+
+/// Whether Kubernetes takes it as the name of a node; everything else is refused, since names become paths.
+fn is_node_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    name.len() <= 253
+        && name.split('.').all(|label| {
+            !label.is_empty() && label.chars().all(plain) && !label.starts_with('-') && !label.ends_with('-')
+        })
+}
+
+fn is_configuration(name: &str) -> bool {
+    [".conf", ".conflist", ".json"].iter().any(|end| name.ends_with(end)) && name != "meta.json"
+}
+
+fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
+    let open = |error| LoadError::Open { path: path.display().to_string(), error };
+    if path.is_dir() {
+        return folder::tree(path, budget).map_err(open);
+    }
+    match archive::unpack(&Blob::file(path).map_err(open)?, budget).map_err(open)? {
+        Unpacked::Tree(tree) => Ok(tree),
+        Unpacked::Plain(..) => {
+            let why = "neither a folder nor an archive of one: give the whole folder, since the order of its files counts";
+            Err(LoadError::Unreadable { path: path.display().to_string(), reason: why.to_owned() })
+        }
+    }
+}
+
+/// A tree whose files all lie in one folder (`tar c ip-10-0-1-12/`), without that folder.
+fn without_single_folder(tree: Tree) -> Tree {
+    let first = |path: &String| path.split_once('/').map(|(folder, _)| format!("{folder}/"));
+    let Some(folder) = tree.files.keys().next().and_then(first) else { return tree };
+    let known = SNAPSHOT_FOLDERS.contains(&folder.as_str()) || ["etc/", "net.d/"].contains(&folder.as_str());
+    if known || !tree.files.keys().all(|path| path.starts_with(&folder)) {
+        return tree;
+    }
+    without_single_folder(tree.below(&folder))
+}
