@@ -239,6 +239,11 @@ impl KeyStatus {
 }
 
 impl Key {
+    /// Whether some of its values came later than the key itself.
+    pub fn has_late_values(&self) -> bool {
+        !self.late_values.is_empty()
+    }
+
     /// Whether the key stands for every key with its prefix.
     pub fn is_prefix(&self) -> bool {
         self.key.ends_with("/*")

@@ -26,6 +26,10 @@ const FAILURES: &[(&str, &[&str])] = &[
     ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
     ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
     ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
+    (
+        "inject-as-label",
+        &["warning annotation-as-label Service lab/x", "warning annotation-misplaced Service lab/x"],
+    ),
     ("nothing-installed", &["error control-plane-missing Namespace linkerd"]),
     ("destination-scaled-to-zero", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     ("destination-unschedulable", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),

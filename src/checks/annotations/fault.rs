@@ -48,6 +48,18 @@ pub(super) enum Fault<'a> {
     Value(&'a Key, String),
 }
 
+impl Fault<'_> {
+    /// Whether another release could see it otherwise, so that the installed one is evidence.
+    pub(super) fn depends_on_release(&self) -> bool {
+        match self {
+            Fault::Unknown(suggestion) => suggestion.is_some(),
+            Fault::NotInherited(_) | Fault::NotInRelease(..) => true,
+            Fault::Value(row, _) => row.has_late_values(),
+            Fault::AsLabel(_) | Fault::AsAnnotation(_) | Fault::OnWorkload(_) | Fault::Misplaced(_) => false,
+        }
+    }
+}
+
 /// A key with a fault.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'a> {

@@ -42,7 +42,7 @@ pub(super) fn finding(
     let finding = ctx
         .finding(found.object.subject(), message)
         .evidence(found.evidence.clone())
-        .evidences(survey.reader.evidence())
+        .evidences(survey.reader.evidence().filter(|_| found.fault.depends_on_release()))
         .remedy(remedy)
         .parameter(found.key);
     if found.likely { finding.likely() } else { finding }
