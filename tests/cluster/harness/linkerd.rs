@@ -125,21 +125,23 @@ fn all_ready(api: &Api) -> Result<(), String> {
         for workload in api.list(&format!("/apis/apps/v1/{kind}")) {
             let status = &workload["status"];
             let number = |field: &str| status[field].as_u64().unwrap_or_default();
-            let (wanted, updated, ready) = match kind {
+            let (wanted, all, updated, ready) = match kind {
                 "deployments" => (
                     workload["spec"]["replicas"].as_u64().unwrap_or(1),
+                    number("replicas"),
                     number("updatedReplicas"),
                     number("availableReplicas"),
                 ),
                 _ => (
                     number("desiredNumberScheduled"),
+                    number("currentNumberScheduled"),
                     number("updatedNumberScheduled"),
                     number("numberAvailable"),
                 ),
             };
             let seen =
                 number("observedGeneration") == workload["metadata"]["generation"].as_u64().unwrap_or(1);
-            if !seen || updated != wanted || ready != wanted || wanted == 0 {
+            if !seen || [all, updated, ready] != [wanted; 3] || wanted == 0 {
                 return Err(format!("{kind} {}: {}", text(&workload["metadata"], "name"), status));
             }
         }
