@@ -110,7 +110,10 @@ pub async fn collect<S: Source>(
     let (at, time_source) = match (source.captured_at(), options.at) {
         (Some(captured), _) => (captured, TimeSource::Captured),
         (None, Some(flag)) => (flag, TimeSource::Flag),
-        (None, None) => (Timestamp::now(), TimeSource::Clock),
+        // Whole seconds, as Kubernetes writes times.
+        (None, None) => {
+            (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock)
+        }
     };
     let cluster = Cluster {
         answers: gathered.into_iter().filter_map(|(item, g)| Some((item, g.answer?))).collect(),

@@ -173,7 +173,8 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
     let findings = crate::cause::link(found, &explains);
     let coverage = coverage(cluster, &results);
-    let verdict = verdict(question.policy, &findings, &results);
+    let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
+    let verdict = verdict(question.policy, &findings, &results, read_nothing);
     let checks = question
         .checks
         .iter()
@@ -221,7 +222,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult]) -> Coverage {
     }
 }
 
-fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult]) -> Verdict {
+fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult], read_nothing: bool) -> Verdict {
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
@@ -230,7 +231,8 @@ fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult]) -> Ve
         failing: findings.iter().any(|finding| policy.gate.fails(finding.severity)),
         unknown: asked_for || crashed > 0,
         unknown_passes: policy.unknown_passes,
-        nothing_judged: judged == 0,
+        // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
+        nothing_judged: judged == 0 && read_nothing,
     });
     Verdict {
         status,

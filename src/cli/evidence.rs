@@ -8,11 +8,15 @@ use anyhow::Context;
 use super::args::{Connection, Evidence, Talk};
 use super::progress::Progress;
 use super::stop::Stop;
-use super::values::CliVersionArg;
+use super::values::{CliVersionArg, CompleteArg, NodesArg};
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::item::Item;
-use crate::source::bundle::{Bundle, Closing, Writer};
-use crate::source::{Origin, Source};
+use crate::source::bundle::{Closing, Writer};
+use crate::source::error::LoadError;
+use crate::source::evidence::Evidence as Captured;
+use crate::source::layered::Layered;
+use crate::source::nodes::{Given, NodeEvidence};
+use crate::source::{Completeness, Origin, Source};
 
 /// What was read.
 pub(super) struct Read {
@@ -53,30 +57,81 @@ pub(super) fn read(
             items.remove(&Item::CliVersion);
             None
         }
-        Some(CliVersionArg::Path(_)) | None => {
-            // A flag is heeded whether or not a selected check needs the version. So is what a bundle kept of one.
-            if offline {
-                items.insert(Item::CliVersion);
-            }
-            None
-        }
+        Some(CliVersionArg::Path(_)) | None => None,
     };
-    let options = Options {
+    let mut options = Options {
         control_plane_namespace: evidence.linkerd_namespace.clone(),
         cni_namespace: evidence.cni_namespace.clone(),
         cli_version,
         at: evidence.at,
     };
-    let reading = Reading { items: &items, options, talk, save };
-    if let Some(path) = evidence.bundle.first() {
-        let bundle = Bundle::load(path).map_err(load)?;
-        return finish(&reading, |saver, progress| run(&reading, &bundle, saver, progress));
+    let nodes = nodes(evidence, talk)?;
+    if offline {
+        let captured = captured(evidence, talk)?;
+        // Where things were found then is where they are, unless somebody says otherwise now.
+        if let Some(then) = captured.namespaces() {
+            options.control_plane_namespace.get_or_insert(then.control_plane);
+            options.cni_namespace.get_or_insert(then.cni);
+        }
+        let reading = Reading { items: &items, options, talk, save };
+        let name = captured.cluster_name().map(str::to_owned);
+        let source = Layered::new(captured, nodes);
+        return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
-    live(&reading, evidence, connection)
+    let reading = Reading { items: &items, options, talk, save };
+    match nodes {
+        Some(nodes) if !evidence.live => {
+            finish(&reading, None, |saver, progress| run(&reading, &nodes, saver, progress))
+        }
+        nodes => live(&reading, evidence, connection, nodes),
+    }
 }
 
-fn load(error: crate::source::error::LoadError) -> anyhow::Error {
-    let next = "see meshdoctor check --help for what --bundle takes";
+/// The node evidence of `--nodes`, if any was given.
+fn nodes(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Option<NodeEvidence>> {
+    if evidence.nodes.is_empty() {
+        return Ok(None);
+    }
+    let given = evidence.nodes.iter().map(|given| match given {
+        NodesArg::One { name, path } => Given::Node { name: name.clone(), path: path.clone() },
+        NodesArg::Folder(path) => Given::Several(path.clone()),
+    });
+    let nodes = NodeEvidence::open(&given.collect::<Vec<_>>()).map_err(load)?;
+    warn(nodes.warnings(), talk);
+    Ok(Some(nodes))
+}
+
+/// The bundles and dumps of `--bundle`.
+fn captured(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Captured> {
+    let mut completeness = Completeness::Unstated;
+    for part in &evidence.complete {
+        completeness = match (completeness, part) {
+            (Completeness::All, _) | (_, CompleteArg::All) => Completeness::All,
+            (Completeness::Kinds(mut all), CompleteArg::Kinds(more)) => {
+                all.extend(more);
+                Completeness::Kinds(all)
+            }
+            (Completeness::Unstated, CompleteArg::Kinds(kinds)) => Completeness::Kinds(kinds.clone()),
+        };
+    }
+    let captured = Captured::open(&evidence.bundle, completeness, std::io::stdin()).map_err(load)?;
+    warn(captured.warnings(), talk);
+    if talk.verbose > 0 {
+        warn(captured.ignored(), talk);
+    }
+    Ok(captured)
+}
+
+fn warn(warnings: &[String], talk: &Talk) {
+    if !talk.quiet {
+        for warning in warnings {
+            super::output::say(&format!("warning: {}", crate::redact::text(warning)));
+        }
+    }
+}
+
+fn load(error: LoadError) -> anyhow::Error {
+    let next = "see meshdoctor check --help for what --bundle and --nodes take";
     if error.is_usage() {
         Stop::usage(error.to_string(), next)
     } else {
@@ -88,6 +143,7 @@ fn load(error: crate::source::error::LoadError) -> anyhow::Error {
 /// Opens the bundle to save into, reads, and closes it.
 fn finish(
     reading: &Reading<'_>,
+    cluster: Option<String>,
     read: impl FnOnce(Option<&dyn Saver>, &Progress) -> anyhow::Result<(Collected, Origin)>,
 ) -> anyhow::Result<Read> {
     let writer = match reading.save {
@@ -101,7 +157,7 @@ fn finish(
     let (collected, origin) = read(writer.as_ref().map(|writer| writer as &dyn Saver), &progress)?;
     progress.done();
     let save_trouble = writer.and_then(|writer| {
-        let cluster = (origin.kind == "live").then(|| origin.name.clone());
+        let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
         let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
         writer.finish(Closing::of(&collected, cluster, cli)).err().map(anyhow::Error::new)
     });
@@ -121,13 +177,18 @@ fn run<S: Source>(
 }
 
 #[cfg(not(feature = "live"))]
-fn live(_: &Reading<'_>, _: &Evidence, _: &Connection) -> anyhow::Result<Read> {
+fn live(_: &Reading<'_>, _: &Evidence, _: &Connection, _: Option<NodeEvidence>) -> anyhow::Result<Read> {
     let cause = "this meshdoctor is built without access to clusters";
     Err(Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes").into())
 }
 
 #[cfg(feature = "live")]
-fn live(reading: &Reading<'_>, evidence: &Evidence, connection: &Connection) -> anyhow::Result<Read> {
+fn live(
+    reading: &Reading<'_>,
+    evidence: &Evidence,
+    connection: &Connection,
+    nodes: Option<NodeEvidence>,
+) -> anyhow::Result<Read> {
     use crate::source::live::{Cli, Connect, Live};
 
     let began = std::time::Instant::now();
@@ -152,15 +213,16 @@ fn live(reading: &Reading<'_>, evidence: &Evidence, connection: &Connection) -> 
         .enable_all()
         .build()
         .context("the system gives no threads")?;
-    let result = finish(reading, |saver, progress| {
+    let result = finish(reading, None, |saver, progress| {
         let work = async {
             let live = Live::connect(connect).await.map_err(|error| {
                 let (cause, next) = (error.to_string(), error.next_step());
                 if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
             })?;
-            let collected = collect(&live, reading.items, &reading.options, saver, progress).await;
-            progress.traffic(&live.traffic());
-            Ok((collected, live.origin()))
+            let source = Layered::new(live, nodes);
+            let collected = collect(&source, reading.items, &reading.options, saver, progress).await;
+            progress.traffic(&source.base().traffic());
+            Ok((collected, source.origin()))
         };
         runtime.block_on(async {
             tokio::select! {

@@ -5,8 +5,10 @@
 
 mod bad_input;
 mod bundles;
+mod canary;
 mod cards;
 mod case;
+mod cli;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;
