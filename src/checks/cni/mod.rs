@@ -2,16 +2,30 @@
 
 use super::{Check, row};
 
+mod nodes;
+mod places;
+mod purge;
 mod refusals;
 mod remedy;
+mod token;
 
 mod cni_add_exit_127;
 mod cni_add_failed;
 mod cni_add_unauthorized;
+mod cni_daemonset_deadlock;
+mod cni_entry_missing;
+mod cni_entry_orphaned;
+mod cni_token_expired;
+mod cni_token_revoked;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-add-exit-127", cni_add_exit_127),
     row!("cni", "cni-add-failed", cni_add_failed),
     row!("cni", "cni-add-unauthorized", cni_add_unauthorized),
+    row!("cni", "cni-daemonset-deadlock", cni_daemonset_deadlock),
+    row!("cni", "cni-entry-missing", cni_entry_missing),
+    row!("cni", "cni-entry-orphaned", cni_entry_orphaned),
+    row!("cni", "cni-token-expired", cni_token_expired),
+    row!("cni", "cni-token-revoked", cni_token_revoked),
 ];

@@ -1,13 +1,18 @@
 //! The pods that linkerd-cni refuses, as its checks see them, and what ties them to their causes. Nothing here judges; the
 //! card of a check that uses a function names what it reads.
 
+use std::collections::BTreeMap;
+
 use crate::checks::Context;
-use crate::finding::{Finding, Tie};
+use crate::finding::{Evidence, Finding, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, FailedAdd, KnownPods};
+
+/// How many events a finding about a node quotes.
+const EVENTS_QUOTED: usize = 3;
 
 /// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events; pods,
 /// ReplicaSets and Jobs make it surer.
@@ -22,12 +27,36 @@ pub(super) fn failed_adds<'a>(ctx: &Context<'a>) -> Result<Vec<FailedAdd<'a>>, M
     Ok(adds)
 }
 
+/// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
+pub(super) fn hinted_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
+    adds_among(ctx, ctx.hints::<Event>(Kind::Event), &Owners::default())
+}
+
 fn adds_among<'a>(ctx: &Context<'a>, events: &'a [Event], owners: &Owners<'_>) -> Vec<FailedAdd<'a>> {
     let pods = match ctx.every::<Pod>(Kind::Pod) {
         Ok(every) => KnownPods::Every(every),
         Err(_) => KnownPods::Some(ctx.hints::<Pod>(Kind::Pod)),
     };
     sandbox::failed_adds(events, pods, owners, ctx.knowledge, ctx.now())
+}
+
+/// Refused pods by node; those of which nobody knows the node are left out.
+pub(super) fn by_node<'r, 'a>(
+    adds: impl IntoIterator<Item = &'r FailedAdd<'a>>,
+) -> BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>
+where
+    'a: 'r,
+{
+    let mut by_node: BTreeMap<&str, Vec<&FailedAdd<'_>>> = BTreeMap::new();
+    for add in adds.into_iter().filter(|add| !add.node.is_empty()) {
+        by_node.entry(add.node).or_default().push(add);
+    }
+    by_node
+}
+
+/// The first events of a node, quoted.
+pub(super) fn quoted(adds: &[&FailedAdd<'_>]) -> Vec<Evidence> {
+    adds.iter().take(EVENTS_QUOTED).map(|add| add.evidence()).collect()
 }
 
 /// A finding about one refused pod.

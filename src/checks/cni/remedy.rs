@@ -75,7 +75,7 @@ impl Target<'_> {
     }
 
     /// Whether the version in the template leaves its entry and a dead token behind when it stops.
-    fn clean_up_broken(&self, ctx: &Context<'_>) -> bool {
+    pub(super) fn clean_up_broken(&self, ctx: &Context<'_>) -> bool {
         let known = self.version.as_ref().and_then(|version| ctx.knowledge.cni_plugin().for_version(version));
         known.is_some_and(|row| row.clean_up_broken)
     }

@@ -1,0 +1,128 @@
+//! `cni-daemonset-deadlock`: linkerd-cni's own pod cannot start because the node's configuration already calls linkerd-cni.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::SignedDuration;
+
+use super::refusals::{hinted_adds, refused};
+use super::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::item::Kind;
+use crate::missing::Missing;
+use crate::model::cni;
+use crate::model::objects::{Event, Node, Pod};
+use crate::model::owners::Owners;
+use crate::model::sandbox::{self, FailedAdd};
+
+/// How long an installer may take to start before it counts as stuck when no event says why.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
+/// The answers to which the installer itself is the cure, if only it could start: it brings token, kubeconfig, entry and
+/// binary. After any other answer it starts once that is repaired.
+const CURED_BY_INSTALLER: [&str; 6] = [
+    super::cni_add_unauthorized::SIGNATURE,
+    "certificate",
+    "config-unreadable",
+    "kubeconfig-invalid",
+    "kubeconfig-missing",
+    "plugin-missing",
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let installers = pods
+        .iter()
+        .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
+    let adds = hinted_adds(ctx);
+    let adds: BTreeMap<(&str, &str), &FailedAdd<'_>> =
+        adds.iter().map(|add| ((add.namespace, add.pod), add)).collect();
+    let silence = Silence::new(ctx);
+    let findings = installers.filter_map(|pod| {
+        let meta = &pod.metadata;
+        match adds.get(&(meta.namespace.as_str(), meta.name.as_str())) {
+            Some(add) => CURED_BY_INSTALLER.iter().any(|id| add.is(id)).then(|| blamed(ctx, add)),
+            None => silence.stuck(ctx, pod),
+        }
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn blamed(ctx: &Context<'_>, add: &FailedAdd<'_>) -> Finding {
+    let message = "linkerd-cni cannot repair the node by itself: its own pod waits for the plugin that it would install, and so does every other new pod there";
+    refused(ctx, add, message).remedy(way_out(ctx))
+}
+
+/// What is known of pods of which linkerd-cni says nothing.
+struct Silence<'a> {
+    /// Pods that have an event of trouble of another kind, by namespace and name.
+    explained: BTreeSet<(&'a str, &'a str)>,
+    /// Nodes that are not ready: nothing starts there, whatever the CNI says.
+    down: BTreeSet<&'a str>,
+    /// Why not every event is there; where they are, none about a pod means something.
+    events_missing: Option<Missing>,
+}
+
+impl<'a> Silence<'a> {
+    fn new(ctx: &Context<'a>) -> Silence<'a> {
+        let events = ctx.hints::<Event>(Kind::Event).iter();
+        let down = ctx
+            .hints::<Node>(Kind::Node)
+            .iter()
+            .filter(|node| node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status != "True"));
+        Silence {
+            explained: events
+                .filter(|event| event.kind == "Warning" && event.about.kind == "Pod")
+                .map(|event| (event.about.namespace.as_str(), event.about.name.as_str()))
+                .collect(),
+            down: down.map(|node| node.metadata.name.as_str()).collect(),
+            events_missing: ctx.every::<Event>(Kind::Event).err(),
+        }
+    }
+
+    /// A pod that should have started long ago, and nothing says why it did not.
+    fn stuck(&self, ctx: &Context<'_>, pod: &Pod) -> Option<Finding> {
+        let meta = &pod.metadata;
+        let since = meta.creation_timestamp?;
+        let node = &pod.spec.node_name;
+        let explained = self.explained.contains(&(meta.namespace.as_str(), meta.name.as_str()))
+            || self.down.contains(node.as_str())
+            || pod.status.container_statuses.iter().any(sandbox::waits_for_something_else);
+        if explained || !sandbox::has_started_nothing(pod) {
+            return None;
+        }
+        if ctx.now().duration_since(since) < PATIENCE {
+            // Too early to say, but for an event.
+            self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
+            return None;
+        }
+        let silence = if self.events_missing.is_none() { ", and no event says why" } else { "" };
+        let finding = ctx
+            .finding(
+                Owners::default().of(pod).subject(vec![meta.name.clone()]),
+                "linkerd-cni's pod does not start on the node; if the node's configuration calls linkerd-cni already, the pod waits for the plugin that it would install",
+            )
+            .severity(Severity::Warning)
+            .likely()
+            .evidence(Evidence::field(
+                format!("Pod {}/{}", meta.namespace, meta.name),
+                "status",
+                format!("nothing in it has started since {since}{silence}"),
+            ))
+            .remedy(way_out(ctx))
+            .tie(Tie::Node(node.clone()));
+        Some(finding)
+    }
+}
+
+fn way_out(ctx: &Context<'_>) -> Remedy {
+    let target = remedy::target(ctx);
+    let remedy = Remedy::verified_by(format!(
+        "kubectl -n {} rollout status daemonset/{}",
+        target.namespace, target.name
+    ));
+    remedy::through_host_network(ctx, remedy).step(
+        StepKind::Note,
+        "Remove the linkerd-cni entry on each node by hand instead where the DaemonSet cannot be changed: one node at a time, cordoned first",
+    )
+}

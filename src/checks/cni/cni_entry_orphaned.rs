@@ -1,0 +1,125 @@
+//! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
+
+use super::nodes::Nodes;
+use super::places::{entry_subject, in_file, not_looked_at};
+use super::purge::purge_entry;
+use super::refusals::{by_node, hinted_adds, on_node, quoted};
+use super::{cni_add_unauthorized, remedy};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::cni;
+use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
+use crate::model::objects::{ConfigMap, Workload};
+use crate::model::values::Values;
+
+/// What a linkerd-cni answers of which parts are uninstalled: its account, its kubeconfig, its binary.
+const LEFT_BEHIND: [&str; 4] =
+    [cni_add_unauthorized::SIGNATURE, "kubeconfig-missing", "plugin-missing", "rbac-forbidden"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if ctx.every::<Workload>(Kind::DaemonSet)?.iter().any(cni::is_installer) {
+        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let relied_on = relied_on(ctx);
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        findings.extend(on_one(ctx, &nodes, snapshot, relied_on.as_ref()));
+    }
+    // A refusal is proof enough that a node still calls it.
+    for (node, adds) in by_node(&hinted_adds(ctx)) {
+        if nodes.has_files(node) {
+            continue;
+        }
+        let mut finding = ctx
+            .finding(Subject::node(node), LOADED)
+            .likely()
+            .evidences(quoted(&adds))
+            .evidence(no_daemon_set())
+            .evidence(not_looked_at(node))
+            .remedy(cure(ctx, purge_entry(ctx, node, nodes.system(ctx, node), None), relied_on.as_ref()));
+        for signature in adds.iter().filter_map(|add| add.signature) {
+            finding = finding.tie(on_node(&signature.id, node));
+        }
+        findings.push(finding);
+    }
+    Ok(findings.into())
+}
+
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is uninstalled: the configuration that the runtime loads still calls it, and nothing renews its token or its binary";
+const UNLOADED: &str = "a CNI file of the node still calls linkerd-cni, which is uninstalled: once the runtime loads that file, new pods on the node cannot start";
+
+fn on_one<'a>(
+    ctx: &Context<'a>,
+    nodes: &Nodes<'a>,
+    snapshot: &'a NodeSnapshot,
+    relied_on: Option<&Evidence>,
+) -> Vec<Finding> {
+    let chain = nodes.chain(ctx, snapshot);
+    let node = &snapshot.node;
+    let build = |file: &ConfFile, entry: &LinkerdEntry, message: &str| {
+        let path = Some(entry.path_of("type"));
+        let quoted = in_file(snapshot, &file.path(), path, Some(entry.place()), "\"linkerd-cni\"");
+        let purge = purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry)));
+        ctx.finding(entry_subject(snapshot, file, entry), message)
+            .parameter(file.path())
+            .evidence(quoted)
+            .evidence(no_daemon_set())
+            .evidences(relied_on.cloned())
+            .remedy(cure(ctx, purge, relied_on))
+    };
+    let loaded: Vec<Finding> = chain
+        .entries
+        .iter()
+        .map(|running| {
+            let finding = build(running.file, running.entry, LOADED);
+            LEFT_BEHIND.iter().fold(finding, |finding, id| finding.tie(on_node(id, node)))
+        })
+        .collect();
+    if !loaded.is_empty() {
+        return loaded;
+    }
+    let others = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
+    others.map(|(file, entry)| build(file, entry, UNLOADED).severity(Severity::Warning)).collect()
+}
+
+fn no_daemon_set() -> Evidence {
+    Evidence::other("DaemonSets", "none of linkerd-cni in any namespace")
+}
+
+/// Where the control plane counts on linkerd-cni, which says so.
+fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
+    let enabled = Values::of(config)?.bool("cniEnabled")?;
+    enabled.then(|| {
+        let object = format!("ConfigMap {}/linkerd-config", config.metadata.namespace);
+        Evidence::field(object, "data.values: cniEnabled", "true")
+    })
+}
+
+/// A mesh that counts on linkerd-cni wants it back; any other wants the rest of it gone.
+fn cure(ctx: &Context<'_>, purge: Remedy, relied_on: Option<&Evidence>) -> Remedy {
+    let target = remedy::target(ctx);
+    if relied_on.is_some() {
+        return Remedy { steps: Vec::new(), ..purge }.run(
+            StepKind::Command,
+            "Install linkerd-cni again, since the control plane counts on it: it writes a fresh token and entry on every node. It has to start on the host network once, because no other pod can start on the nodes concerned",
+            format!(
+                "linkerd install-cni | kubectl apply -f -\n\
+                 kubectl -n {ns} patch daemonset linkerd-cni --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{{\"hostNetwork\":true}}}}}}}}'\n\
+                 kubectl -n {ns} rollout status daemonset/linkerd-cni\n\
+                 kubectl -n {ns} patch daemonset linkerd-cni --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{{\"hostNetwork\":null}}}}}}}}'",
+                ns = target.namespace
+            ),
+        ).step(
+            StepKind::Note,
+            "Otherwise install Linkerd without cniEnabled, restart the meshed workloads, and remove the entries node by node",
+        );
+    }
+    purge.run(
+        StepKind::NodeFile,
+        "Remove the plugin's kubeconfig and binary from the node's host as well (other directories where the chart set them)",
+        "rm -f /etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig /opt/cni/bin/linkerd-cni",
+    )
+}

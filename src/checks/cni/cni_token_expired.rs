@@ -1,0 +1,51 @@
+//! `cni-token-expired`: the entry that a node runs signs in with a token that has expired.
+
+use jiff::SignedDuration;
+
+use super::nodes::{Nodes, not_installed};
+use super::places::{entry_evidence, entry_subject, in_file};
+use super::purge::purge_entry;
+use super::refusals::on_node;
+use super::{cni_add_unauthorized, token};
+use crate::checks::{Context, Judgement};
+
+/// How far the clocks of a node and of the API server may be apart.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for running in nodes.chain(ctx, snapshot).entries {
+            let Some((facts, claims)) = token::of(ctx, snapshot, running) else { continue };
+            // A token without an expiry (of a Secret) never expires.
+            let Some(expiry) = claims.expires_at() else { continue };
+            let taken = snapshot.meta.collected_at;
+            let seen = taken.unwrap_or_else(|| ctx.now());
+            if seen.duration_since(expiry) <= CLOCK_SKEW {
+                continue;
+            }
+            let when = match taken {
+                Some(taken) => format!("the files were gathered {taken}"),
+                None => format!("nobody says when the files were gathered; it is {seen} now"),
+            };
+            let known = Some((running.file, running.entry));
+            let system = nodes.system(ctx, &snapshot.node);
+            let finding = ctx
+                .finding(
+                    entry_subject(snapshot, running.file, running.entry),
+                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with an expired token, which the API server refuses",
+                )
+                .parameter(running.file.path())
+                .evidence(entry_evidence(snapshot, running))
+                .evidence(in_file(snapshot, &facts.path, None, None, format!("token expired {expiry}; {when}")))
+                .remedy(purge_entry(ctx, &snapshot.node, system, known))
+                .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
+            findings.push(if taken.is_some() { finding } else { finding.likely() });
+        }
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,162 @@
+//! `cni-token-revoked`: the entry that a node runs signs in with the token of a pod that is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::nodes::{Nodes, lacks, not_installed};
+use super::places::{entry_evidence, entry_subject, in_file, not_looked_at};
+use super::purge::purge_entry;
+use super::refusals::{by_node, hinted_adds, on_node, quoted};
+use super::{cni_add_unauthorized, token};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Subject};
+use crate::item::Kind;
+use crate::model::cni::{self, Installed};
+use crate::model::node::{ChainEntry, NodeSnapshot};
+use crate::model::objects::{ControllerRevision, Pod, Workload};
+use crate::model::sandbox::FailedAdd;
+use crate::source::Why;
+
+/// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in
+/// between would look gone.
+const SAME_MOMENT: SignedDuration = SignedDuration::from_mins(10);
+
+const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a pod that is gone, which the API server refuses";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let adds = hinted_adds(ctx);
+    let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
+    let look = Look {
+        ctx,
+        alive: pods.iter().map(|pod| pod.metadata.uid.as_str()).collect(),
+        every_pod: ctx.every::<Pod>(Kind::Pod).is_ok(),
+        installed: Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet)),
+        history: broken_clean_ups(ctx),
+        refused,
+        nodes,
+    };
+    let mut findings = Vec::new();
+    for snapshot in look.nodes.snapshots() {
+        for running in look.nodes.chain(ctx, snapshot).entries {
+            findings.extend(look.on_node(snapshot, running));
+        }
+    }
+    findings.extend(look.inferred(pods));
+    Ok(findings.into())
+}
+
+struct Look<'c, 'a, 'r> {
+    ctx: &'c Context<'a>,
+    nodes: Nodes<'a>,
+    /// The uids of all pods that are there.
+    alive: BTreeSet<&'a str>,
+    /// None is missing among them.
+    every_pod: bool,
+    installed: Installed<'a>,
+    history: Vec<Evidence>,
+    refused: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+}
+
+impl Look<'_, '_, '_> {
+    fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
+        let (facts, claims) = token::of(self.ctx, snapshot, running)?;
+        let uid = claims.pod_uid.as_deref()?;
+        if self.alive.contains(uid) || !self.every_pod {
+            return None;
+        }
+        let node = &snapshot.node;
+        let refused = self.refused.get(node.as_str()).map_or(&[][..], Vec::as_slice);
+        if refused.is_empty() && !self.same_moment(node, snapshot.meta.collected_at) {
+            let part = format!("node {node}: files of about the time at which pods were listed");
+            lacks(self.ctx, Why::NotCaptured, part);
+            return None;
+        }
+        let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
+        let short: String = uid.chars().take(8).collect();
+        let cut = if short.len() < uid.len() { "…" } else { "" };
+        let said = format!("token of pod {pod} (uid {short}{cut}), which is gone");
+        let known = Some((running.file, running.entry));
+        let finding = self
+            .ctx
+            .finding(entry_subject(snapshot, running.file, running.entry), MESSAGE)
+            .parameter(running.file.path())
+            .evidence(entry_evidence(snapshot, running))
+            .evidence(in_file(snapshot, &facts.path, None, None, said))
+            .evidences(quoted(refused))
+            .evidences(self.history.iter().cloned())
+            .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known))
+            .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
+        let certain = !refused.is_empty() || snapshot.meta.collected_at.is_some();
+        Some(if certain { finding } else { finding.likely() })
+    }
+
+    /// Whether the files tell of the time at which pods were listed: an installer that started after they were gathered
+    /// has written another token since.
+    fn same_moment(&self, node: &str, taken: Option<Timestamp>) -> bool {
+        let installer = self.installed.pod_on(node);
+        match taken {
+            None => installer.is_none(),
+            Some(taken) => {
+                let started = installer.and_then(|pod| pod.status.start_time);
+                self.ctx.now().duration_since(taken).abs() <= SAME_MOMENT
+                    && started.is_none_or(|started| started <= taken)
+            }
+        }
+    }
+
+    /// Nodes without files: pods that are refused there, and either the installer itself among them, or an installer
+    /// before it that is known to leave its entry and a dead token behind.
+    fn inferred(&self, pods: &[Pod]) -> Vec<Finding> {
+        let installers: BTreeSet<(&str, &str)> = pods
+            .iter()
+            .filter(|pod| cni::is_installer_pod(pod))
+            .map(|pod| (pod.metadata.namespace.as_str(), pod.metadata.name.as_str()))
+            .collect();
+        let told = |adds: &[&FailedAdd<'_>]| {
+            !self.history.is_empty() || adds.iter().any(|add| installers.contains(&(add.namespace, add.pod)))
+        };
+        self.refused
+            .iter()
+            .filter(|(node, adds)| !self.nodes.has_files(node) && told(adds))
+            .map(|(node, adds)| {
+                let system = self.nodes.system(self.ctx, node);
+                self.ctx
+                    .finding(Subject::node(node), MESSAGE)
+                    .likely()
+                    .evidences(quoted(adds))
+                    .evidences(self.history.iter().cloned())
+                    .evidence(not_looked_at(node))
+                    .remedy(purge_entry(self.ctx, node, system, None))
+                    .tie(on_node(cni_add_unauthorized::SIGNATURE, node))
+            })
+            .collect()
+    }
+}
+
+/// Installers of linkerd-cni that ran here and whose clean-up dies before it removes entry and token.
+fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
+    let revisions = ctx.hints::<ControllerRevision>(Kind::ControllerRevision).iter();
+    revisions
+        .filter_map(|revision| {
+            let version = cni::version_of(&revision.data.spec.template)?;
+            let row = ctx.knowledge.cni_plugin().for_version(&version)?;
+            let meta = &revision.metadata;
+            row.clean_up_broken.then(|| {
+                Evidence::field(
+                    format!("ControllerRevision {}/{}", meta.namespace, meta.name),
+                    "data.spec.template",
+                    format!(
+                        "revision {} ran {version}, which leaves its entry and a dead token behind when it stops",
+                        revision.revision
+                    ),
+                )
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,150 @@
+//! The nodes as the checks of linkerd-cni see them: which have files to look at, which runtime and operating system each
+//! has, what runs there for a new pod. What could not be looked at is noted as a gap, never passed over.
+
+use std::collections::BTreeMap;
+
+use crate::checks::{Context, Verdict};
+use crate::item::{Item, Kind};
+use crate::knowledge::System;
+use crate::missing::Missing;
+use crate::model::cni;
+use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
+use crate::model::objects::{Node, Workload};
+use crate::source::Why;
+
+/// Nodes by name, with their files where somebody gave some. Reads `node-files` and `nodes`.
+pub(super) struct Nodes<'a> {
+    objects: BTreeMap<&'a str, &'a Node>,
+    snapshots: BTreeMap<&'a str, &'a NodeSnapshot>,
+}
+
+impl<'a> Nodes<'a> {
+    /// For checks that cannot do without node files.
+    ///
+    /// # Errors
+    /// There are none.
+    pub(super) fn with_files(ctx: &Context<'a>) -> Result<Nodes<'a>, Missing> {
+        ctx.snapshots().map(|snapshots| Nodes::new(ctx, snapshots))
+    }
+
+    /// For checks that can infer something without node files: that there are none becomes a gap.
+    pub(super) fn perhaps_with_files(ctx: &Context<'a>) -> Nodes<'a> {
+        let snapshots = ctx.snapshots().unwrap_or_else(|missing| {
+            ctx.gap(missing);
+            &[]
+        });
+        Nodes::new(ctx, snapshots)
+    }
+
+    fn new(ctx: &Context<'a>, snapshots: &'a [NodeSnapshot]) -> Nodes<'a> {
+        let objects = ctx.hints::<Node>(Kind::Node);
+        let mut nodes = Nodes {
+            objects: objects.iter().map(|node| (node.metadata.name.as_str(), node)).collect(),
+            snapshots: snapshots.iter().map(|snapshot| (snapshot.node.as_str(), snapshot)).collect(),
+        };
+        match ctx.every::<Node>(Kind::Node) {
+            Ok(_) => nodes.drop_strangers(ctx),
+            Err(missing) if !snapshots.is_empty() && missing.was_asked_for() => {
+                lacks(ctx, Why::NotOffered, "which other nodes there are is not known");
+            }
+            Err(_) => {}
+        }
+        let linux = || nodes.objects.values().filter(|node| runs_pods_on_linux(node));
+        let without =
+            linux().filter(|node| !nodes.snapshots.contains_key(node.metadata.name.as_str())).count();
+        if without > 0 && !snapshots.is_empty() {
+            let all = linux().count();
+            lacks(ctx, Why::NotOffered, format!("{without} of {all} nodes without a snapshot"));
+        }
+        nodes
+    }
+
+    /// Files of a node that is not in the cluster say nothing about it: the node is gone, or its name is misspelled.
+    fn drop_strangers(&mut self, ctx: &Context<'_>) {
+        let objects = &self.objects;
+        self.snapshots.retain(|name, _| {
+            let known = objects.contains_key(name);
+            if !known {
+                let message = "the cluster has no node of that name".to_owned();
+                lacks(ctx, Why::Malformed { message }, format!("node {name}"));
+            }
+            known
+        });
+    }
+
+    /// The nodes whose files are there.
+    pub(super) fn snapshots(&self) -> impl Iterator<Item = &'a NodeSnapshot> {
+        self.snapshots.values().copied()
+    }
+
+    /// Whether a node's files are there.
+    pub(super) fn has_files(&self, node: &str) -> bool {
+        self.snapshots.contains_key(node)
+    }
+
+    /// A node's object.
+    pub(super) fn object(&self, node: &str) -> Option<&'a Node> {
+        self.objects.get(node).copied()
+    }
+
+    /// A node's operating system: by its own os-release, else by what its kubelet says.
+    pub(super) fn system<'k>(&self, ctx: &Context<'k>, node: &str) -> Option<&'k System> {
+        let platforms = ctx.knowledge.platforms();
+        let release = self.snapshots.get(node).and_then(|snapshot| snapshot.os_release.as_ref());
+        let by_release = release.and_then(|os| platforms.system_by_os_release(os.id()?, os.version_id()));
+        by_release.or_else(|| platforms.system_by_os_image(&self.object(node)?.status.node_info.os_image))
+    }
+
+    /// What a node runs for a new pod; what cannot be told is noted as a gap.
+    pub(super) fn chain(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
+        let runtime = self.object(&snapshot.node).map_or(RuntimeKind::Unknown, |node| {
+            RuntimeKind::parse(&node.status.node_info.container_runtime_version)
+        });
+        let chain = snapshot.chain(runtime);
+        for gap in &chain.gaps {
+            lacks(ctx, Why::NotCaptured, format!("node {}: {}: {}", snapshot.node, gap.path, gap.why));
+        }
+        match &chain.effective {
+            Effective::Broken { file, why } => {
+                let message = format!("{}: {}", file.path(), why.message);
+                lacks(ctx, Why::Malformed { message }, format!("node {}", snapshot.node));
+            }
+            Effective::None { why } => {
+                lacks(ctx, Why::NotCaptured, format!("node {}: nothing to load: {why}", snapshot.node));
+            }
+            Effective::File(_) | Effective::Disagree { .. } | Effective::Unknown { .. } => {}
+        }
+        chain
+    }
+}
+
+/// Nodes of other systems, and those that only stand for a service (Fargate, virtual kubelets), have no CNI files.
+fn runs_pods_on_linux(node: &Node) -> bool {
+    let label = |key: &str| node.metadata.label(key).unwrap_or_default();
+    let system = [node.status.node_info.operating_system.as_str(), label("kubernetes.io/os")];
+    let linux = system.into_iter().find(|said| !said.is_empty()).is_none_or(|said| said == "linux");
+    let virtual_one =
+        label("type") == "virtual-kubelet" || label("eks.amazonaws.com/compute-type") == "fargate";
+    linux && !virtual_one
+}
+
+/// Notes that the evidence of nodes says nothing about something.
+pub(super) fn lacks(ctx: &Context<'_>, why: Why, part: impl Into<String>) {
+    ctx.gap(ctx.lacking(Item::NodeFiles, why, part));
+}
+
+/// Notes that a snapshot does not say something: because a file of it is broken, or because nobody took that part along.
+pub(super) fn silent(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &str, what: &str) {
+    let broken = snapshot.problems.iter().find(|problem| problem.file == file);
+    let why = broken.map_or(Why::NotOffered, |problem| Why::Malformed { message: problem.message.clone() });
+    lacks(ctx, why, format!("node {}: {what}", snapshot.node));
+}
+
+/// Where linkerd-cni is known not to be installed and nobody gave node files, its nodes are not asked about. Reads
+/// `daemonsets.apps` and `node-files`.
+pub(super) fn not_installed(ctx: &Context<'_>) -> Option<Verdict> {
+    let sets = ctx.every::<Workload>(Kind::DaemonSet).ok()?;
+    let nothing_offered = ctx.snapshots().is_err_and(|missing| !missing.was_asked_for());
+    let installed = sets.iter().any(cni::is_installer);
+    (nothing_offered && !installed).then(|| Verdict::not_applicable("linkerd-cni is not installed"))
+}
