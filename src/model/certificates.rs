@@ -142,9 +142,10 @@ fn algorithm(oid: &str, curve: Option<&[u8]>) -> Option<&'static dyn Verificatio
     const P256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
     const P384: &[u8] = &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22];
     Some(match (oid, curve) {
-        ("1.2.840.113549.1.1.11", _) => &signature::RSA_PKCS1_2048_8192_SHA256,
+        // Go takes short keys as well; whether they are a good idea is another question.
+        ("1.2.840.113549.1.1.11", _) => &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
         ("1.2.840.113549.1.1.12", _) => &signature::RSA_PKCS1_2048_8192_SHA384,
-        ("1.2.840.113549.1.1.13", _) => &signature::RSA_PKCS1_2048_8192_SHA512,
+        ("1.2.840.113549.1.1.13", _) => &signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY,
         ("1.2.840.10045.4.3.2", Some(P256)) => &signature::ECDSA_P256_SHA256_ASN1,
         ("1.2.840.10045.4.3.2", Some(P384)) => &signature::ECDSA_P384_SHA256_ASN1,
         ("1.2.840.10045.4.3.3", Some(P256)) => &signature::ECDSA_P256_SHA384_ASN1,

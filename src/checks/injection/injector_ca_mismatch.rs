@@ -5,7 +5,6 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::certificates::{Certificate, Trust, from_base64_pem, trust};
-use crate::model::injection::SERVICE;
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
 use crate::source::Why;
 
@@ -20,12 +19,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(secret) = secret else {
         return Ok(Verdict::not_applicable(format!("there is no Secret {SECRET} to compare with")));
     };
+    let Some(service) = &webhook.client_config.service else {
+        return Ok(Verdict::not_applicable(
+            "the injector's webhook calls a URL, not a Service of this cluster",
+        ));
+    };
     let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
     let served = served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
     let bundles = || Item::List(Kind::MutatingWebhookConfiguration);
     let trusted = from_base64_pem(&webhook.client_config.ca_bundle)
         .map_err(|message| wrong(bundles(), "the injector's caBundle", message))?;
-    let name = service_name(ctx, webhook);
+    let name = format!("{}.{}.svc", service.name, service.namespace);
     let message = match trust(&served, &trusted) {
         Trust::Unknown(algorithm) => return Err(wrong(item(), "its certificate", algorithm)),
         Trust::Yes if served[0].covers(&name) => return Ok(Verdict::fine()),
@@ -53,14 +57,6 @@ fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
     let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
     let served = from_base64_pem(text.ok_or("it holds neither tls.crt nor crt.pem")?)?;
     if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
-}
-
-/// The name by which the API server knows the injector.
-fn service_name(ctx: &Context<'_>, webhook: &Webhook) -> String {
-    match &webhook.client_config.service {
-        Some(service) => format!("{}.{}.svc", service.name, service.namespace),
-        None => format!("{SERVICE}.{}.svc", ctx.namespaces().control_plane),
-    }
 }
 
 fn finding(

@@ -16,10 +16,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = webhook? else {
         return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
     };
-    let service = webhook.client_config.service.as_ref();
-    let (namespace, name) = service.map_or((ctx.namespaces().control_plane.as_str(), SERVICE), |service| {
-        (service.namespace.as_str(), service.name.as_str())
-    });
+    let Some(service) = &webhook.client_config.service else {
+        return Ok(Verdict::not_applicable(
+            "the injector's webhook calls a URL, not a Service of this cluster",
+        ));
+    };
+    let (namespace, name) = (service.namespace.as_str(), service.name.as_str());
     let endpoints = || {
         slices
             .iter()
