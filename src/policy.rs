@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::checks::{self, Check};
 use crate::finding::Severity;
 use crate::item::Item;
+use crate::model::skew::Skew;
 
 /// From which severity on a finding fails the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,6 +88,13 @@ pub fn items(checks: &[&'static Check]) -> BTreeSet<Item> {
         .flat_map(|check| check.card().front.needs.iter().chain(&check.card().front.uses))
         .cloned()
         .collect()
+}
+
+/// What a run asks for: what its checks need or can use, and the versions that its report names besides.
+pub fn run_items(checks: &[&'static Check]) -> BTreeSet<Item> {
+    let mut items = items(checks);
+    items.extend(Skew::items());
+    items
 }
 
 fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     let settings = Settings { namespaces: args.namespace.clone() };
 
-    let mut items = policy::items(&checks);
+    let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty()
         || args.evidence.linkerd_namespace.is_some()
         || args.evidence.cni_namespace.is_some()

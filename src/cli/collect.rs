@@ -11,7 +11,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy =
         Policy { only: args.selection.only.clone(), skip: args.selection.skip.clone(), ..Policy::default() };
     let checks = check::select(&policy)?;
-    let items = policy::items(&checks);
+    let items = policy::run_items(&checks);
     let read = evidence::read(&args.evidence, &args.connection, &args.talk, &items, Some(&args.output))?;
     if let Some(trouble) = read.save_trouble {
         return Err(trouble.context("the bundle was not saved"));

@@ -1,4 +1,5 @@
-//! The role that suffices for all checks: the union of what their cards need or can use, and not a verb more.
+//! The role that suffices for all checks: the union of what their cards need or can use and of the versions that reports
+//! name, and not a verb more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use crate::policy;
 /// `docs/rbac.yaml`.
 pub fn cluster_role() -> String {
     let all: Vec<_> = checks::all().collect();
-    let items = policy::items(&all);
+    let items = policy::run_items(&all);
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     let mut server_version = false;

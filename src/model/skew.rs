@@ -1,5 +1,5 @@
 //! The skew matrix: every version in the mesh, side by side. It is the subject of a report and what the version checks
-//! judge; it says what is there, not whether that is good. It reads whatever was collected and asks for nothing.
+//! judge; it says what is there, not whether that is good. It reads whatever was collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,12 +44,9 @@ const GATEWAY_DEFINITION: &str = "httproutes.gateway.networking.k8s.io";
 const BUNDLE_VERSION: &str = "gateway.networking.k8s.io/bundle-version";
 
 impl Skew {
-    /// What it reads beside what checks need; worth asking for in a run of all checks.
+    /// What a run asks for on its behalf: single answers only. The lists that it reads are there when checks need them.
     pub fn items() -> BTreeSet<Item> {
-        let lists = [Kind::Namespace, Kind::Node, Kind::Pod, Kind::Deployment, Kind::DaemonSet];
-        let mut items: BTreeSet<Item> = lists.into_iter().map(Item::List).collect();
-        items.extend([gateway_definition(), Item::ServerVersion, Item::CliVersion]);
-        items
+        BTreeSet::from([gateway_definition(), Item::ServerVersion, Item::CliVersion])
     }
 
     /// Reads it off the evidence.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use meshdoctor::checks;
 use meshdoctor::demo::{self, State};
 use meshdoctor::item::{Item, Kind};
+use meshdoctor::policy;
 use meshdoctor::render::document::{Finding, Outcome};
 use serde_json::{Value, json};
 
@@ -37,10 +38,7 @@ fn a_missing_right_touches_what_it_is_for() {
 
 /// Every right of the role: the items that it is for, and the rules that are left without it.
 fn without_each(rules: &Value) -> Vec<(BTreeSet<Item>, Value)> {
-    let items: BTreeSet<Item> = checks::all()
-        .flat_map(|check| check.card().front.needs.union(&check.card().front.uses))
-        .cloned()
-        .collect();
+    let items = policy::run_items(&checks::all().collect::<Vec<_>>());
     let texts = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     };
