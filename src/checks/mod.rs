@@ -13,6 +13,7 @@ mod injection;
 mod native_sidecar;
 mod renew;
 mod rewrite;
+mod upgrade;
 mod versions;
 mod written;
 

@@ -40,7 +40,7 @@ fn variants() -> impl Strategy<Value = Variant> {
         ("05-cilium", "10-aws"),
         ("00-chained", "01-base"),
         ("10-a", "9-a"),
-        ("05-cilium", "05-cilium-base"),
+        ("05-cilium", "05_base"),
     ]);
     let plugins = select(vec![
         ("aws-cni", "cilium-cni", "egress-cni"),

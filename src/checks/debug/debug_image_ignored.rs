@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::written::{Reader, Written, go_bool, values};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -184,16 +185,19 @@ impl Judge<'_, '_> {
     fn remedy(&self, owner: &Owner, wanted: &Wanted<'_>, now: Contains) -> Remedy {
         let mut remedy = Remedy::verified_by("meshdoctor check --only debug");
         if now != Contains::No {
-            remedy = remedy
-                .run(
-                    StepKind::ChartValue,
-                    "Set the image in the chart (with Helm: the same values), for every debug container of the cluster",
-                    format!("linkerd upgrade{} | kubectl apply -f -", wanted.options()),
-                )
-                .step(
-                    StepKind::Upgrade,
-                    format!("Or upgrade Linkerd to {} or later, which heeds the annotations", self.fixed()),
-                );
+            let act = "Set the image in the chart, for every debug container of the cluster";
+            let options = wanted.options();
+            remedy = upgrade::step(
+                self.ctx,
+                remedy,
+                StepKind::ChartValue,
+                act,
+                Options::both(options.trim_start()),
+            )
+            .step(
+                StepKind::Upgrade,
+                format!("Or upgrade Linkerd to {} or later, which heeds the annotations", self.fixed()),
+            );
         }
         let text = "Create the pods again: what they run is decided when they are created";
         match owner.restartable() {

@@ -1,6 +1,7 @@
 //! `injector-ca-mismatch`: the API server does not trust the certificate that the injector serves.
 
 use super::unmeshed::{injector_webhook, silent_injector};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
@@ -78,13 +79,15 @@ fn finding(
     } else {
         "Look for workloads that could not create their pods meanwhile: the webhook fails closed; they catch up by themselves"
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only injection")
-        .run(
-            StepKind::Command,
-            "Bring both sides from one place again: with Helm or the CLI, an upgrade writes a new pair; with cert-manager, \
-             let its cainjector fill in the caBundle (proxyInjector.injectCaFrom)",
-            "linkerd upgrade | kubectl apply -f -",
-        )
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only injection"),
+        StepKind::Command,
+        "Bring both sides from one place again (with cert-manager, let its cainjector fill in the caBundle instead: \
+         proxyInjector.injectCaFrom): upgrade, which writes a new pair",
+        Options::both(""),
+    );
+    let remedy = remedy
         .step(
             StepKind::Note,
             "With GitOps, keep it from writing one half: render the pair once (proxyInjector.externalSecret and caBundle), \

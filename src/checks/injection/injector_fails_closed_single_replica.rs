@@ -1,6 +1,7 @@
 //! `injector-fails-closed-single-replica`: no pod starts while the one injector is away.
 
 use super::unmeshed::injector_webhook;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -32,17 +33,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let name = &found.deployment.metadata.name;
-    let remedy = Remedy::verified_by("meshdoctor check --only injection")
-        .run(
-            StepKind::ChartValue,
-            "Run the injector with three replicas on different nodes, by the chart's values-ha.yaml or by the CLI",
-            "linkerd upgrade --ha | kubectl apply -f -",
-        )
-        .run(
-            StepKind::ChartValue,
-            "Or let pods start outside the mesh rather than not at all, and look for them afterwards",
-            "linkerd upgrade --set webhookFailurePolicy=Ignore | kubectl apply -f -",
-        );
+    let remedy = Remedy::verified_by("meshdoctor check --only injection");
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)",
+        Options { cli: "--ha", helm: None },
+    );
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Or let pods start outside the mesh rather than not at all, and look for them afterwards",
+        Options::both("--set webhookFailurePolicy=Ignore"),
+    );
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, name),

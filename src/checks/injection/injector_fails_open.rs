@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, silent_injector, unmeshed};
 use crate::checks::renew::renew;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Step, StepKind, Subject};
 use crate::item::Kind;
@@ -134,18 +135,14 @@ fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>]) ->
              enablePodAntiAffinity: true, or the chart's values-ha.yaml, which sets Fail as well)",
         )
     };
-    remedy
-        .run(
+    let remedy = remedy.run(
             StepKind::Command,
             "Exempt the namespaces whose pods the cluster needs to start at all: networking, storage, DNS, autoscaling \
              (kube-system and cert-manager are left out by default)",
             "kubectl label namespace <NAMESPACE> config.linkerd.io/admission-webhooks=disabled",
-        )
-        .run(
-            StepKind::ChartValue,
-            "Then set webhookFailurePolicy: Fail, by Helm in the values of linkerd-control-plane, or by the CLI",
-            "linkerd upgrade --set webhookFailurePolicy=Fail | kubectl apply -f -",
-        )
+        );
+    let fail = Options::both("--set webhookFailurePolicy=Fail");
+    upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
 }
 
 /// How the pods that came up without a proxy get one: a step for each kind of workload.

@@ -1,6 +1,7 @@
 //! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
 
 use super::unmeshed::{injector_webhook, silent_injector};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -20,16 +21,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if webhook?.is_some() {
         return Ok(Verdict::fine());
     }
-    let remedy = Remedy::verified_by("kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector")
-        .run(
-            StepKind::Command,
-            "Apply the installed release's manifests again; with Helm: helm upgrade with the values in use",
-            "linkerd upgrade | kubectl apply -f -",
-        )
-        .step(
-            StepKind::Note,
-            "Restart the workloads that were created meanwhile: a proxy is only ever added while a pod is created",
-        );
+    let remedy = Remedy::verified_by(
+        "kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector",
+    );
+    let again = "Apply the manifests of the control plane again";
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both("")).step(
+        StepKind::Note,
+        "Restart the workloads that were created meanwhile: a proxy is only ever added while a pod is created",
+    );
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespace),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::family::Survey;
 use super::said;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::written::config;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -196,10 +197,13 @@ impl Asks {
             return remedy.step(StepKind::Annotation, keys);
         }
         let value = ctx.knowledge.native_sidecar().chart_value();
-        remedy.run(
+        let off = format!("--set {value}=false");
+        upgrade::step(
+            ctx,
+            remedy,
             StepKind::ChartValue,
             "Until then turn native sidecars off, in the chart and in annotations that ask for them",
-            format!("linkerd upgrade --set {value}=false | kubectl apply -f -"),
+            Options::both(&off),
         )
     }
 }
