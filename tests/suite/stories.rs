@@ -91,6 +91,15 @@ fn lines(report: &Report) -> Vec<String> {
 /// What the report on each broken cluster says, in its order: the true cause first.
 const TOLD: &[(&str, &[&str])] = &[
     (
+        "cni-unauthorized",
+        &[
+            "error cni-token-revoked: ip-10-0-1-12  /etc/cni/net.d/05-cilium.conflist:36, ip-10-0-1-40  /etc/cni/net.d/05-cilium.conflist:36",
+            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
+            "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
+        ],
+    ),
+    (
         "debug-image-ignored",
         &[
             "warning debug-image-ignored: Deployment shop/checkout (1 pods)",
@@ -123,6 +132,26 @@ fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
         let said = lines(&judge(&scene(demo::find(name).unwrap(), State::Before)));
         assert_eq!(said, *told, "{name} says\n{}", said.join("\n"));
     }
+}
+
+/// What is said of a cluster when nobody gave evidence of its nodes.
+fn without_nodes(name: &str) -> Vec<String> {
+    let mut scene = scene(demo::find(name).unwrap(), State::Before);
+    scene.memory.nodes.clear();
+    lines(&judge(&scene))
+}
+
+#[test]
+fn without_node_evidence_the_refused_pods_still_lead_to_the_node() {
+    assert_eq!(
+        without_nodes("cni-unauthorized"),
+        [
+            "error likely cni-token-revoked: ip-10-0-1-12, ip-10-0-1-40",
+            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
+            "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
+        ]
+    );
 }
 
 /// What the binary says of a demo: its JSON, and its exit status.
