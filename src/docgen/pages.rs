@@ -35,7 +35,7 @@ fn facts(card: &Card, page: &mut String) {
     let front = &card.front;
     let link = |id: &String| format!("[{id}]({id}.md)");
     let explained_by: Vec<String> = checks::all()
-        .filter(|other| other.card().front.explains.iter().any(|symptom| *symptom == card.id))
+        .filter(|other| other.card().front.explains.contains(&card.id))
         .map(|other| link(&other.id.to_owned()))
         .collect();
     let code = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");

@@ -388,6 +388,6 @@ pub struct Redaction {
 /// Something that went wrong with the run itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunError {
-    /// What went wrong and, where there is one, the next step.
+    /// What went wrong.
     pub message: String,
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::look::Look;
 use super::subject;
-use super::text::{clean, clean_lines, pad, shortened, thousands, width, wrap, wrap_from};
+use super::text::{clean, clean_lines, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
 use crate::finding::{Confidence, Evidence, Finding, Place, Severity, Step};
 
 /// Where the contents of a labelled block begin.
@@ -143,7 +143,10 @@ impl Printer {
     /// What was looked at, and what was seen there.
     fn row(&self, evidence: &Evidence) -> (String, String) {
         let said = clean(&evidence.said);
-        let said = if self.look.verbose { said } else { shortened(&said, QUOTATION).into_owned().into() };
+        let said = match self.look.verbose {
+            true => said,
+            false => shortened(&with_short_ids(&said), QUOTATION).into_owned().into(),
+        };
         match &evidence.place {
             Place::Field { object, path } => (clean(object).into_owned(), beside(&clean(path), &said)),
             Place::File { node, file, path, line, column } => {

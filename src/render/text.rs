@@ -135,6 +135,23 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head} … {tail}"))
 }
 
+/// From how many digits on an identifier of a container or an image is cut.
+const LONG_ID: usize = 40;
+
+/// A text in which long hexadecimal identifiers (sandboxes, digests) are cut to what people compare.
+pub fn with_short_ids(text: &str) -> Cow<'_, str> {
+    let long = |word: &str| word.len() >= LONG_ID && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_end = |c: char| !c.is_ascii_alphanumeric();
+    if !text.split(is_end).any(long) {
+        return Cow::Borrowed(text);
+    }
+    let short = |piece: &str| {
+        let word = piece.trim_end_matches(is_end);
+        if long(word) { format!("{}…{}", &word[..12], &piece[word.len()..]) } else { piece.to_owned() }
+    };
+    Cow::Owned(text.split_inclusive(is_end).map(short).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +184,11 @@ mod tests {
         assert_eq!(some_of(&["a", "b", "c"], 2), "a, b, c");
         assert_eq!(some_of(&["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(shortened("abcdefghij", 4), "ab … ij");
+        let id = "7c5b09ed63175a6e8dbf2b92a154d8b9b095fb8d9e82417837d92d7db49a9e78";
+        assert_eq!(
+            with_short_ids(&format!("sandbox \"{id}\": {id}")),
+            "sandbox \"7c5b09ed6317…\": 7c5b09ed6317…"
+        );
+        assert_eq!(with_short_ids("deadbeef, and so on"), "deadbeef, and so on");
     }
 }
