@@ -57,7 +57,13 @@ pub(super) fn read(
             items.remove(&Item::CliVersion);
             None
         }
-        Some(CliVersionArg::Path(_)) | None => None,
+        Some(CliVersionArg::Path(_)) | None => {
+            // A flag is heeded whether or not a selected check needs the version. So is what a bundle kept of one.
+            if offline {
+                items.insert(Item::CliVersion);
+            }
+            None
+        }
     };
     let mut options = Options {
         control_plane_namespace: evidence.linkerd_namespace.clone(),

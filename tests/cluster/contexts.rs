@@ -30,6 +30,11 @@ fn the_context_that_is_named_is_asked() {
         assert_eq!(ran.status, 1);
     }
 
+    // A CLI that no selected check asks for is still the one that a flag named, live and in the bundle.
+    let flag = ["--context", "west", "--linkerd-cli", "edge-25.4.4"];
+    let ran = doctor.check_twice(&flag, &["--only", "control-plane-missing"]);
+    assert_eq!(ran.document.subject.unwrap().versions.cli.as_deref(), Some("edge-25.4.4"));
+
     let unknown = check(&["--context", "wets"]);
     assert_eq!(unknown.status, 2);
     assert!(unknown.stderr.contains("\"wets\"; did you mean \"west\"?"), "{}", unknown.stderr);
