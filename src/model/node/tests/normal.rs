@@ -224,6 +224,17 @@ fn mk_content() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Whether a token, or a piece that begins like one, is in a text. The letters alone, in the middle of a longer run and
+/// without the two dots that end in a signature, are any base64 text's: certificates hold them too.
+fn holds_a_token(text: &str) -> bool {
+    let base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
+    text.match_indices("eyJ").any(|(at, _)| {
+        let glued = text[..at].chars().next_back().is_some_and(base64);
+        let run: String = text[at..].chars().take_while(|c| base64(*c) || *c == '.').collect();
+        !glued || run.split('.').filter(|part| !part.is_empty()).count() >= 3
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -235,7 +246,7 @@ proptest! {
         let normal = mk_normal(&raw);
         let text = shown(&normal);
         prop_assert!(!text.contains(&mk_secret()), "{}", text);
-        prop_assert!(!text.contains("eyJ"), "{}", text);
+        prop_assert!(!holds_a_token(&text), "{}", text);
         prop_assert_eq!(&mk_normal(&normal), &normal);
         let snapshot = NodeSnapshot::parse(&normal);
         for runtime in [RuntimeKind::Containerd, RuntimeKind::Crio, RuntimeKind::Unknown] {
@@ -245,6 +256,6 @@ proptest! {
             }
         }
         let debug = format!("{snapshot:?}");
-        prop_assert!(!debug.contains("eyJ"), "{}", debug);
+        prop_assert!(!holds_a_token(&debug), "{}", debug);
     }
 }
