@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::objects::{ConfigMap, Pod, PodTemplate, Workload};
+use crate::finding::Evidence;
 use crate::version::CniVersion;
 
 /// The container that installs the plugin on a node.
@@ -74,6 +75,29 @@ impl<'a> Installed<'a> {
     /// The pod whose installer runs on a node.
     pub fn pod_on(&self, node: &str) -> Option<&'a Pod> {
         self.by_node.get(node).copied()
+    }
+
+    /// The installer's image on a node, quoted: of the DaemonSet where its pod there has the same.
+    pub fn image_on(&self, node: &str) -> Option<Evidence> {
+        let quote = |object: String, path: &str, image: &str| Evidence::field(object, path, image);
+        let of_set = match self.sets.as_slice() {
+            [only] => {
+                only.spec.template.spec.container(INSTALLER).map(|container| (&only.metadata, container))
+            }
+            _ => None,
+        };
+        let of_pod = self.pod_on(node).and_then(|pod| Some((&pod.metadata, pod.spec.container(INSTALLER)?)));
+        match (of_pod, of_set) {
+            (Some((meta, container)), set) if set.is_none_or(|(_, other)| other.image != container.image) => {
+                let object = format!("Pod {}/{}", meta.namespace, meta.name);
+                Some(quote(object, "spec.containers[install-cni].image", &container.image))
+            }
+            (_, Some((meta, container))) => {
+                let object = format!("DaemonSet {}/{}", meta.namespace, meta.name);
+                Some(quote(object, "spec.template.spec.containers[install-cni].image", &container.image))
+            }
+            (_, None) => None,
+        }
     }
 
     /// The plugin's version on a node: that of the installer which runs there, else of the only DaemonSet.

@@ -23,13 +23,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 first_with(ctx, Mode::Plain)
             ),
             target.set_values(None, &["iptablesMode=plain".to_owned()]),
-        )
-        .run(
-            StepKind::Command,
-            "Restart the DaemonSet: nodes keep the old entry until its pods start again",
-            target.restart(),
-        )
-        .run(StepKind::Command, "Delete the pods that could not start", delete_failed(&refusals));
+        );
+    let remedy = remedy::restarted(ctx, remedy).run(
+        StepKind::Command,
+        "Delete the pods that could not start",
+        delete_failed(&refusals),
+    );
     let message =
         "meshed pods cannot start: linkerd-cni runs an iptables binary that their node does not have";
     Ok(refusals

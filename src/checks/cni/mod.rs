@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod mode;
 mod nodes;
 mod places;
 mod purge;
@@ -15,6 +16,8 @@ mod cni_add_unauthorized;
 mod cni_daemonset_deadlock;
 mod cni_entry_missing;
 mod cni_entry_orphaned;
+mod cni_iptables_binary_missing;
+mod cni_iptables_mode_unsupported;
 mod cni_token_expired;
 mod cni_token_revoked;
 
@@ -26,6 +29,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-daemonset-deadlock", cni_daemonset_deadlock),
     row!("cni", "cni-entry-missing", cni_entry_missing),
     row!("cni", "cni-entry-orphaned", cni_entry_orphaned),
+    row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
+    row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
     row!("cni", "cni-token-expired", cni_token_expired),
     row!("cni", "cni-token-revoked", cni_token_revoked),
 ];

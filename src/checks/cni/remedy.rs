@@ -67,7 +67,7 @@ impl Target<'_> {
     }
 
     /// Restarts the installers and waits for them.
-    pub(super) fn restart(&self) -> String {
+    fn restart(&self) -> String {
         let Target { namespace, name, .. } = self;
         format!(
             "kubectl -n {namespace} rollout restart daemonset/{name}\nkubectl -n {namespace} rollout status daemonset/{name}"
@@ -89,6 +89,20 @@ pub(super) fn first_clean(ctx: &Context<'_>) -> String {
 /// The first version that takes a mode.
 pub(super) fn first_with(ctx: &Context<'_>, mode: Mode) -> String {
     ctx.knowledge.cni_plugin().first_with_mode(mode).map_or_else(|| "v1.6.0".to_owned(), |v| format!("v{v}"))
+}
+
+/// Makes the installers start again, so that nodes get what the chart says. A version that leaves a dead token behind each
+/// time it stops would lock its node by that; a newer one comes with it then.
+pub(super) fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let target = target(ctx);
+    if target.clean_up_broken(ctx) {
+        return through_host_network(ctx, remedy);
+    }
+    remedy.run(
+        StepKind::Command,
+        "Restart the DaemonSet: its pods do not change with the ConfigMap, and nodes keep the old entry until they start again",
+        target.restart(),
+    )
 }
 
 /// Lets the installer start once without the CNI that it is to repair. With a version that leaves dead tokens behind the

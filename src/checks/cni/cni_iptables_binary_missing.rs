@@ -1,0 +1,191 @@
+//! `cni-iptables-binary-missing`: the mode of linkerd-cni asks for iptables binaries that the node does not have.
+
+use std::collections::BTreeMap;
+
+use super::cni_add_exit_127;
+use super::mode::{BY_ADVICE, Usable, config, cure, pair};
+use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::places::{entry_subject, in_file, not_looked_at};
+use super::refusals::{by_node, hinted_adds, on_node, quoted};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Severity, Subject};
+use crate::item::Kind;
+use crate::knowledge::{Certainty, Mode, Support};
+use crate::model::cni::{Installed, template_setting};
+use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::model::sandbox::FailedAdd;
+use crate::source::Why;
+use crate::version::CniVersion;
+
+const MESSAGE: &str = "meshed pods cannot start on the node: it lacks an iptables binary that linkerd-cni runs in the mode it is set to";
+const FALLS_BACK: &str = "the node lacks an iptables binary of the mode that linkerd-cni is set to: this version takes another mode instead, an older one would refuse every meshed pod";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let adds = hinted_adds(ctx);
+    let look = Look {
+        ctx,
+        installed: Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet)),
+        failing: by_node(adds.iter().filter(|add| add.is(cni_add_exit_127::SIGNATURE))),
+        nodes,
+    };
+    let mut findings = Vec::new();
+    for snapshot in look.nodes.snapshots() {
+        for running in look.nodes.chain(ctx, snapshot).entries {
+            findings.extend(look.on_node(snapshot, running));
+        }
+    }
+    findings.extend(look.inferred());
+    Ok(findings.into())
+}
+
+struct Look<'c, 'a, 'r> {
+    ctx: &'c Context<'a>,
+    nodes: Nodes<'a>,
+    installed: Installed<'a>,
+    failing: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+}
+
+/// The binaries that a node must have, and the mode they belong to; `None` for versions that know no modes.
+struct Needs {
+    names: Vec<String>,
+    mode: Option<Mode>,
+}
+
+impl Look<'_, '_, '_> {
+    fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
+        let node = snapshot.node.as_str();
+        let written = running.entry.iptables_mode.value().map(String::as_str);
+        let version = self.installed.version_on(node);
+        let needs = self.needs(snapshot, version.as_ref(), written)?;
+        let missing = self.missing(snapshot, &needs.names)?;
+        let failing = self.failing.get(node).map_or(&[][..], Vec::as_slice);
+        let usable = Usable::seen(self.ctx, snapshot);
+        let plugin = self.ctx.knowledge.cni_plugin();
+        let falls_back = version
+            .as_ref()
+            .is_some_and(|version| plugin.fallbacks(version).iter().any(|mode| usable.has(*mode)));
+        let host = snapshot.host_binaries.as_ref();
+        let path = host.and_then(|host| host.runtime_path.as_deref());
+        let on = path.map_or_else(|| "the runtime's PATH".to_owned(), |path| format!("the PATH {path}"));
+        let said = match (written, needs.mode) {
+            (Some(mode), Some(_)) => format!("{mode:?}"),
+            (Some(mode), None) => format!("{mode:?}, which this version does not read: it runs iptables"),
+            (None, Some(mode)) => format!("not set, which this version takes as {mode}"),
+            (None, None) => "not set: this version runs iptables".to_owned(),
+        };
+        let place = running.entry.iptables_mode.place().or(Some(running.entry.place()));
+        let field = Some(running.entry.path_of("linkerd.iptables-mode"));
+        let finding = self
+            .ctx
+            .finding(
+                entry_subject(snapshot, running.file, running.entry),
+                if falls_back { FALLS_BACK } else { MESSAGE },
+            )
+            .parameter(missing.join(" "))
+            .evidence(in_file(snapshot, &running.file.path(), field, place, said))
+            .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: {}", missing.join(", "))))
+            .evidences(self.installed.image_on(node))
+            .evidences(quoted(failing))
+            .remedy(cure(self.ctx, node, version.as_ref(), &usable, failing))
+            .tie(on_node(cni_add_exit_127::SIGNATURE, node));
+        let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
+        Some(match (falls_back, certain) {
+            (true, _) => finding.severity(Severity::Warning),
+            (false, true) => finding,
+            // Where the runtime looks was guessed.
+            (false, false) => finding.severity(Severity::Warning).likely(),
+        })
+    }
+
+    /// What the plugin runs there. A mode that its version refuses is trouble of another kind.
+    fn needs(
+        &self,
+        snapshot: &NodeSnapshot,
+        version: Option<&CniVersion>,
+        written: Option<&str>,
+    ) -> Option<Needs> {
+        let plugin = self.ctx.knowledge.cni_plugin();
+        if let Some(version) = version {
+            if let Some(known) = plugin.binaries(version, written, false) {
+                return Some(Needs { names: known.needed, mode: known.mode });
+            }
+            if matches!(plugin.mode_supported(version, written), Support::No { .. }) {
+                return None;
+            }
+        }
+        // Every version that knows modes runs the same for a mode that is written down.
+        let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+        let Some(names) = mode.and_then(|mode| pair(self.ctx, mode)) else {
+            let part =
+                format!("node {}: what linkerd-cni runs there, for its version is not known", snapshot.node);
+            lacks(self.ctx, Why::NotOffered, part);
+            return None;
+        };
+        Some(Needs { names: names.into(), mode })
+    }
+
+    /// Those that were looked for and are not there; `None` when all are, or when nobody looked.
+    fn missing(&self, snapshot: &NodeSnapshot, names: &[String]) -> Option<Vec<String>> {
+        let mut missing = Vec::new();
+        for name in names {
+            match snapshot.binary(name) {
+                Looked::Found(_) => {}
+                Looked::Absent => missing.push(name.clone()),
+                Looked::NotLookedFor(_) => {
+                    silent(self.ctx, snapshot, "host/binaries.json", "which iptables binaries it has");
+                }
+            }
+        }
+        (!missing.is_empty()).then_some(missing)
+    }
+
+    /// Nodes without files where pods end with 127: what the API server shows of mode, plugin and operating system.
+    fn inferred(&self) -> Vec<Finding> {
+        let without_files = self.failing.iter().filter(|(node, _)| !self.nodes.has_files(node));
+        without_files.map(|(node, adds)| self.inferred_on(node, adds)).collect()
+    }
+
+    fn inferred_on(&self, node: &str, adds: &[&FailedAdd<'_>]) -> Finding {
+        let version = self.installed.version_on(node);
+        let system = self.nodes.system(self.ctx, node);
+        let expected = |mode: &Mode| system.is_some_and(|system| system.has(*mode) == Certainty::Present);
+        let usable = Usable::Expected(BY_ADVICE.into_iter().filter(expected).collect());
+        let template = config(self.ctx).map(|config| (config, template_setting(config, "iptables-mode")));
+        let written = template.as_ref().and_then(|(_, mode)| mode.as_ref()?.as_str());
+        let plugin = self.ctx.knowledge.cni_plugin();
+        let mode = version.as_ref().and_then(|version| plugin.binaries(version, written, false)?.mode);
+        let configured = template.as_ref().map(|(config, _)| {
+            let said = match (written, mode) {
+                (Some(written), _) => format!("iptables-mode {written:?}"),
+                (None, Some(mode)) => format!("no iptables-mode, which this version takes as {mode}"),
+                (None, None) => "no iptables-mode".to_owned(),
+            };
+            let object = format!("ConfigMap {}/linkerd-cni-config", config.metadata.namespace);
+            Evidence::field(object, "data.cni_network_config", said)
+        });
+        let system_said = self.nodes.object(node).map(|object| {
+            let image = &object.status.node_info.os_image;
+            let lacking = mode.filter(|mode| system.is_some_and(|system| system.has(*mode).is_lacking()));
+            let said = match lacking {
+                Some(mode) => format!("{image}, which does not come with the binaries of {mode}"),
+                None => image.clone(),
+            };
+            Evidence::field(format!("Node {node}"), "status.nodeInfo.osImage", said)
+        });
+        self.ctx
+            .finding(Subject::node(node), MESSAGE)
+            .likely()
+            .evidences(quoted(adds))
+            .evidences(self.installed.image_on(node))
+            .evidences(configured)
+            .evidences(system_said)
+            .evidence(not_looked_at(node))
+            .remedy(cure(self.ctx, node, version.as_ref(), &usable, adds))
+            .tie(on_node(cni_add_exit_127::SIGNATURE, node))
+    }
+}

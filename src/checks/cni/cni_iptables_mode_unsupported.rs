@@ -1,0 +1,167 @@
+//! `cni-iptables-mode-unsupported`: the mode that linkerd-cni is told to use is one that its version refuses.
+
+use super::nodes::{Nodes, not_installed};
+use super::places::{entry_subject, in_file};
+use super::refusals::{everywhere, on_node};
+use super::remedy::{self, first_clean, first_with, target};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Item, Kind, Scope};
+use crate::knowledge::{Mode, Support};
+use crate::model::cni::{self, Installed, template_reads, template_setting, version_of};
+use crate::model::node::{ChainEntry, NodeSnapshot};
+use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::source::Why;
+use crate::version::CniVersion;
+
+/// The signature of the refusal.
+const SIGNATURE: &str = "iptables-mode-unsupported";
+
+const MESSAGE: &str = "linkerd-cni is given an iptables-mode that its version does not know: on every node that has it, each new meshed pod is refused";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let sets: Vec<&Workload> =
+        ctx.seen::<Workload>(Kind::DaemonSet)?.iter().filter(|set| cni::is_installer(set)).collect();
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config")?;
+    let mut findings: Vec<Finding> = Vec::new();
+    let template = config.and_then(|config| template(ctx, config));
+    for set in
+        sets.iter().filter(|set| config.is_some_and(|c| c.metadata.namespace == set.metadata.namespace))
+    {
+        let Some((mode, evidence)) = &template else { continue };
+        let Some(refusal) = Refusal::of(ctx, version_of(&set.spec.template).as_ref(), mode) else { continue };
+        let subject = Subject::object("DaemonSet", &set.metadata.namespace, &set.metadata.name);
+        findings.push(refusal.finding(ctx, subject, mode, evidence.clone()).tie(everywhere(SIGNATURE)));
+    }
+    on_nodes(ctx, template.as_ref().map(|(mode, _)| mode.as_str()), &mut findings);
+    Ok(findings.into())
+}
+
+/// The mode that installers write on nodes, and where it stands.
+fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)> {
+    if !template_reads(config) {
+        let item =
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+        let why = Why::Malformed { message: "data.cni_network_config is no JSON".to_owned() };
+        ctx.gap(ctx.lacking(item, why, "the template of the entry"));
+        return None;
+    }
+    let mode = template_setting(config, "iptables-mode")?.as_str()?.to_owned();
+    let object = format!("ConfigMap {}/linkerd-cni-config", config.metadata.namespace);
+    let evidence = Evidence::field(object, "data.cni_network_config", format!("iptables-mode {mode:?}"));
+    Some((mode, evidence))
+}
+
+/// Entries that nodes have. One that the ConfigMap put there is more evidence of the same; any other stands by itself.
+fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding>) {
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    for snapshot in nodes.snapshots() {
+        for running in nodes.chain(ctx, snapshot).entries {
+            let Some(mode) = running.entry.iptables_mode.value() else { continue };
+            let version = installed.version_on(&snapshot.node);
+            let Some(refusal) = Refusal::of(ctx, version.as_ref(), mode) else { continue };
+            let evidence = quote(snapshot, running, mode);
+            let subject = entry_subject(snapshot, running.file, running.entry);
+            match findings.iter_mut().find(|finding| finding.parameters.first() == Some(mode)) {
+                Some(finding) => {
+                    finding.subjects.push(subject);
+                    finding.evidence.push(evidence);
+                }
+                None => {
+                    let finding = refusal.finding(ctx, subject, mode, evidence);
+                    let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
+                    // The chart says something else by now, which only has to reach the node.
+                    let set_right =
+                        to_come.is_some_and(|mode| Refusal::of(ctx, version.as_ref(), mode).is_none());
+                    findings.push(if set_right {
+                        finding.remedy(restarted(ctx, Remedy::verified_by(remedy::VERIFY)))
+                    } else {
+                        finding
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn quote(snapshot: &NodeSnapshot, running: ChainEntry<'_>, mode: &str) -> Evidence {
+    let path = Some(running.entry.path_of("linkerd.iptables-mode"));
+    in_file(snapshot, &running.file.path(), path, running.entry.iptables_mode.place(), format!("{mode:?}"))
+}
+
+/// Why a version refuses a mode.
+struct Refusal {
+    /// What it accepts, or that no version would take it.
+    said: Evidence,
+    /// The version is known; otherwise nothing known takes such a value.
+    certain: bool,
+}
+
+impl Refusal {
+    fn of(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<Refusal> {
+        let plugin = ctx.knowledge.cni_plugin();
+        let support = version.map_or(Support::Unknown, |version| plugin.mode_supported(version, Some(mode)));
+        match (support, version) {
+            (Support::No { accepted }, Some(version)) => {
+                let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
+                let said = format!("{version} accepts {}", accepted.join(", "));
+                Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
+            }
+            (Support::Unknown, _) if !mode.is_empty() && mode.parse::<Mode>().is_err() => {
+                let said = "no known version takes this mode".to_owned();
+                Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
+            }
+            (Support::No { .. } | Support::Yes | Support::IgnoresKey | Support::Unknown, _) => None,
+        }
+    }
+
+    fn finding(&self, ctx: &Context<'_>, subject: Subject, mode: &str, seen: Evidence) -> Finding {
+        let finding = ctx
+            .finding(subject, MESSAGE)
+            .parameter(mode)
+            .evidence(seen)
+            .evidence(self.said.clone())
+            .remedy(cure(ctx, mode));
+        if self.certain { finding } else { finding.severity(Severity::Warning).likely() }
+    }
+}
+
+fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
+    let target = target(ctx);
+    let remedy = Remedy::verified_by(remedy::VERIFY);
+    let remedy = match mode.parse::<Mode>() {
+        Ok(known) => {
+            let clean = first_clean(ctx);
+            remedy.run(
+                StepKind::Upgrade,
+                format!(
+                    "Run a plugin that knows the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
+                    first_with(ctx, known)
+                ),
+                target.set_values(None, &[format!("image.version={clean}")]),
+            )
+        }
+        Err(()) => remedy.run(
+            StepKind::ChartValue,
+            format!(
+                "Set iptablesMode to a value that the plugin knows and whose binaries the nodes have: legacy, nft, or from {} on plain",
+                first_with(ctx, Mode::Plain)
+            ),
+            target.set_values(None, &["iptablesMode=nft".to_owned()]),
+        ),
+    };
+    restarted(ctx, remedy)
+}
+
+/// Brings what the chart says to the nodes.
+fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    remedy::restarted(ctx, remedy).run(
+        StepKind::Command,
+        "Delete the pods that could not start",
+        "kubectl get pods -A --field-selector status.phase=Pending",
+    )
+}
