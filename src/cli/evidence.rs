@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::Context;
-
 use super::args::{Connection, Evidence, Talk};
 use super::progress::Progress;
 use super::stop::Stop;
@@ -195,6 +193,8 @@ fn live(
     connection: &Connection,
     nodes: Option<NodeEvidence>,
 ) -> anyhow::Result<Read> {
+    use anyhow::Context;
+
     use crate::source::live::{Cli, Connect, Live};
 
     let began = std::time::Instant::now();
