@@ -91,6 +91,19 @@ fn lines(report: &Report) -> Vec<String> {
 /// What the report on each broken cluster says, in its order: the true cause first.
 const TOLD: &[(&str, &[&str])] = &[
     (
+        "cni-exit-127",
+        &[
+            "error cni-iptables-binary-missing: ip-10-0-1-12  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-1-40  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-3-9  /etc/cni/net.d/10-aws.conflist:30",
+            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "info likely kubernetes-unsupported: API server",
+            "error cni-add-exit-127: Deployment linkerd/linkerd-destination (1 pods), Deployment linkerd/linkerd-identity (1 pods), Deployment linkerd/linkerd-proxy-injector (1 pods), Deployment shop/web (2 pods), StatefulSet shop/orders (1 pods) <- cni-iptables-binary-missing",
+            "error control-plane-not-ready: Deployment linkerd/linkerd-proxy-injector <- cni-add-exit-127",
+            "error control-plane-not-ready: Deployment linkerd/linkerd-destination <- cni-add-exit-127",
+            "error control-plane-not-ready: Deployment linkerd/linkerd-identity <- cni-add-exit-127",
+            "error injector-unavailable: Deployment linkerd/linkerd-proxy-injector <- control-plane-not-ready",
+        ],
+    ),
+    (
         "cni-unauthorized",
         &[
             "error cni-token-revoked: ip-10-0-1-12  /etc/cni/net.d/05-cilium.conflist:36, ip-10-0-1-40  /etc/cni/net.d/05-cilium.conflist:36",
@@ -128,30 +141,116 @@ const TOLD: &[(&str, &[&str])] = &[
 
 #[test]
 fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
+    let names: Vec<&str> = TOLD.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, DEMOS.iter().map(|demo| demo.name).collect::<Vec<_>>(), "every story is expected");
     for (name, told) in TOLD {
         let said = lines(&judge(&scene(demo::find(name).unwrap(), State::Before)));
         assert_eq!(said, *told, "{name} says\n{}", said.join("\n"));
     }
 }
 
-/// What is said of a cluster when nobody gave evidence of its nodes.
-fn without_nodes(name: &str) -> Vec<String> {
+/// The errors that nothing else explains, when evidence of these nodes alone was given.
+fn causes_with_nodes(name: &str, nodes: &[&str]) -> Vec<String> {
     let mut scene = scene(demo::find(name).unwrap(), State::Before);
-    scene.memory.nodes.clear();
-    lines(&judge(&scene))
+    scene.memory.nodes.retain(|files| nodes.contains(&files.node.as_str()));
+    let report = judge(&scene);
+    let roots = report.findings.iter().filter(|f| f.caused_by.is_empty() && f.severity == Severity::Error);
+    roots.map(|finding| line(&report, finding)).collect()
 }
 
 #[test]
-fn without_node_evidence_the_refused_pods_still_lead_to_the_node() {
+fn without_evidence_of_a_node_the_cause_there_is_likely_and_with_it_observed() {
     assert_eq!(
-        without_nodes("cni-unauthorized"),
+        causes_with_nodes("cni-exit-127", &[]),
+        ["error likely cni-iptables-binary-missing: ip-10-0-1-12, ip-10-0-1-40, ip-10-0-3-9"]
+    );
+    assert_eq!(
+        causes_with_nodes("cni-unauthorized", &[]),
+        ["error likely cni-token-revoked: ip-10-0-1-12, ip-10-0-1-40"]
+    );
+    assert_eq!(
+        causes_with_nodes("cni-unauthorized", &["ip-10-0-1-40"]),
         [
-            "error likely cni-token-revoked: ip-10-0-1-12, ip-10-0-1-40",
-            "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
-            "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
-            "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
+            "error likely cni-token-revoked: ip-10-0-1-12",
+            "error cni-token-revoked: ip-10-0-1-40  /etc/cni/net.d/05-cilium.conflist:36",
         ]
     );
+    assert_eq!(
+        causes_with_nodes("cni-exit-127", &["ip-10-0-1-12"]),
+        [
+            "error cni-iptables-binary-missing: ip-10-0-1-12  /etc/cni/net.d/10-aws.conflist:30",
+            "error likely cni-iptables-binary-missing: ip-10-0-1-40, ip-10-0-3-9",
+        ]
+    );
+}
+
+/// Words and commands of a story's true cause that its reader cannot do without.
+const HELPS: &[(&str, &[&str])] = &[
+    (
+        "cni-exit-127",
+        &[
+            "It needs plugin v1.6.0 or newer",
+            "v1.5.2 would refuse it",
+            "--set iptablesMode=plain --set image.version=v1.6.2",
+            "rollout restart daemonset/linkerd-cni",
+            "kubectl -n linkerd delete pod linkerd-destination-7c9d5f6b48-hx4vd",
+        ],
+    ),
+    (
+        "cni-unauthorized",
+        &[
+            "one node at a time",
+            "kubectl cordon \"$NODE\"",
+            "lines 34 to 55",
+            "enter-admin-container",
+            "sudo sheltie",
+            "neither jq",
+            "-l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
+            "kubectl uncordon \"$NODE\"",
+        ],
+    ),
+    (
+        "debug-image-ignored",
+        &[
+            "[ \"$(linkerd version --client --short)\" = enterprise-2.17.0 ] && linkerd upgrade --set 'debugContainer.image.name=registry.example.com/linkerd/debug'",
+            "edge-25.3.3 (2.18) or later",
+            "rollout restart deployment/checkout",
+        ],
+    ),
+    (
+        "injector-fails-open",
+        &[
+            "rollout restart deployment/web",
+            "rollout restart statefulset/redis",
+            "no pod starts in any namespace that the webhook covers",
+            "three replicas",
+            "config.linkerd.io/admission-webhooks=disabled",
+            "--set webhookFailurePolicy=Fail",
+        ],
+    ),
+    (
+        "native-sidecar-typo",
+        &[
+            "config.alpha.linkerd.io/proxy-enable-native-sidecar: \"true\"",
+            "kubectl replace --force",
+            "Kubernetes 1.29 or newer",
+        ],
+    ),
+];
+
+#[test]
+fn the_remedy_of_the_true_cause_names_what_helped() {
+    for (name, helps) in HELPS {
+        let report = judge(&scene(demo::find(name).unwrap(), State::Before));
+        let steps = &report.findings[0].remedy.steps;
+        let said: String = steps
+            .iter()
+            .map(|s| format!("{}\n{}\n", s.text, s.command.as_deref().unwrap_or_default()))
+            .collect();
+        for words in *helps {
+            assert!(said.contains(words), "{name} does not say {words:?}:\n{said}");
+        }
+    }
 }
 
 /// What the binary says of a demo: its JSON, and its exit status.
