@@ -22,10 +22,6 @@ lint:
 advisories:
     cargo deny check advisories
 
-# Wall time, bytes, requests and memory beside a bare read of the same lists.
-bench:
-    cargo bench --bench live
-
 # The small, fast binary for a release.
 dist:
     cargo build --profile dist
