@@ -16,6 +16,17 @@ use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
 
+/// The kinds that make pods, and pods themselves. Services are left out: nothing written there reaches a pod.
+pub(super) const MAKE_PODS: [Kind; 7] = [
+    Kind::Namespace,
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Pod,
+];
+
 /// Which Linkerd reads what was written.
 pub(super) enum Reader {
     /// This one, and where that was seen.

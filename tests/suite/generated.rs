@@ -6,16 +6,11 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use meshdoctor::collect::collect_now;
 use meshdoctor::demo::State;
-use meshdoctor::knowledge::Knowledge;
-use meshdoctor::policy::{self, Policy};
 use meshdoctor::render::{self, Look};
-use meshdoctor::report::{self, Question};
-use meshdoctor::source::Source;
 use meshdoctor::{checks, cli, demo, docgen};
 
-use crate::{cards, golden};
+use crate::{cards, golden, stories};
 
 #[test]
 fn every_check_has_its_page_and_every_page_its_check() {
@@ -71,16 +66,7 @@ const EXAMPLE: (&str, usize) = ("cni-unauthorized", 100);
 fn example() -> String {
     let (name, width) = EXAMPLE;
     let scene = demo::find(name).unwrap().scene(State::Before).unwrap();
-    let checks: Vec<_> = checks::all().collect();
-    let collected = collect_now(&scene.memory, &policy::items(&checks), &scene.options, None);
-    let question = Question {
-        checks: &checks,
-        policy: &Policy::default(),
-        settings: &scene.settings,
-        knowledge: Knowledge::embedded(),
-        origin: scene.memory.origin(),
-    };
-    let report = report::judge(&question, &collected);
+    let report = stories::judge(&scene);
     format!(
         "\n```text\n$ meshdoctor demo {name}\n{}```\n\n",
         render::table::report(&report, Look::plain(width))

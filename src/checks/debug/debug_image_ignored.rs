@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::written::{Reader, Written, go_bool, values};
+use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -13,17 +13,6 @@ use crate::model::objects::pod::DEBUG_CONTAINER;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 use crate::version::{Contains, LinkerdVersion};
-
-/// Whose templates are looked at.
-const KINDS: [Kind; 7] = [
-    Kind::Namespace,
-    Kind::Deployment,
-    Kind::StatefulSet,
-    Kind::DaemonSet,
-    Kind::Job,
-    Kind::CronJob,
-    Kind::Pod,
-];
 
 /// The row of the releases table that says from when to when.
 const DEFECT: &str = "debug-image-ignored";
@@ -36,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "there is no Linkerd control plane that could add a debug container",
         ));
     }
-    let written = Written::of(ctx, &KINDS);
+    let written = Written::of(ctx, &MAKE_PODS);
     let chart = ChartImage::of(values(ctx).as_ref());
     let judge = Judge { ctx, reader: &reader, chart: &chart };
     let replica_sets = ctx.seen::<Workload>(Kind::ReplicaSet).unwrap_or_default();

@@ -4,24 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::Context;
-use crate::checks::written::{Reader, Written, go_bool, is_native_sidecar_key, values};
+use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, is_native_sidecar_key, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{KeysRead, Knowledge, NativeSidecar, Scope};
 use crate::model::annotated::{Annotated, Spot};
 use crate::model::objects::Pod;
 use crate::version::Contains;
-
-/// The kinds on which the keys are looked for. Services are the general checks' matter: nothing there makes pods.
-pub(super) const KINDS: [Kind; 7] = [
-    Kind::Namespace,
-    Kind::Deployment,
-    Kind::StatefulSet,
-    Kind::DaemonSet,
-    Kind::Job,
-    Kind::CronJob,
-    Kind::Pod,
-];
 
 /// How sure it is that the installed injector does not read a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,7 +255,7 @@ impl<'a> Survey<'a> {
 
     /// The same, whoever reads it.
     pub(super) fn by(ctx: &Context<'a>, switch: Switch<'a>) -> Survey<'a> {
-        let written = Written::of(ctx, &KINDS);
+        let written = Written::of(ctx, &MAKE_PODS);
         let proof = switch.proof(ctx);
         let mut survey = Survey { switch, found: Vec::new(), asked: Vec::new() };
         for object in &written.objects {
