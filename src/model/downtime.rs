@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::objects::{Event, Pod, Workload};
+use super::objects::{Event, Node, Pod, Workload};
 use crate::finding::{Evidence, Place};
 
 /// How long after its start a container may take to become ready for the time between to count as starting up. A
@@ -35,15 +35,18 @@ struct Span {
 }
 
 impl Downtime {
-    /// Reads it off the component's pods that exist. `deployment`, `replica_sets` and `events` make more of the past
-    /// visible; `now` ends spans that go on.
+    /// Reads it off the component's pods that exist. `deployment`, `replica_sets`, `nodes` and `events` make more of the
+    /// past visible; `now` ends spans that go on.
     pub fn of<'a>(
         pods: impl Iterator<Item = &'a Pod>,
         deployment: Option<&Workload>,
         replica_sets: &[Workload],
+        nodes: &[Node],
         events: &[Event],
         now: Timestamp,
     ) -> Downtime {
+        let nodes: HashMap<&str, &Node> =
+            nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
         let sets: HashMap<(&str, &str), &Workload> = replica_sets
             .iter()
             .map(|set| ((set.metadata.namespace.as_str(), set.metadata.name.as_str()), set))
@@ -55,6 +58,9 @@ impl Downtime {
                     Some(ready) => starting(pod, ready, replaces_a_lost_one(pod, deployment, &sets)),
                     None => vec![unready(pod, created, now)],
                 };
+                if let Some(node) = nodes.get(pod.spec.node_name.as_str()) {
+                    spans.extend(rebooted(pod, node));
+                }
                 spans.extend(events.iter().filter_map(|event| probed(pod, event)));
                 Some(PodDowntime { created, spans })
             })
@@ -93,18 +99,51 @@ fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     Span { from: since, until: now.max(since), seen }
 }
 
+/// How long a container of a ready pod took to serve: until it was ready, where that came soon after its start.
+fn serving(started: Timestamp, ready: Option<Timestamp>) -> Timestamp {
+    match ready {
+        Some(ready) if ready >= started && ready.duration_since(started) <= START_UP => ready,
+        _ => started,
+    }
+}
+
+/// The time between a node's return and the start of a container there of whose earlier runs the runtime has forgotten
+/// everything, which only a restart of the whole node does. What ran before did not outlive it.
+fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
+    let back = node
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready" && condition.status == "True")
+        .and_then(|condition| condition.last_transition_time);
+    let Some(back) = back else { return Vec::new() };
+    let forgotten = pod
+        .status
+        .container_statuses
+        .iter()
+        .filter(|status| status.restart_count > 0 && status.last_state.terminated.is_none());
+    let spans = forgotten.filter_map(|status| {
+        let started = status.state.running.as_ref()?.started_at?;
+        let until = serving(started, ready_since(pod));
+        let said = format!(
+            "restartCount {}, started again {started}; its node {} is Ready since {back}",
+            status.restart_count, node.metadata.name
+        );
+        let path = format!("status.containerStatuses[{}]", status.name);
+        Some(Span { from: back, until, seen: Evidence::field(name(pod), path, said) })
+    });
+    spans.filter(|span| span.from < span.until).collect()
+}
+
 /// The time before the last start of a pod that is ready now: since it was created in the place of a lost one, or
 /// since a container ended that was started again.
 fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
-    let until = |started: Timestamp| {
-        if ready >= started && ready.duration_since(started) <= START_UP { ready } else { started }
-    };
     let restarts = pod.status.container_statuses.iter().filter_map(|status| {
         let started = status.state.running.as_ref()?.started_at?;
         let ended = status.last_state.terminated.as_ref()?.finished_at?;
         let said = format!("started again {started}, ended {ended}, ready since {ready}");
         let path = format!("status.containerStatuses[{}]", status.name);
-        Some(Span { from: ended, until: until(started), seen: Evidence::field(name(pod), path, said) })
+        Some(Span { from: ended, until: serving(started, Some(ready)), seen: Evidence::field(name(pod), path, said) })
     });
     let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
     let first = pod.metadata.creation_timestamp.filter(|_| replaces && !restarted(pod)).and_then(|created| {
@@ -116,7 +155,7 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
             .max()?;
         let said = format!("created {created}, started {started}, ready since {ready}");
         let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);
-        Some(Span { from: created, until: until(started), seen })
+        Some(Span { from: created, until: serving(started, Some(ready)), seen })
     });
     restarts.chain(first).filter(|span| span.from < span.until).collect()
 }
@@ -202,7 +241,7 @@ mod tests {
 
     fn down(pods: &[Pod], sets: &[Workload], moment: &str) -> bool {
         let deployment = set("01:00:00");
-        Downtime::of(pods.iter(), Some(&deployment), sets, &[], at("12:00:00")).at(at(moment)).is_some()
+        Downtime::of(pods.iter(), Some(&deployment), sets, &[], &[], at("12:00:00")).at(at(moment)).is_some()
     }
 
     #[test]
@@ -214,6 +253,26 @@ mod tests {
         assert!(!down(&restarted, &[], "08:01:20"));
         let flapped = [pod("01:00:00", Some("08:00:00"), "08:01:00", ("True", "10:00:00"))];
         assert!(!down(&flapped, &[], "08:30:00"));
+    }
+
+    #[test]
+    fn a_container_without_a_past_was_down_since_its_node_came_back() {
+        let node: Node = serde_json::from_value(json!({"metadata": {"name": "n"}, "status": {"conditions": [
+            {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-15T08:00:00Z"}]}}))
+        .expect("a node");
+        let mut back = pod("01:00:00", None, "08:01:00", ("True", "08:01:20"));
+        back.spec.node_name = "n".into();
+        let down = |pod: &Pod, moment: &str| {
+            let pods = std::iter::once(pod);
+            let nodes = std::slice::from_ref(&node);
+            Downtime::of(pods, None, &[], nodes, &[], at("12:00:00")).at(at(moment)).is_some()
+        };
+        assert!(!down(&back, "08:00:30"), "never restarted: it came up with nothing lost");
+        back.status.container_statuses[0].restart_count = 1;
+        assert!(!down(&back, "07:59:59"));
+        assert!(down(&back, "08:00:00"));
+        assert!(down(&back, "08:01:19"));
+        assert!(!down(&back, "08:01:20"));
     }
 
     #[test]

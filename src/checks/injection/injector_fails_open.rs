@@ -83,6 +83,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
         pods,
         injector.map(|component| component.deployment),
         ctx.hints(Kind::ReplicaSet),
+        ctx.hints(Kind::Node),
         ctx.hints::<Event>(Kind::Event),
         ctx.now(),
     );
