@@ -196,6 +196,8 @@ pub enum KeyStatus {
         when: String,
         /// The chart values that it comes down to, by path; empty where no value tells.
         values: BTreeMap<String, bool>,
+        /// The chart values, by path, with which the injector refuses the pod; empty where it never does.
+        refused: BTreeMap<String, bool>,
     },
     /// The release is older than the key.
     NotYet {
@@ -278,9 +280,11 @@ impl Key {
             match range.covers(version, minors) {
                 Contains::Yes => {
                     return match &range.when {
-                        Some(when) => {
-                            KeyStatus::Conditional { when: when.clone(), values: range.values.clone() }
-                        }
+                        Some(when) => KeyStatus::Conditional {
+                            when: when.clone(),
+                            values: range.values.clone(),
+                            refused: range.refused.clone(),
+                        },
                         None => KeyStatus::Effective,
                     };
                 }

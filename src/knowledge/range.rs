@@ -24,6 +24,9 @@ pub struct ReleaseRange {
     /// The chart values, by path, that `when` comes down to, as far as it does. A value that is not set counts as false.
     #[serde(default)]
     pub values: BTreeMap<String, bool>,
+    /// The chart values, by path, with which the injector refuses the pod, rather than leave the thing out. Empty: never.
+    #[serde(default)]
+    pub refused: BTreeMap<String, bool>,
 }
 
 impl ReleaseRange {

@@ -143,7 +143,11 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
         let ended = status.last_state.terminated.as_ref()?.finished_at?;
         let said = format!("started again {started}, ended {ended}, ready since {ready}");
         let path = format!("status.containerStatuses[{}]", status.name);
-        Some(Span { from: ended, until: serving(started, Some(ready)), seen: Evidence::field(name(pod), path, said) })
+        Some(Span {
+            from: ended,
+            until: serving(started, Some(ready)),
+            seen: Evidence::field(name(pod), path, said),
+        })
     });
     let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
     let first = pod.metadata.creation_timestamp.filter(|_| replaces && !restarted(pod)).and_then(|created| {

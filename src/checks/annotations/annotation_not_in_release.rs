@@ -4,7 +4,7 @@ use super::fault::{Fault, Found, Survey};
 use super::said;
 use crate::checks::written::{Reader, config};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::{Key, KeyStatus};
 use crate::version::Channel;
 
@@ -24,34 +24,50 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     {
         ctx.gap(missing);
     }
-    let findings = said::findings(ctx, &survey, |survey, found| {
-        let Fault::NotInRelease(row, status) = &found.fault else { return None };
-        let known = status.likely()?;
-        let version = survey.reader.version()?;
-        let doubt = if found.likely { " as published, what a vendor added not being public," } else { "" };
-        let key = found.key;
-        let why = match known {
-            KeyStatus::NotYet { since: Some(edge) } => {
-                format!("does not know {key} yet, which came with {edge}")
-            }
-            KeyStatus::NotYet { since: None } => format!("does not know {key} yet"),
-            KeyStatus::Gone { since: Some(edge), .. } => {
-                format!("no longer knows {key}, which went with {edge}")
-            }
-            KeyStatus::Gone { since: None, .. } => format!("no longer knows {key}"),
-            KeyStatus::Ineffective { since: Some(edge), .. } => {
-                format!("knows {key} and does not act on it, from {edge} on")
-            }
-            KeyStatus::Ineffective { since: None, .. } => format!("knows {key} and does not act on it"),
-            KeyStatus::Conditional { when, .. } => {
-                format!("acts on {key} only when {when}, which is not so here")
-            }
-            KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
-        };
-        let message = format!("Linkerd {version}{doubt} {why}: it is silently ignored");
-        Some((message, remedy(ctx, survey, found, row, known)))
+    let findings = survey.found.iter().filter_map(|found| {
+        let (severity, message, remedy) = say(ctx, &survey, found)?;
+        Some(said::finding(ctx, &survey, found, message, remedy).severity(severity))
     });
-    Ok(findings.into())
+    Ok(findings.collect::<Vec<Finding>>().into())
+}
+
+fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Severity, String, Remedy)> {
+    let Fault::NotInRelease(row, status) = &found.fault else { return None };
+    let known = status.likely()?;
+    let version = survey.reader.version()?;
+    let doubt = if found.likely { " as published, what a vendor added not being public," } else { "" };
+    let key = found.key;
+    let why = match known {
+        KeyStatus::NotYet { since: Some(edge) } => {
+            format!("does not know {key} yet, which came with {edge}")
+        }
+        KeyStatus::NotYet { since: None } => format!("does not know {key} yet"),
+        KeyStatus::Gone { since: Some(edge), .. } => {
+            format!("no longer knows {key}, which went with {edge}")
+        }
+        KeyStatus::Gone { since: None, .. } => format!("no longer knows {key}"),
+        KeyStatus::Ineffective { since: Some(edge), .. } => {
+            format!("knows {key} and does not act on it, from {edge} on")
+        }
+        KeyStatus::Ineffective { since: None, .. } => format!("knows {key} and does not act on it"),
+        KeyStatus::Conditional { when, .. } => {
+            format!("acts on {key} only when {when}, which is not so here")
+        }
+        KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
+    };
+    let (severity, outcome) = match found.injected && is_refused(survey, known) {
+        true => (Severity::Error, "the injector refuses every new pod that has it"),
+        false => (Severity::Warning, "it is silently ignored"),
+    };
+    let message = format!("Linkerd {version}{doubt} {why}: {outcome}");
+    Some((severity, message, remedy(ctx, survey, found, row, known)))
+}
+
+/// Whether the injector, as it is installed, refuses pods with the key rather than pass over it.
+fn is_refused(survey: &Survey<'_>, status: &KeyStatus) -> bool {
+    let KeyStatus::Conditional { refused, .. } = status else { return false };
+    let Some(values) = &survey.values else { return false };
+    !refused.is_empty() && refused.iter().all(|(path, with)| values.bool(path).unwrap_or(false) == *with)
 }
 
 fn remedy(
