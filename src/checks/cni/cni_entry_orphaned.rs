@@ -3,7 +3,7 @@
 use super::nodes::Nodes;
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use super::refusals::{by_node, hinted_adds, on_node, quoted};
+use super::refusals::{answers_on, by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -74,7 +74,7 @@ fn on_one<'a>(
         .iter()
         .map(|running| {
             let finding = build(running.file, running.entry, LOADED);
-            LEFT_BEHIND.iter().fold(finding, |finding, id| finding.tie(on_node(id, node)))
+            answers_on(finding, node, &LEFT_BEHIND)
         })
         .collect();
     if !loaded.is_empty() {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Tie};
 use crate::item::Kind;
+use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::Owners;
@@ -69,13 +70,30 @@ pub(super) fn refused(ctx: &Context<'_>, add: &FailedAdd<'_>, message: impl Into
     if add.waits { finding } else { finding.likely() }
 }
 
-/// What ties a cause that holds for every node to the pods that are refused with a signature.
+/// What ties a cause that holds for every node to the pods that are refused with a signature: a row of `signatures.yaml`.
 pub(super) fn everywhere(signature: &str) -> Tie {
+    known(signature);
     Tie::Fact(format!("cni-add {signature}"))
 }
 
 /// What ties a cause on one node to the pods that are refused there with a signature: never to pods of another node, nor
 /// to those that fail there for another reason.
 pub(super) fn on_node(signature: &str, node: &str) -> Tie {
+    known(signature);
     Tie::Fact(format!("cni-add {signature} on {node}"))
+}
+
+/// Ties a cause on one node to everything that it makes linkerd-cni answer there: one cause may show in several ways, and
+/// explains no pod that is refused with another signature. Its card names the check that reports the signature under
+/// `explains`.
+pub(super) fn answers_on(finding: Finding, node: &str, signatures: &[&str]) -> Finding {
+    signatures.iter().fold(finding, |finding, signature| finding.tie(on_node(signature, node)))
+}
+
+/// A misspelled signature would tie nothing to nothing, silently.
+fn known(signature: &str) {
+    debug_assert!(
+        Knowledge::embedded().signatures().get(signature).is_some(),
+        "signatures.yaml has no row {signature}"
+    );
 }
