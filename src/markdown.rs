@@ -19,7 +19,7 @@ pub struct Block {
 pub enum BlockKind {
     /// `yaml cluster` or `yaml cluster on=BASE`: Kubernetes objects, laid over a base cluster.
     Cluster {
-        /// The base's name.
+        /// The base's name; several, with commas between them, are laid one over the other.
         on: Option<String>,
     },
     /// `yaml run`: time, versions, what is missing.

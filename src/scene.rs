@@ -52,7 +52,8 @@ struct RunBlock {
     trouble: BTreeMap<String, String>,
     /// `-n`.
     namespaces: Vec<String>,
-    /// Objects laid down earlier that are not there: `Deployment linkerd/linkerd-identity`.
+    /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
+    /// `NodeFiles ip-10-0-1-12`, `NodeFiles ip-10-0-1-12/cni/bin.json`.
     delete: Vec<String>,
     /// `-L`.
     control_plane_namespace: Option<String>,
@@ -60,6 +61,20 @@ struct RunBlock {
     cni_namespace: Option<String>,
     /// Texts that stand for others in base clusters laid down after this block: another release, another Kubernetes.
     replace: BTreeMap<String, String>,
+}
+
+/// The kind of a document that holds files of nodes rather than an object: how bases lay them down.
+const NODE_FILES: &str = "NodeFiles";
+
+/// Files that several nodes have in common.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnNodes {
+    #[serde(rename = "kind")]
+    _kind: String,
+    nodes: Vec<String>,
+    /// Text by path in the snapshot.
+    files: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -95,7 +110,7 @@ impl Scene {
     fn lay(&mut self, block: &Block, base: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
         match &block.content {
             BlockKind::Cluster { on } => {
-                if let Some(name) = on {
+                for name in on.iter().flat_map(|names| names.split(',')) {
                     let text = base(name).ok_or_else(|| format!("there is no base cluster {name:?}"))?;
                     let text = self.replace.iter().fold(text, |text, (old, new)| text.replace(old, new));
                     self.add(&text).map_err(|e| format!("base {name}: {e}"))?;
@@ -107,13 +122,8 @@ impl Scene {
                 self.run(serde_yaml::from_str(run).map_err(|e| e.to_string())?)
             }
             BlockKind::NodeFile { node, path } => {
-                let files = &mut self.memory.nodes;
                 for node in node.split(',') {
-                    let at = files.iter().position(|f| f.node == node).unwrap_or_else(|| {
-                        files.push(NodeFiles { node: node.to_owned(), files: BTreeMap::new() });
-                        files.len() - 1
-                    });
-                    files[at].files.insert(path.clone(), format!("{}\n", block.text).into_bytes());
+                    self.node_file(node, path, format!("{}\n", block.text));
                 }
                 Ok(())
             }
@@ -125,9 +135,26 @@ impl Scene {
         for document in documents(text) {
             let object: serde_json::Value =
                 serde_yaml::from_str(document).map_err(|e| format!("{e} in\n{document}"))?;
+            if object["kind"] == NODE_FILES {
+                let on: OnNodes =
+                    serde_json::from_value(object).map_err(|e| format!("{e} in\n{document}"))?;
+                for (node, (path, text)) in on.nodes.iter().flat_map(|n| on.files.iter().map(move |f| (n, f))) {
+                    self.node_file(node, path, text.clone());
+                }
+                continue;
+            }
             self.memory.add(&object).map_err(|e| format!("{e} in\n{document}"))?;
         }
         Ok(())
+    }
+
+    fn node_file(&mut self, node: &str, path: &str, text: String) {
+        let nodes = &mut self.memory.nodes;
+        let at = nodes.iter().position(|files| files.node == node).unwrap_or_else(|| {
+            nodes.push(NodeFiles { node: node.to_owned(), files: BTreeMap::new() });
+            nodes.len() - 1
+        });
+        nodes[at].files.insert(path.to_owned(), text.into_bytes());
     }
 
     fn run(&mut self, run: RunBlock) -> Result<(), String> {
@@ -178,6 +205,9 @@ fn documents(text: &str) -> impl Iterator<Item = &str> {
 fn delete(memory: &mut Memory, gone: &str) -> Result<(), String> {
     let (kind, name) =
         gone.split_once(' ').ok_or_else(|| format!("delete: KIND NAMESPACE/NAME, not {gone:?}"))?;
+    if kind == NODE_FILES {
+        return delete_node_files(memory, name);
+    }
     let (namespace, name) = name.split_once('/').unwrap_or(("", name));
     let kind: Kind = kind.parse().map_err(|e| format!("delete: {e}"))?;
     let list = memory.objects.entry(kind).or_default();
@@ -187,6 +217,20 @@ fn delete(memory: &mut Memory, gone: &str) -> Result<(), String> {
         return Err(format!("delete: there is no {gone}"));
     }
     Ok(())
+}
+
+/// Takes one file of a node away, or all of them.
+fn delete_node_files(memory: &mut Memory, gone: &str) -> Result<(), String> {
+    let (node, path) = gone.split_once('/').map_or((gone, None), |(node, path)| (node, Some(path)));
+    let none = || format!("delete: there is no {NODE_FILES} {gone}");
+    let at = memory.nodes.iter().position(|files| files.node == node).ok_or_else(none)?;
+    match path {
+        Some(path) => memory.nodes[at].files.remove(path).map(|_| ()).ok_or_else(none),
+        None => {
+            memory.nodes.remove(at);
+            Ok(())
+        }
+    }
 }
 
 /// A word of `trouble:` as what a source answers.

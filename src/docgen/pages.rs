@@ -90,8 +90,10 @@ fn example(heading: &str, case: &Case, page: &mut String) {
 fn caption(block: &Block) -> Option<String> {
     match &block.content {
         BlockKind::Cluster { on: None } => Some("The cluster:".to_owned()),
-        BlockKind::Cluster { on: Some(base) } => {
-            Some(format!("The cluster, as far as it differs from [{base}](../../checks/bases/{base}.yaml):"))
+        BlockKind::Cluster { on: Some(bases) } => {
+            let links = bases.split(',').map(|base| format!("[{base}](../../checks/bases/{base}.yaml)"));
+            let links: Vec<String> = links.collect();
+            Some(format!("The cluster, as far as it differs from {}:", links.join(" and ")))
         }
         BlockKind::Run => Some("The run:".to_owned()),
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
