@@ -138,7 +138,8 @@ impl Scene {
             if object["kind"] == NODE_FILES {
                 let on: OnNodes =
                     serde_json::from_value(object).map_err(|e| format!("{e} in\n{document}"))?;
-                for (node, (path, text)) in on.nodes.iter().flat_map(|n| on.files.iter().map(move |f| (n, f))) {
+                for (node, (path, text)) in on.nodes.iter().flat_map(|n| on.files.iter().map(move |f| (n, f)))
+                {
                     self.node_file(node, path, text.clone());
                 }
                 continue;
