@@ -1,76 +1,13 @@
 //! `cni-plugin.yaml`: what each version of the linkerd-cni plugin can do, and which binaries it runs on the host.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use semver::Version;
 use serde::Deserialize;
 
+use super::cni_words::{Ipv6, Mode, ServerForm, TokenRefresh};
 use super::file::KnowledgeFile;
 use crate::version::{CniVersion, EdgeTag};
-
-/// A value of `iptables-mode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// `iptables-legacy`
-    Legacy,
-    /// `iptables-nft`
-    Nft,
-    /// Whatever `iptables` is on the host.
-    Plain,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Legacy => "legacy",
-            Mode::Nft => "nft",
-            Mode::Plain => "plain",
-        })
-    }
-}
-
-impl FromStr for Mode {
-    type Err = ();
-
-    /// Exact: the plugin knows no other spelling.
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "legacy" => Ok(Mode::Legacy),
-            "nft" => Ok(Mode::Nft),
-            "plain" => Ok(Mode::Plain),
-            _ => Err(()),
-        }
-    }
-}
-
-/// What becomes of IPv6 rules that cannot be written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ipv6 {
-    /// The plugin writes none.
-    #[default]
-    None,
-    /// The pod starts without them.
-    FailuresIgnored,
-    /// The pod does not start.
-    Required,
-}
-
-/// Whether the installer keeps the token in its kubeconfig fresh.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TokenRefresh {
-    /// Never.
-    #[default]
-    None,
-    /// It tries, and can miss a change.
-    Unreliable,
-    /// It does.
-    Works,
-}
 
 /// One version of the plugin, or several that do not differ in what is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -106,6 +43,18 @@ pub struct PluginRelease {
     /// The modes it tries in turn when a binary is missing.
     #[serde(default)]
     pub falls_back: Vec<Mode>,
+    /// Forms of the API server's address that it cannot parse.
+    #[serde(default)]
+    pub refuses_servers: Vec<ServerForm>,
+    /// Its installer ends at a file that is no JSON, or neither a plugin nor a list.
+    #[serde(default)]
+    pub fatal_files: bool,
+    /// Its installer does not read SKIP_TLS_VERIFY.
+    #[serde(default)]
+    pub ignores_skip_tls_verify: bool,
+    /// Its installer lets every user of the node read the kubeconfig.
+    #[serde(default)]
+    pub world_readable_kubeconfig: bool,
     /// What else is worth knowing.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -121,6 +70,23 @@ pub struct CniPlugin {
     host_binary: String,
     releases: Vec<PluginRelease>,
     last: Version,
+    last_release: Version,
+    cni_specs: Vec<Version>,
+    first_chart_without_policy: EdgeTag,
+}
+
+impl PluginRelease {
+    /// Whether it accepts a value of `iptables-mode`; `None` and an empty value stand for an absent key.
+    pub fn mode_supported(&self, mode: Option<&str>) -> Support<'_> {
+        if self.modes.is_empty() {
+            return Support::IgnoresKey;
+        }
+        match mode.filter(|mode| !mode.is_empty()).map(str::parse::<Mode>) {
+            None => Support::Yes,
+            Some(Ok(mode)) if self.modes.contains(&mode) => Support::Yes,
+            Some(Ok(_) | Err(())) => Support::No { accepted: &self.modes },
+        }
+    }
 }
 
 /// Whether a version accepts a mode.
@@ -184,29 +150,27 @@ impl CniPlugin {
         if matches!(version, CniVersion::InLinkerd(_)) {
             return Support::IgnoresKey;
         }
-        let Some(row) = self.for_version(version) else { return Support::Unknown };
-        if row.modes.is_empty() {
-            return Support::IgnoresKey;
-        }
-        match mode.filter(|mode| !mode.is_empty()).map(str::parse::<Mode>) {
-            None => Support::Yes,
-            Some(Ok(mode)) if row.modes.contains(&mode) => Support::Yes,
-            Some(Ok(_) | Err(())) => Support::No { accepted: &row.modes },
-        }
+        self.for_version(version).map_or(Support::Unknown, |row| row.mode_supported(mode))
     }
 
     /// What the version runs on the host for an entry with this mode. `None` if the version is unknown or refuses it.
     pub fn binaries(&self, version: &CniVersion, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
-        match self.mode_supported(version, mode) {
+        match self.for_version(version) {
+            Some(row) => self.binaries_of(row, mode, ipv6),
+            None if matches!(version, CniVersion::InLinkerd(_)) => Some(self.binaries_without_modes()),
+            None => None,
+        }
+    }
+
+    /// The same for the versions of a row. `None` if they refuse the mode.
+    pub fn binaries_of(&self, row: &PluginRelease, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
+        match row.mode_supported(mode) {
             Support::Unknown | Support::No { .. } => None,
-            Support::IgnoresKey => {
-                Some(HostBinaries { mode: None, needed: pair(&self.host_binary), optional: Vec::new() })
-            }
+            Support::IgnoresKey => Some(self.binaries_without_modes()),
             Support::Yes => {
-                let row = self.for_version(version)?;
                 let mode = mode.and_then(|mode| mode.parse().ok()).or(row.absent_mode)?;
                 let binary = self.binaries.get(&mode)?;
-                let v6 = if ipv6 { pair(&binary.replacen("iptables", "ip6tables", 1)) } else { Vec::new() };
+                let v6 = if ipv6 { pair(&ipv6_name(binary)) } else { Vec::new() };
                 let (mut needed, mut optional) = (pair(binary), Vec::new());
                 match row.ipv6 {
                     Ipv6::None => {}
@@ -218,9 +182,43 @@ impl CniPlugin {
         }
     }
 
+    fn binaries_without_modes(&self) -> HostBinaries {
+        HostBinaries { mode: None, needed: pair(&self.host_binary), optional: Vec::new() }
+    }
+
+    /// The rows whose versions speak this CNI specification and none newer.
+    pub fn speaking(&self, spec: &Version) -> Vec<&PluginRelease> {
+        self.releases.iter().filter(|row| row.cni_spec == *spec).collect()
+    }
+
+    /// The newest version known that is no pre-release: what an upgrade goes to when nobody says.
+    pub fn last_release(&self) -> &Version {
+        &self.last_release
+    }
+
+    /// Every CNI specification there is, oldest first.
+    pub fn cni_specs(&self) -> &[Version] {
+        &self.cni_specs
+    }
+
+    /// The first chart whose template puts no token into entries.
+    pub fn first_chart_without_policy(&self) -> EdgeTag {
+        self.first_chart_without_policy
+    }
+
+    /// The first version that speaks a CNI specification.
+    pub fn first_speaking(&self, spec: &Version) -> Option<&Version> {
+        self.releases.iter().find(|row| row.cni_spec >= *spec).map(|row| &row.first)
+    }
+
     /// The binary of a mode; its twin ends in `-save`.
     pub fn binary_of(&self, mode: Mode) -> Option<&str> {
         self.binaries.get(&mode).map(String::as_str)
+    }
+
+    /// The binaries of a mode for IPv6.
+    pub fn ipv6_pair_of(&self, mode: Mode) -> Option<Vec<String>> {
+        self.binaries.get(&mode).map(|binary| pair(&ipv6_name(binary)))
     }
 
     /// The modes that the version tries in turn when a binary of the configured one is missing: the first complete pair
@@ -240,6 +238,11 @@ impl CniPlugin {
     }
 }
 
+/// `iptables-nft` -> `ip6tables-nft`.
+fn ipv6_name(binary: &str) -> String {
+    binary.replacen("iptables", "ip6tables", 1)
+}
+
 fn pair(binary: &str) -> Vec<String> {
     vec![format!("{binary}-save"), binary.to_owned()]
 }
@@ -257,7 +260,13 @@ impl KnowledgeFile for CniPlugin {
         if self.releases.last().is_none_or(|row| row.first > self.last) {
             return Err("last must not be older than the last row".to_owned());
         }
+        if !self.last_release.pre.is_empty() || self.last_release > self.last {
+            return Err("last-release is a release, and not newer than last".to_owned());
+        }
         for row in &self.releases {
+            if !self.cni_specs.contains(&row.cni_spec) {
+                return Err(format!("{}: {} is none of cni-specs", row.first, row.cni_spec));
+            }
             if row.modes.is_empty() != row.absent_mode.is_none() {
                 return Err(format!("{}: modes and absent-mode go together", row.first));
             }

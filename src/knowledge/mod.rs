@@ -4,6 +4,7 @@
 
 mod annotations;
 mod cni_plugin;
+mod cni_words;
 mod file;
 mod key;
 mod native_sidecar;
@@ -21,7 +22,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 pub use annotations::{Annotations, NotAKey};
-pub use cni_plugin::{CniPlugin, HostBinaries, Ipv6, Mode, PluginRelease, Support, TokenRefresh};
+pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
+pub use cni_words::{Ipv6, Mode, ServerForm, TokenRefresh};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use native_sidecar::{KeysRead, NativeSidecar};

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::cni_plugin::Mode;
+use super::cni_words::Mode;
 use super::file::KnowledgeFile;
 use crate::version::Distribution;
 

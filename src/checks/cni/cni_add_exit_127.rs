@@ -12,19 +12,17 @@ pub(super) const SIGNATURE: &str = "exit-127";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let adds = failed_adds(ctx)?;
     let refusals: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
-    let target = remedy::target(ctx);
     let node = refusals.iter().map(|add| add.node).find(|node| !node.is_empty()).unwrap_or("<node>");
-    let remedy = Remedy::verified_by(remedy::VERIFY)
-        .run(StepKind::Note, "See which iptables binaries the node has", which_binaries(node))
-        .run(
-            StepKind::ChartValue,
-            format!(
-                "Set iptablesMode of linkerd-cni to a mode whose two binaries are there. plain takes iptables and iptables-save; it needs plugin {} or newer, and older ones refuse every pod with it",
-                first_with(ctx, Mode::Plain)
-            ),
-            target.set_values(None, &["iptablesMode=plain".to_owned()]),
-        );
-    let remedy = remedy::restarted(ctx, remedy).run(
+    let remedy = Remedy::verified_by(remedy::VERIFY).run(
+        StepKind::Note,
+        "See which iptables binaries the node has",
+        which_binaries(node),
+    );
+    let words = format!(
+        "Set iptablesMode of linkerd-cni to a mode whose two binaries are there. plain takes iptables and iptables-save; it needs plugin {} or newer, and older ones refuse every pod with it",
+        first_with(ctx, Mode::Plain)
+    );
+    let remedy = remedy::changed(ctx, remedy, words, None, &["iptablesMode=plain".to_owned()]).run(
         StepKind::Command,
         "Delete the pods that could not start",
         delete_failed(&refusals),

@@ -6,6 +6,7 @@ use super::cni_add_exit_127;
 use super::mode::{BY_ADVICE, Usable, config, cure, pair};
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file, not_looked_at};
+use super::plugin::PluginOn;
 use super::refusals::{by_node, hinted_adds, on_node, quoted};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, Subject};
@@ -16,9 +17,9 @@ use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::objects::{Pod, Workload};
 use crate::model::sandbox::FailedAdd;
 use crate::source::Why;
-use crate::version::CniVersion;
 
 const MESSAGE: &str = "meshed pods cannot start on the node: it lacks an iptables binary that linkerd-cni runs in the mode it is set to";
+const INFERRED: &str = "meshed pods cannot start on the node, in all likelihood because it lacks an iptables binary that linkerd-cni runs in the mode it is set to";
 const FALLS_BACK: &str = "the node lacks an iptables binary of the mode that linkerd-cni is set to: this version takes another mode instead, an older one would refuse every meshed pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -56,19 +57,16 @@ struct Needs {
     mode: Option<Mode>,
 }
 
-impl Look<'_, '_, '_> {
+impl<'a> Look<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let written = running.entry.iptables_mode.value().map(String::as_str);
-        let version = self.installed.version_on(node);
-        let needs = self.needs(snapshot, version.as_ref(), written)?;
+        let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
+        let needs = self.needs(snapshot, &plugin, written)?;
         let missing = self.missing(snapshot, &needs.names)?;
         let failing = self.failing.get(node).map_or(&[][..], Vec::as_slice);
         let usable = Usable::seen(self.ctx, snapshot);
-        let plugin = self.ctx.knowledge.cni_plugin();
-        let falls_back = version
-            .as_ref()
-            .is_some_and(|version| plugin.fallbacks(version).iter().any(|mode| usable.has(*mode)));
+        let falls_back = plugin.fallbacks().iter().any(|mode| usable.has(*mode));
         let host = snapshot.host_binaries.as_ref();
         let path = host.and_then(|host| host.runtime_path.as_deref());
         let on = path.map_or_else(|| "the runtime's PATH".to_owned(), |path| format!("the PATH {path}"));
@@ -90,8 +88,9 @@ impl Look<'_, '_, '_> {
             .evidence(in_file(snapshot, &running.file.path(), field, place, said))
             .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: {}", missing.join(", "))))
             .evidences(self.installed.image_on(node))
+            .evidences(plugin.evidence(node))
             .evidences(quoted(failing))
-            .remedy(cure(self.ctx, node, version.as_ref(), &usable, failing))
+            .remedy(cure(self.ctx, node, plugin.version(), &usable, failing))
             .tie(on_node(cni_add_exit_127::SIGNATURE, node));
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
         Some(match (falls_back, certain) {
@@ -103,20 +102,12 @@ impl Look<'_, '_, '_> {
     }
 
     /// What the plugin runs there. A mode that its version refuses is trouble of another kind.
-    fn needs(
-        &self,
-        snapshot: &NodeSnapshot,
-        version: Option<&CniVersion>,
-        written: Option<&str>,
-    ) -> Option<Needs> {
-        let plugin = self.ctx.knowledge.cni_plugin();
-        if let Some(version) = version {
-            if let Some(known) = plugin.binaries(version, written, false) {
-                return Some(Needs { names: known.needed, mode: known.mode });
-            }
-            if matches!(plugin.mode_supported(version, written), Support::No { .. }) {
-                return None;
-            }
+    fn needs(&self, snapshot: &NodeSnapshot, plugin: &PluginOn<'a>, written: Option<&str>) -> Option<Needs> {
+        if let Some(known) = plugin.binaries(self.ctx, written, false) {
+            return Some(Needs { names: known.needed, mode: known.mode });
+        }
+        if matches!(plugin.mode_supported(self.ctx, written), Support::No { .. }) {
+            return None;
         }
         // Every version that knows modes runs the same for a mode that is written down.
         let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
@@ -178,7 +169,7 @@ impl Look<'_, '_, '_> {
             Evidence::field(format!("Node {node}"), "status.nodeInfo.osImage", said)
         });
         self.ctx
-            .finding(Subject::node(node), MESSAGE)
+            .finding(Subject::node(node), INFERRED)
             .likely()
             .evidences(quoted(adds))
             .evidences(self.installed.image_on(node))

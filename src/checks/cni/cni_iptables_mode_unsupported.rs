@@ -2,8 +2,9 @@
 
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
 use super::refusals::{everywhere, on_node};
-use super::remedy::{self, first_clean, first_with, target};
+use super::remedy::{self, first_clean, first_with};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
@@ -62,8 +63,10 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
             let Some(mode) = running.entry.iptables_mode.value() else { continue };
-            let version = installed.version_on(&snapshot.node);
-            let Some(refusal) = Refusal::of(ctx, version.as_ref(), mode) else { continue };
+            let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+            let version = plugin.version();
+            let support = plugin.mode_supported(ctx, Some(mode));
+            let Some(refusal) = Refusal::by(support, version, mode) else { continue };
             let evidence = quote(snapshot, running, mode);
             let subject = entry_subject(snapshot, running.file, running.entry);
             match findings.iter_mut().find(|finding| finding.parameters.first() == Some(mode)) {
@@ -75,8 +78,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                     let finding = refusal.finding(ctx, subject, mode, evidence);
                     let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
                     // The chart says something else by now, which only has to reach the node.
-                    let set_right =
-                        to_come.is_some_and(|mode| Refusal::of(ctx, version.as_ref(), mode).is_none());
+                    let set_right = to_come.is_some_and(|mode| Refusal::of(ctx, version, mode).is_none());
                     findings.push(if set_right {
                         finding.remedy(restarted(ctx, Remedy::verified_by(remedy::VERIFY)))
                     } else {
@@ -105,13 +107,19 @@ impl Refusal {
     fn of(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<Refusal> {
         let plugin = ctx.knowledge.cni_plugin();
         let support = version.map_or(Support::Unknown, |version| plugin.mode_supported(version, Some(mode)));
+        Refusal::by(support, version, mode)
+    }
+
+    fn by(support: Support<'_>, version: Option<&CniVersion>, mode: &str) -> Option<Refusal> {
         match (support, version) {
             (Support::No { accepted }, Some(version)) => {
                 let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
                 let said = format!("{version} accepts {}", accepted.join(", "));
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
             }
-            (Support::Unknown, _) if !mode.is_empty() && mode.parse::<Mode>().is_err() => {
+            (Support::No { .. } | Support::Unknown, None) | (Support::Unknown, Some(_))
+                if !mode.is_empty() && mode.parse::<Mode>().is_err() =>
+            {
                 let said = "no known version takes this mode".to_owned();
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
             }
@@ -131,35 +139,33 @@ impl Refusal {
 }
 
 fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
-    let target = target(ctx);
-    let remedy = Remedy::verified_by(remedy::VERIFY);
-    let remedy = match mode.parse::<Mode>() {
+    let (words, value) = match mode.parse::<Mode>() {
         Ok(known) => {
             let clean = first_clean(ctx);
-            remedy.run(
-                StepKind::Upgrade,
-                format!(
-                    "Run a plugin that knows the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
-                    first_with(ctx, known)
-                ),
-                target.set_values(None, &[format!("image.version={clean}")]),
-            )
+            let words = format!(
+                "Run a plugin that knows the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
+                first_with(ctx, known)
+            );
+            (words, format!("image.version={clean}"))
         }
-        Err(()) => remedy.run(
-            StepKind::ChartValue,
-            format!(
+        Err(()) => {
+            let words = format!(
                 "Set iptablesMode to a value that the plugin knows and whose binaries the nodes have: legacy, nft, or from {} on plain",
                 first_with(ctx, Mode::Plain)
-            ),
-            target.set_values(None, &["iptablesMode=nft".to_owned()]),
-        ),
+            );
+            (words, "iptablesMode=nft".to_owned())
+        }
     };
-    restarted(ctx, remedy)
+    pods_deleted(remedy::changed(ctx, Remedy::verified_by(remedy::VERIFY), words, None, &[value]))
 }
 
 /// Brings what the chart says to the nodes.
 fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    remedy::restarted(ctx, remedy).run(
+    pods_deleted(remedy::restarted(ctx, remedy))
+}
+
+fn pods_deleted(remedy: Remedy) -> Remedy {
+    remedy.run(
         StepKind::Command,
         "Delete the pods that could not start",
         "kubectl get pods -A --field-selector status.phase=Pending",

@@ -24,6 +24,8 @@ const SAME_MOMENT: SignedDuration = SignedDuration::from_mins(10);
 
 const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a pod that is gone, which the API server refuses";
 
+const INFERRED: &str = "new pods on the node cannot start: the API server refuses the token that linkerd-cni signs in with there, in all likelihood that of a pod that is gone";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
@@ -127,7 +129,7 @@ impl Look<'_, '_, '_> {
             .map(|(node, adds)| {
                 let system = self.nodes.system(self.ctx, node);
                 self.ctx
-                    .finding(Subject::node(node), MESSAGE)
+                    .finding(Subject::node(node), INFERRED)
                     .likely()
                     .evidences(quoted(adds))
                     .evidences(self.history.iter().cloned())

@@ -5,6 +5,7 @@ use super::{Check, row};
 mod mode;
 mod nodes;
 mod places;
+mod plugin;
 mod purge;
 mod refusals;
 mod remedy;

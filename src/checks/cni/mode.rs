@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::cni_add_exit_127::which_binaries;
-use super::remedy::{VERIFY, delete_failed, first_clean, first_with, restarted, target};
+use super::remedy::{VERIFY, changed, delete_failed, first_clean, first_with, restarted, target};
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
@@ -100,28 +100,18 @@ pub(super) fn cure(
     usable: &Usable,
     failing: &[&FailedAdd<'_>],
 ) -> Remedy {
-    let target = target(ctx);
-    let chart = chart(ctx);
     let remedy = Remedy::verified_by(VERIFY);
-    let accepts = |mode: Mode| {
-        let plugin = ctx.knowledge.cni_plugin();
-        version.is_some_and(|v| plugin.mode_supported(v, Some(&mode.to_string())) == Support::Yes)
-    };
     if let Usable::Seen(modes) = usable
         && modes.is_empty()
     {
-        return finish(
-            remedy.step(
-                StepKind::NodeFile,
-                "Install iptables on the node (its image, or the package), for it has the binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init",
-            ),
-            failing,
-        );
+        let install = "Install iptables on the node (its image, or the package), for it has both binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init";
+        return finish(remedy.step(StepKind::NodeFile, install), failing);
     }
+    let plan = Plan::of(ctx, version);
     // Somebody has set it right already, and the nodes do not have it yet.
-    if let Chart::Renders(Some(mode)) = chart
+    if let Chart::Renders(Some(mode)) = plan.chart
         && usable.has(mode)
-        && accepts(mode)
+        && plan.takes(ctx, mode)
     {
         return finish(restarted(ctx, remedy), failing);
     }
@@ -132,64 +122,78 @@ pub(super) fn cure(
         Usable::Seen(_) | Usable::Expected(_) => remedy,
     };
     let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(Mode::Plain);
-    let new_chart = matches!(chart, Chart::DoesNot).then(|| clean_chart(ctx));
-    let image = image(ctx, version, accepts(mode));
+    let chart = matches!(plan.chart, Chart::DoesNot).then(|| clean_chart(ctx));
+    let image = plan.image(ctx, mode);
     let mut values = vec![format!("iptablesMode={mode}")];
     values.extend(image.iter().map(|image| format!("image.version={image}")));
-    let mut words = vec![format!(
-        "Set iptablesMode of linkerd-cni to {mode}: {}",
-        because(ctx, mode, version, image.as_deref(), accepts(mode))
-    )];
-    match (&chart, target.by) {
-        (Chart::DoesNot, InstalledBy::Helm) => words.push(format!(
-            "The chart that is installed renders no iptables-mode, so the value would change nothing there: take chart {} or newer with it",
-            first_chart(ctx)
-        )),
-        (Chart::DoesNot, InstalledBy::Cli) => words.push(format!(
-            "The linkerd CLI that installed it renders no iptables-mode, so the value would change nothing there: take one of the time of chart {} or newer",
-            first_chart(ctx)
-        )),
-        (Chart::Unknown, _) => words.push(format!("Charts before {} do not render the value", first_chart(ctx))),
-        (Chart::Renders(_), _) => {}
+    finish(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
+}
+
+/// What there is to work with when the mode is changed.
+struct Plan {
+    chart: Chart,
+    by: Option<InstalledBy>,
+    /// What the DaemonSet brings, else what runs on the node.
+    version: Option<CniVersion>,
+    /// A newer version comes before anything else is changed.
+    replaced: bool,
+}
+
+impl Plan {
+    fn of(ctx: &Context<'_>, on_node: Option<&CniVersion>) -> Plan {
+        let target = target(ctx);
+        let replaced = target.clean_up_broken(ctx);
+        let (chart, by) = (chart(ctx), target.by);
+        Plan { chart, by, version: target.version.or_else(|| on_node.cloned()), replaced }
     }
-    let remedy =
-        remedy.run(StepKind::ChartValue, words.join(". "), target.set_values(new_chart.as_deref(), &values));
-    finish(restarted(ctx, remedy), failing)
-}
 
-/// The image to set with the mode; `None` where the one that runs will do, or where nobody knows what it can.
-fn image(ctx: &Context<'_>, version: Option<&CniVersion>, accepts: bool) -> Option<String> {
-    let plugin = ctx.knowledge.cni_plugin();
-    let row = version.and_then(|version| plugin.for_version(version));
-    let broken = row.is_some_and(|row| row.clean_up_broken);
-    let known = row.is_some() || matches!(version, Some(CniVersion::InLinkerd(_)));
-    (known && (!accepts || broken)).then(|| first_clean(ctx))
-}
+    /// Whether the version that is there when the mode changes accepts it.
+    fn takes(&self, ctx: &Context<'_>, mode: Mode) -> bool {
+        let plugin = ctx.knowledge.cni_plugin();
+        let mode = mode.to_string();
+        self.version.as_ref().is_some_and(|v| plugin.mode_supported(v, Some(&mode)) == Support::Yes)
+    }
 
-fn because(
-    ctx: &Context<'_>,
-    mode: Mode,
-    version: Option<&CniVersion>,
-    image: Option<&str>,
-    accepts: bool,
-) -> String {
-    let what = match mode {
-        Mode::Plain => "it runs the iptables and iptables-save that the node has",
-        Mode::Nft | Mode::Legacy => "the node has the binaries of this mode",
-    };
-    let floor = first_with(ctx, mode);
-    match (version, image) {
-        (Some(version), Some(image)) if !accepts => format!(
-            "{what}. It needs plugin {floor} or newer, and {version} would refuse it, so {image} comes in the same step"
-        ),
-        (Some(version), Some(image)) => format!(
-            "{what}. It needs plugin {floor} or newer; {version} leaves dead tokens behind, so {image} comes in the same step"
-        ),
-        (Some(CniVersion::Plugin(version)), None) => {
-            format!("{what}. It needs plugin {floor} or newer, which v{version} is")
-        }
-        (_, None) => format!("{what}. It needs plugin {floor} or newer; see that the image is"),
-        (None, Some(image)) => format!("{what}. It needs plugin {floor} or newer: take {image}"),
+    /// The image to set with the mode; `None` where the one that runs will do, or where nobody knows what it can.
+    fn image(&self, ctx: &Context<'_>, mode: Mode) -> Option<String> {
+        let version = self.version.as_ref()?;
+        let known = ctx.knowledge.cni_plugin().for_version(version).is_some();
+        let known = known || matches!(version, CniVersion::InLinkerd(_));
+        (self.replaced || known && !self.takes(ctx, mode)).then(|| first_clean(ctx))
+    }
+
+    fn words(&self, ctx: &Context<'_>, mode: Mode) -> String {
+        let what = match mode {
+            Mode::Plain => "it runs the iptables and iptables-save that the node has",
+            Mode::Nft | Mode::Legacy => "the node has the binaries of this mode",
+        };
+        let (floor, clean) = (first_with(ctx, mode), first_clean(ctx));
+        let image = match (&self.version, self.image(ctx, mode)) {
+            (Some(_), Some(_)) if self.replaced => {
+                format!(", which {clean} is; without it in the values the old version comes back")
+            }
+            (Some(version), Some(image)) => {
+                format!(", and {version} would refuse it, so {image} comes in the same step")
+            }
+            (Some(version @ CniVersion::Plugin(_)), None) if self.takes(ctx, mode) => {
+                format!(", which {version} is")
+            }
+            (_, _) => "; see that the image is".to_owned(),
+        };
+        let first = first_chart(ctx);
+        let chart = match (&self.chart, self.by) {
+            (Chart::Renders(_), _) => String::new(),
+            (Chart::Unknown, _) => format!(". Charts before {first} do not render the value"),
+            (Chart::DoesNot, Some(InstalledBy::Cli)) => format!(
+                ". The linkerd CLI that installed it renders no iptables-mode, so the value would change nothing there: take one of the time of chart {first} or newer"
+            ),
+            (Chart::DoesNot, Some(InstalledBy::Helm) | None) => format!(
+                ". The chart that is installed renders no iptables-mode, so the value would change nothing there: take chart {first} or newer with it"
+            ),
+        };
+        format!(
+            "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or newer{image}{chart}"
+        )
     }
 }
 

@@ -15,11 +15,19 @@ use crate::version::{CniVersion, ImageRef};
 /// The command that shows whether a remedy of a node worked.
 pub(super) const VERIFY: &str = "meshdoctor check --only cni";
 
+/// Helm's own annotation on what it installs.
+const HELM_RELEASE: &str = "meta.helm.sh/release-name";
+/// The release that Linkerd's documentation installs.
+const RELEASE: &str = "linkerd-cni";
+
 /// The DaemonSet that remedies name: the one in the namespace of linkerd-cni, else what charts call it.
 pub(super) struct Target<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
-    pub(super) by: InstalledBy,
+    /// How it was installed; `None` where no DaemonSet is known.
+    pub(super) by: Option<InstalledBy>,
+    /// The Helm release.
+    release: &'a str,
     /// The version in its template.
     pub(super) version: Option<CniVersion>,
     image: Option<&'a str>,
@@ -37,31 +45,52 @@ pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
             Target {
                 namespace: &set.metadata.namespace,
                 name: &set.metadata.name,
-                by: cni::installed_by(set),
+                by: Some(cni::installed_by(set)),
+                release: set.metadata.annotation(HELM_RELEASE).unwrap_or(RELEASE),
                 version: cni::version_of(&set.spec.template),
                 image: container.map(|container| container.image.as_str()),
             }
         }
-        None => Target { namespace, name: "linkerd-cni", by: InstalledBy::Helm, version: None, image: None },
+        None => {
+            Target { namespace, name: "linkerd-cni", by: None, release: RELEASE, version: None, image: None }
+        }
     }
 }
 
 impl Target<'_> {
     /// Sets values of the chart, keeping the chart that is installed, or taking another.
     pub(super) fn set_values(&self, chart: Option<&str>, values: &[String]) -> String {
-        let ns = self.namespace;
-        let set: String = values.iter().map(|value| format!(" --set {value}")).collect();
-        match (self.by, chart) {
-            (InstalledBy::Cli, _) => {
-                format!("linkerd install-cni{set} | kubectl apply -f -")
-            }
-            (InstalledBy::Helm, Some(chart)) => format!(
-                "helm repo add linkerd-edge https://helm.linkerd.io/edge --force-update\n\
-                 helm upgrade linkerd-cni linkerd-edge/linkerd2-cni -n {ns} --version {chart} --reset-then-reuse-values{set}"
+        match self.by {
+            Some(InstalledBy::Cli) => Self::by_cli(values),
+            Some(InstalledBy::Helm) => self.by_helm(chart, values),
+            None => format!(
+                "# where it is: kubectl get daemonsets -A -l k8s-app=linkerd-cni\n\
+                 # if Helm installed it:\n{}\n\
+                 # if the linkerd CLI did:\n{}",
+                self.by_helm(chart, values),
+                Self::by_cli(values)
             ),
-            (InstalledBy::Helm, None) => format!(
-                "CHART=$(helm -n {ns} list --filter '^linkerd-cni$' -o yaml | sed -n 's/^ *chart: linkerd2-cni-//p')\n\
-                 helm upgrade linkerd-cni linkerd-edge/linkerd2-cni -n {ns} --version \"$CHART\" --reuse-values{set}"
+        }
+    }
+
+    fn by_cli(values: &[String]) -> String {
+        format!(
+            "linkerd install-cni{} | kubectl apply -f -    # with the options that it was installed with, too",
+            set_flags(values)
+        )
+    }
+
+    fn by_helm(&self, chart: Option<&str>, values: &[String]) -> String {
+        let Target { namespace: ns, release, .. } = self;
+        let set = set_flags(values);
+        match chart {
+            Some(chart) => format!(
+                "helm repo add linkerd-edge https://helm.linkerd.io/edge --force-update\n\
+                 helm upgrade {release} linkerd-edge/linkerd2-cni -n {ns} --version {chart} --reset-then-reuse-values{set}"
+            ),
+            None => format!(
+                "CHART=$(helm -n {ns} list --filter '^{release}$' -o yaml | sed -n 's/^ *chart: linkerd2-cni-//p')\n\
+                 helm upgrade {release} linkerd-edge/linkerd2-cni -n {ns} --version \"$CHART\" --reuse-values{set}"
             ),
         }
     }
@@ -105,48 +134,96 @@ pub(super) fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     )
 }
 
+/// Sets values of the chart and brings them to the nodes; `words` say why. Where the version that runs would lock its nodes
+/// by being restarted, a newer one takes its place first, and the way back from the host network is the restart.
+pub(super) fn changed(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    words: impl Into<String>,
+    chart: Option<&str>,
+    values: &[String],
+) -> Remedy {
+    let target = target(ctx);
+    let broken = target.clean_up_broken(ctx);
+    let clean = first_clean(ctx);
+    let mut values = values.to_vec();
+    if broken && !values.iter().any(|value| value.starts_with("image.version=")) {
+        values.push(format!("image.version={clean}"));
+    }
+    let remedy =
+        if broken { target.onto_host_network(remedy, Some((&clean, LEAVES_TOKENS))) } else { remedy };
+    let remedy = remedy.run(StepKind::ChartValue, words, target.set_values(chart, &values));
+    if broken { target.off_host_network(remedy) } else { restarted(ctx, remedy) }
+}
+
 /// Lets the installer start once without the CNI that it is to repair. With a version that leaves dead tokens behind the
 /// way back would lock it out again, so a newer one comes in the same step.
 pub(super) fn through_host_network(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let clean = first_clean(ctx);
+    let newer = target(ctx).clean_up_broken(ctx).then_some((clean.as_str(), LEAVES_TOKENS));
+    onto_version(ctx, remedy, newer)
+}
+
+/// Why a version that does not clean up is replaced before anything else is changed.
+const LEAVES_TOKENS: &str = "the version that runs leaves a dead token behind each time it stops";
+
+/// The same, and with it another version of the plugin, if one is named (`v1.6.2`), and why.
+pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
     let target = target(ctx);
-    let Target { namespace: ns, name, .. } = &target;
-    let patch = |spec: &str| {
+    let remedy = target.off_host_network(target.onto_host_network(remedy, newer));
+    match newer {
+        Some((version, _)) => remedy.run(
+            StepKind::ChartValue,
+            "Keep the newer image in the chart's values, so that the next upgrade does not bring the old one back",
+            target.set_values(None, &[format!("image.version={version}")]),
+        ),
+        None => remedy,
+    }
+}
+
+impl Target<'_> {
+    fn onto_host_network(&self, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
+        let image = self.image.and_then(|image| image.parse::<ImageRef>().ok());
+        let why = "Let the installer start on the host network once, where it does not need the CNI: it writes a fresh token and entry";
+        let port = "Port 9990 must be free where the repair controller is on";
+        match (image, newer) {
+            (Some(image), Some((version, because))) => {
+                let image = format!("{}:{version}", image.path());
+                let container = format!("[{{\"name\":\"{}\",\"image\":\"{image}\"}}]", cni::INSTALLER);
+                remedy.run(
+                    StepKind::Command,
+                    format!("{why}. Take {version} in the same step, since {because}. {port}"),
+                    self.patched(&format!("{{\"hostNetwork\":true,\"containers\":{container}}}")),
+                )
+            }
+            _ => remedy.run(
+                StepKind::Command,
+                format!("{why}. {port}"),
+                self.patched("{\"hostNetwork\":true}"),
+            ),
+        }
+    }
+
+    fn off_host_network(&self, remedy: Remedy) -> Remedy {
+        remedy.run(
+            StepKind::Command,
+            "When it is Ready on every node, take the host network back",
+            self.patched("{\"hostNetwork\":null}"),
+        )
+    }
+
+    /// Changes the DaemonSet's pods and waits for them.
+    fn patched(&self, spec: &str) -> String {
+        let Target { namespace: ns, name, .. } = self;
         format!(
             "kubectl -n {ns} patch daemonset {name} --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{spec}}}}}}}'\n\
              kubectl -n {ns} rollout status daemonset/{name}"
         )
-    };
-    let broken = target.clean_up_broken(ctx);
-    let image = target.image.filter(|_| broken).and_then(|image| image.parse::<ImageRef>().ok());
-    let remedy = match image {
-        Some(image) => {
-            let clean = first_clean(ctx);
-            let container = format!("[{{\"name\":\"{}\",\"image\":\"{}:{clean}\"}}]", cni::INSTALLER, image.path());
-            remedy.run(
-                StepKind::Command,
-                format!("Let the installer start on the host network once, where it does not need the CNI: it writes a fresh token and entry. Take {clean} in the same step, since the version that runs leaves a dead token behind each time it stops. Port 9990 must be free where the repair controller is on"),
-                patch(&format!("{{\"hostNetwork\":true,\"containers\":{container}}}")),
-            )
-        }
-        None => remedy.run(
-            StepKind::Command,
-            "Let the installer start on the host network once, where it does not need the CNI: it writes a fresh token and entry. Port 9990 must be free where the repair controller is on",
-            patch("{\"hostNetwork\":true}"),
-        ),
-    };
-    let remedy = remedy.run(
-        StepKind::Command,
-        "When it is Ready on every node, take the host network back",
-        patch("{\"hostNetwork\":null}"),
-    );
-    match broken {
-        true => remedy.run(
-            StepKind::ChartValue,
-            "Keep the newer image in the chart's values, so that the next upgrade does not bring the old one back",
-            target.set_values(None, &[format!("image.version={}", first_clean(ctx))]),
-        ),
-        false => remedy,
     }
+}
+
+fn set_flags(values: &[String]) -> String {
+    values.iter().map(|value| format!(" --set {value}")).collect()
 }
 
 /// How many pods a command names before it lists them instead.
