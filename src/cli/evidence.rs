@@ -69,6 +69,9 @@ pub(super) fn read(
         cli_version,
         at: evidence.at,
     };
+    if offline || !(evidence.nodes.is_empty() || evidence.live) {
+        super::interrupt::ends_with_a_document();
+    }
     let nodes = nodes(evidence, talk)?;
     if offline {
         let captured = captured(evidence, talk)?;

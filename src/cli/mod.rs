@@ -9,6 +9,7 @@ mod completions;
 mod demo;
 mod evidence;
 mod explain;
+mod interrupt;
 mod list;
 mod output;
 mod progress;

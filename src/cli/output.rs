@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
@@ -38,8 +39,17 @@ fn quiet_on_broken_pipe(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// Held while a document is written, so that there is never a second one in it.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Waits until nobody writes a document, and keeps others from it.
+pub(super) fn alone() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Writes the report in every form that was asked for; a table to standard output when none was.
 pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bool) -> anyhow::Result<()> {
+    let _held = alone();
     let table = [Output { format: Format::Table, file: None }];
     let outputs = if outputs.is_empty() { &table[..] } else { outputs };
     for output in outputs {

@@ -56,6 +56,28 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
     }
 }
 
+/// A dump without an end, and Ctrl-C in the middle of it.
+#[cfg(all(unix, feature = "live"))]
+#[test]
+fn an_interrupted_read_ends_with_a_document_as_well() {
+    let mut child = meshdoctor(&["check", "--bundle", "-", "-o", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when all of it is written, it is being read.
+    stdin.write_all(format!("[{}", " ".repeat(1 << 20)).as_bytes()).unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(status(&output), 3, "{}", err(&output));
+    assert!(err(&output).starts_with("error: interrupted\n"), "{}", err(&output));
+    assert_eq!(document(&output)["errors"][0]["message"], "interrupted");
+}
+
 #[test]
 fn no_cluster_is_status_3_with_a_cause_and_a_next_step() {
     let output = run(&["check"]);
