@@ -90,7 +90,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --namespace --fail-on --on-unknown --output --save --verbose --quiet --knowledge --color --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --namespace --fail-on --on-unknown --output --save --verbose --quiet --knowledge --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -105,6 +105,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --logs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -212,7 +216,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --verbose --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -235,6 +239,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --logs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

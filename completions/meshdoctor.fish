@@ -41,6 +41,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Pri
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l logs -d 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines about the CNI are kept, redacted. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
@@ -67,7 +68,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledg
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -76,6 +77,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l o
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l logs -d 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines about the CNI are kept, redacted. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
@@ -92,7 +94,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l v
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -37,6 +37,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
 '--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
 '--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -64,7 +65,7 @@ pass\:"Exit with 0"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'(--bundle)--live[Read the live cluster, also where --nodes is given]' \
+'(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
@@ -81,6 +82,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
 '--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
 '--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -99,7 +101,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'(--bundle)--live[Read the live cluster, also where --nodes is given]' \
+'(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \

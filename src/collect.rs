@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::item::{Item, Kind, Namespaces, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
+use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
 use crate::model::objects::{Store, Workload, store_for};
 use crate::redact;
@@ -176,7 +177,7 @@ impl<S: Source> Run<'_, S> {
         self.observer.started(&request);
         let mut border = Border {
             request: &request,
-            store: request.item.kind().map(store_for),
+            store: store_of(&request.item),
             saver: self.saver,
             observer: self.observer,
             touched: 0,
@@ -250,6 +251,9 @@ impl Border<'_> {
 
     /// Parses, redacts, saves; the redacted object.
     fn redacted(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+        if self.request.item == Item::Logs {
+            return self.log(json);
+        }
         let mut value: serde_json::Value = serde_json::from_slice(json)?;
         if let (Some(kind), Some(object)) = (self.request.item.kind(), value.as_object_mut()) {
             // API servers leave both out of a list's items, and what is kept must stand by itself.
@@ -265,11 +269,26 @@ impl Border<'_> {
         Ok(value)
     }
 
+    /// A log, bounded and redacted.
+    fn log(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+        let raw: LogObject = serde_json::from_slice(json)?;
+        let kept = raw.clone().normalised();
+        if kept.text != raw.text {
+            self.touched += 1;
+        }
+        let value = serde_json::to_value(kept)?;
+        if let Some(saver) = self.saver {
+            saver.object(self.request, &value);
+        }
+        Ok(value)
+    }
+
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
         // Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
         // ConfigMaps, whose data is whatever somebody put there.
-        let through_border =
-            self.saver.is_some() || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap));
+        let through_border = self.saver.is_some()
+            || self.request.item == Item::Logs
+            || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap));
         let redacted = if through_border { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
         match &mut self.store {
             Some(store) => store.push(redacted.as_deref().unwrap_or(json)),
@@ -283,7 +302,7 @@ impl Intake for Border<'_> {
         self.arrived += 1;
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
-            Item::List(_) | Item::Named { .. } | Item::NodeFiles => self.store(json),
+            Item::List(_) | Item::Named { .. } | Item::NodeFiles | Item::Logs => self.store(json),
         };
         if let Err(error) = outcome {
             self.malformed(json, &error);
@@ -314,6 +333,14 @@ impl Intake for Border<'_> {
         if let Some(saver) = self.saver {
             saver.restart(self.request);
         }
+    }
+}
+
+/// An empty store for what an item yields.
+fn store_of(item: &Item) -> Option<Box<dyn Store>> {
+    match item {
+        Item::Logs => Some(Box::new(Vec::<Log>::new())),
+        _ => item.kind().map(store_for),
     }
 }
 

@@ -31,5 +31,6 @@ pub fn item_in_words(item: &Item) -> String {
         Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
         Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
         Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),
+        Item::Logs => "log texts, given with --logs or in a bundle (no permission)".to_owned(),
     }
 }

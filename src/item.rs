@@ -171,6 +171,8 @@ pub enum Item {
     CliVersion,
     /// What was gathered on nodes: snapshots or copied directories.
     NodeFiles,
+    /// Log texts that were given: journals of nodes, logs of pods.
+    Logs,
 }
 
 impl Item {
@@ -178,7 +180,7 @@ impl Item {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
-            Item::ServerVersion | Item::CliVersion | Item::NodeFiles => None,
+            Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
         }
     }
 }
@@ -200,6 +202,7 @@ impl fmt::Display for Item {
             Item::ServerVersion => f.write_str("server-version"),
             Item::CliVersion => f.write_str("cli-version"),
             Item::NodeFiles => f.write_str("node-files"),
+            Item::Logs => f.write_str("logs"),
         }
     }
 }
@@ -212,6 +215,7 @@ impl FromStr for Item {
             "server-version" => return Ok(Item::ServerVersion),
             "cli-version" => return Ok(Item::CliVersion),
             "node-files" => return Ok(Item::NodeFiles),
+            "logs" => return Ok(Item::Logs),
             _ => {}
         }
         let mut parts = text.splitn(3, '/');
@@ -287,6 +291,7 @@ mod tests {
             "secrets/cni/x",
             "server-version",
             "node-files",
+            "logs",
         ] {
             assert_eq!(text.parse::<Item>().map(|i| i.to_string()), Ok(text.to_owned()));
         }

@@ -31,6 +31,11 @@ pub enum BlockKind {
         /// The path in its snapshot.
         path: String,
     },
+    /// `text log=NAME`: the log of a node, a pod or a container.
+    Log {
+        /// As `--logs` names it.
+        name: String,
+    },
     /// `text expect`: what is expected to be said.
     Expect,
 }
@@ -158,9 +163,12 @@ impl<'a> Reader<'a> {
             (Some(&"cluster"), ..) => Ok(BlockKind::Cluster { on: value("on") }),
             (Some(&"run"), ..) => Ok(BlockKind::Run),
             (Some(&"expect"), ..) => Ok(BlockKind::Expect),
+            (Some(_), None, None) if value("log").is_some() => {
+                Ok(BlockKind::Log { name: value("log").unwrap_or_default() })
+            }
             (_, Some(node), Some(path)) => Ok(BlockKind::NodeFile { node, path }),
             _ => self.fail(format!(
-                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH` or `text expect`"
+                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME` or `text expect`"
             )),
         }
     }

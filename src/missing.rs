@@ -39,6 +39,12 @@ impl Missing {
             (Item::NodeFiles, Why::NotOffered) => {
                 "give node evidence: --nodes NAME=PATH or --nodes DIR".to_owned()
             }
+            (Item::Logs, Why::NotOffered | Why::NotCaptured) => {
+                "give log texts: --logs NODE=FILE or --logs NAMESPACE/POD=FILE".to_owned()
+            }
+            (Item::Logs, _) => {
+                "give the log under the name of its node or pod, as text: --logs NAME=FILE".to_owned()
+            }
             (Item::CliVersion, Why::NotOffered | Why::NotCaptured) => {
                 "give the version of the linkerd CLI: --linkerd-cli VERSION".to_owned()
             }
@@ -84,7 +90,7 @@ impl Missing {
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
             Item::ServerVersion => "get on /version (the role system:public-info-viewer)".to_owned(),
-            Item::CliVersion | Item::NodeFiles => "access to it".to_owned(),
+            Item::CliVersion | Item::NodeFiles | Item::Logs => "access to it".to_owned(),
         }
     }
 }
@@ -102,6 +108,7 @@ fn capture(item: &Item, request: &Request) -> String {
         Item::ServerVersion => "kubectl version -o json".to_owned(),
         Item::CliVersion => "linkerd version --client --short".to_owned(),
         Item::NodeFiles => "see meshdoctor check --help, --nodes".to_owned(),
+        Item::Logs => "see meshdoctor check --help, --logs".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::checks::Settings;
 use crate::collect::Options;
 use crate::item::{Item, Kind};
 use crate::markdown::{Block, BlockKind};
+use crate::model::log::{LogObject, LogOf};
 use crate::model::node::NodeFiles;
 use crate::source::memory::Memory;
 use crate::source::{Completeness, Origin, Why};
@@ -125,6 +126,12 @@ impl Scene {
                 for node in node.split(',') {
                     self.node_file(node, path, format!("{}\n", block.text));
                 }
+                Ok(())
+            }
+            BlockKind::Log { name } => {
+                let of = LogOf::parse(name).ok_or_else(|| format!("log: {name:?} is no node and no pod"))?;
+                let log = LogObject::new(&of, format!("{}\n", block.text), false);
+                self.memory.logs.push(serde_json::to_vec(&log).map_err(|error| error.to_string())?);
                 Ok(())
             }
             BlockKind::Expect => Err("what is expected is no part of a cluster".to_owned()),

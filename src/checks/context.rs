@@ -12,6 +12,7 @@ use crate::item::{Item, Kind, Namespaces, Scope};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
+use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::Object;
 use crate::source::{Fetched, Request, Why};
@@ -191,6 +192,22 @@ impl<'a> Context<'a> {
             .cli_version
             .as_ref()
             .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
+    }
+
+    /// The logs that were given. What could not be read of them is noted as a gap.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn logs(&self) -> Result<&'a [Log], Missing> {
+        let (answer, reasons) = self.answer(Item::Logs).map_err(|missing| match missing.why {
+            // Nobody asks a cluster for logs: they are given, or they are not.
+            Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
+            _ => missing,
+        })?;
+        for why in reasons {
+            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
+        }
+        Ok(answer.objects())
     }
 
     /// The nodes that evidence was given for. Evidence that was offered and could not be read is noted as a gap.

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
 use super::values::{
-    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, complete, duration, nodes, output,
+    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, complete, duration, logs, nodes, output,
 };
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
@@ -69,7 +69,7 @@ pub struct Evidence {
     /// together are one cluster.
     #[arg(long, value_name = "PATH")]
     pub bundle: Vec<PathBuf>,
-    /// Read the live cluster, also where --nodes is given.
+    /// Read the live cluster, also where --nodes or --logs is given.
     #[arg(long, conflicts_with = "bundle")]
     pub live: bool,
     /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). What a dump does not hold is
@@ -79,6 +79,10 @@ pub struct Evidence {
     /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
     #[arg(long, value_name = "NAME=PATH|DIR", value_parser = nodes)]
     pub nodes: Vec<NodesArg>,
+    /// A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE,
+    /// NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines about the CNI are kept, redacted. Repeatable.
+    #[arg(long, value_name = "NAME=FILE", value_parser = logs)]
+    pub logs: Vec<(String, PathBuf)>,
     /// The moment to judge at (RFC 3339), for dumps that do not say when they were taken.
     #[arg(long, value_name = "RFC3339")]
     pub at: Option<Timestamp>,

@@ -5,7 +5,7 @@ use super::{check, evidence, output};
 use crate::exit;
 use crate::missing::Missing;
 use crate::policy::{self, Policy};
-use crate::source::Fetched;
+use crate::source::{Fetched, Why};
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy =
@@ -22,6 +22,8 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         let reasons = match &answer.fetched {
             Fetched::Complete => continue,
             Fetched::Partial { reasons } => reasons.clone(),
+            // Nobody gave any: not everybody has to.
+            Fetched::Missing { reason: Why::NotOffered } => continue,
             Fetched::Missing { reason } => vec![reason.clone()],
         };
         missing.extend(reasons.into_iter().map(|why| Missing::whole(answer.request.clone(), why)));

@@ -13,6 +13,7 @@ use crate::source::bundle::{Closing, Writer};
 use crate::source::error::LoadError;
 use crate::source::evidence::Evidence as Captured;
 use crate::source::layered::Layered;
+use crate::source::logs::{Logs, STDIN};
 use crate::source::nodes::{Given, NodeEvidence};
 use crate::source::{Completeness, Origin, Source};
 
@@ -73,6 +74,7 @@ pub(super) fn read(
         super::interrupt::ends_with_a_document();
     }
     let nodes = nodes(evidence, talk)?;
+    let logs = logs(evidence)?;
     if offline {
         let captured = captured(evidence, talk)?;
         // Where things were found then is where they are, unless somebody says otherwise now.
@@ -82,16 +84,15 @@ pub(super) fn read(
         }
         let reading = Reading { items: &items, options, talk, save };
         let name = captured.cluster_name().map(str::to_owned);
-        let source = Layered::new(captured, nodes);
+        let source = Layered::new(captured, nodes).with_logs(logs);
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
     let reading = Reading { items: &items, options, talk, save };
-    match nodes {
-        Some(nodes) if !evidence.live => {
-            finish(&reading, None, |saver, progress| run(&reading, &nodes, saver, progress))
-        }
-        nodes => live(&reading, evidence, connection, nodes),
+    if !evidence.live && (nodes.is_some() || logs.is_some()) {
+        let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs);
+        return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
     }
+    live(&reading, evidence, connection, (nodes, logs))
 }
 
 /// The node evidence of `--nodes`, if any was given.
@@ -106,6 +107,19 @@ fn nodes(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Option<NodeEvidence
     let nodes = NodeEvidence::open(&given.collect::<Vec<_>>()).map_err(load)?;
     warn(nodes.warnings(), talk);
     Ok(Some(nodes))
+}
+
+/// The logs of `--logs`, if any was given.
+fn logs(evidence: &Evidence) -> anyhow::Result<Option<Logs>> {
+    if evidence.logs.is_empty() {
+        return Ok(None);
+    }
+    let stdin = |path: &std::path::PathBuf| path.as_os_str() == STDIN;
+    if evidence.bundle.iter().any(stdin) && evidence.logs.iter().any(|(_, path)| stdin(path)) {
+        let cause = "--bundle - and --logs NAME=- both read standard input";
+        return Err(Stop::usage(cause, "give one of them as a file").into());
+    }
+    Ok(Some(Logs::open(&evidence.logs, std::io::stdin()).map_err(load)?))
 }
 
 /// The bundles and dumps of `--bundle`.
@@ -138,7 +152,7 @@ fn warn(warnings: &[String], talk: &Talk) {
 }
 
 fn load(error: LoadError) -> anyhow::Error {
-    let next = "see meshdoctor check --help for what --bundle and --nodes take";
+    let next = "see meshdoctor check --help for what --bundle, --nodes and --logs take";
     if error.is_usage() {
         Stop::usage(error.to_string(), next)
     } else {
@@ -184,7 +198,12 @@ fn run<S: Source>(
 }
 
 #[cfg(not(feature = "live"))]
-fn live(_: &Reading<'_>, _: &Evidence, _: &Connection, _: Option<NodeEvidence>) -> anyhow::Result<Read> {
+fn live(
+    _: &Reading<'_>,
+    _: &Evidence,
+    _: &Connection,
+    _: (Option<NodeEvidence>, Option<Logs>),
+) -> anyhow::Result<Read> {
     let cause = "this meshdoctor is built without access to clusters";
     Err(Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes").into())
 }
@@ -194,7 +213,7 @@ fn live(
     reading: &Reading<'_>,
     evidence: &Evidence,
     connection: &Connection,
-    nodes: Option<NodeEvidence>,
+    (nodes, logs): (Option<NodeEvidence>, Option<Logs>),
 ) -> anyhow::Result<Read> {
     use anyhow::Context;
 
@@ -228,7 +247,7 @@ fn live(
                 let (cause, next) = (error.to_string(), error.next_step());
                 if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
             })?;
-            let source = Layered::new(live, nodes);
+            let source = Layered::new(live, nodes).with_logs(logs);
             let collected = collect(&source, reading.items, &reading.options, saver, progress).await;
             progress.traffic(&source.base().traffic());
             Ok((collected, source.origin()))

@@ -119,6 +119,18 @@ pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
     }
 }
 
+/// `--logs`: whose log, and the file; the file may have a '=' in its name, the name may not.
+pub(super) fn logs(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some(("", _)) => Err("the name of a node or pod comes before the '='".to_owned()),
+        Some((_, "")) => Err("a file follows the '='; '-' is standard input".to_owned()),
+        Some((name, path)) => Ok((name.to_owned(), PathBuf::from(path))),
+        None => {
+            Err("whose log is it? NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned())
+        }
+    }
+}
+
 /// `--linkerd-cli`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CliVersionArg {

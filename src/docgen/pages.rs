@@ -80,7 +80,7 @@ fn example(heading: &str, case: &Case, page: &mut String) {
             BlockKind::NodeFile { .. } if serde_json::from_str::<serde_json::Value>(&block.text).is_ok() => {
                 "json"
             }
-            BlockKind::NodeFile { .. } | BlockKind::Expect => "text",
+            BlockKind::NodeFile { .. } | BlockKind::Log { .. } | BlockKind::Expect => "text",
         };
         _ = write!(page, "```{language}\n{}\n```\n\n", block.text);
     }
@@ -97,6 +97,7 @@ fn caption(block: &Block) -> Option<String> {
         }
         BlockKind::Run => Some("The run:".to_owned()),
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
+        BlockKind::Log { name } => Some(format!("The log of {name}:")),
         BlockKind::Expect => None,
     }
 }

@@ -22,7 +22,7 @@ pub fn cluster_role() -> String {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
             Item::ServerVersion => server_version = true,
-            Item::CliVersion | Item::NodeFiles => {}
+            Item::CliVersion | Item::NodeFiles | Item::Logs => {}
         }
     }
     let mut role = String::from(

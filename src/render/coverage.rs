@@ -24,6 +24,7 @@ enum Sort {
     ServerVersion,
     CliVersion,
     NodeFiles,
+    Logs,
 }
 
 /// The section, label included.
@@ -88,6 +89,7 @@ fn sort(item: &Item) -> Sort {
         Item::ServerVersion => Sort::ServerVersion,
         Item::CliVersion => Sort::CliVersion,
         Item::NodeFiles => Sort::NodeFiles,
+        Item::Logs => Sort::Logs,
     }
 }
 
@@ -160,6 +162,7 @@ fn what(gap: &Gap) -> String {
         Item::ServerVersion => "the API server's version".to_owned(),
         Item::CliVersion => "the version of the linkerd CLI".to_owned(),
         Item::NodeFiles => "node evidence".to_owned(),
+        Item::Logs => "log texts".to_owned(),
     }
 }
 

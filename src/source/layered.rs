@@ -1,20 +1,22 @@
-//! Two sources as one: a cluster, and node evidence that was given beside it.
+//! Several sources as one: a cluster, and node evidence and logs that were given beside it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
+use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
 use super::{Fetched, Intake, Origin, Request, Source, Why};
 use crate::item::Item;
 use crate::model::node::NodeFiles;
 
-/// Everything of a cluster from `base`; of nodes, what either has.
+/// Everything of a cluster from `base`; of nodes and logs, what either has.
 #[derive(Debug)]
 pub struct Layered<S> {
     base: S,
     nodes: Option<NodeEvidence>,
+    logs: Option<Logs>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -22,7 +24,12 @@ impl<S: Source> Layered<S> {
     /// Lays node evidence, if there is any, over a cluster.
     pub fn new(base: S, nodes: Option<NodeEvidence>) -> Layered<S> {
         let warnings = nodes.as_ref().map(|nodes| nodes.warnings().to_vec()).unwrap_or_default();
-        Layered { base, nodes, warnings: Mutex::new(warnings) }
+        Layered { base, nodes, logs: None, warnings: Mutex::new(warnings) }
+    }
+
+    /// The same with logs over it.
+    pub fn with_logs(self, logs: Option<Logs>) -> Layered<S> {
+        Layered { logs: logs.filter(|logs| !logs.is_empty()), ..self }
     }
 
     /// The cluster's source.
@@ -58,13 +65,18 @@ impl<S: Source> Layered<S> {
         });
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
         held.0.into_values().for_each(|files| intake.node(files));
-        match (base, given) {
-            // That the cluster's source has no node evidence is no gap, now that there is some.
-            (Fetched::Missing { reason: Why::NotOffered | Why::NotCaptured }, given) => given,
-            (Fetched::Complete, given) => given,
-            (Fetched::Missing { reason }, given) => partial(vec![reason], given),
-            (Fetched::Partial { reasons }, given) => partial(reasons, given),
-        }
+        beside(base, given)
+    }
+}
+
+/// How both together ended.
+fn beside(base: Fetched, given: Fetched) -> Fetched {
+    match (base, given) {
+        // That the cluster's source has no such evidence is no gap, now that there is some.
+        (Fetched::Missing { reason: Why::NotOffered | Why::NotCaptured }, given) => given,
+        (Fetched::Complete, given) => given,
+        (Fetched::Missing { reason }, given) => partial(vec![reason], given),
+        (Fetched::Partial { reasons }, given) => partial(reasons, given),
     }
 }
 
@@ -85,6 +97,13 @@ impl<S: Source> Source for Layered<S> {
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
         match (&request.item, &self.nodes) {
             (Item::NodeFiles, Some(nodes)) => self.node_files(nodes, request, intake).await,
+            (Item::Logs, _) => match &self.logs {
+                Some(logs) => {
+                    let base = self.base.fetch(request, intake).await;
+                    beside(base, logs.answer(&mut |log| intake.object(log)))
+                }
+                None => self.base.fetch(request, intake).await,
+            },
             _ => self.base.fetch(request, intake).await,
         }
     }

@@ -36,6 +36,8 @@ pub struct Memory {
     pub cli_version: Option<String>,
     /// Node evidence.
     pub nodes: Vec<NodeFiles>,
+    /// Logs, each as the JSON of a [`crate::model::log::LogObject`].
+    pub logs: Vec<Vec<u8>>,
     /// When it was captured.
     pub captured_at: Option<Timestamp>,
     /// For the report.
@@ -147,6 +149,11 @@ impl Source for Memory {
             Item::CliVersion => {
                 let version = self.cli_version.as_ref().map(|v| serde_json::json!({ "version": v }));
                 one(version, Why::NotOffered, intake)
+            }
+            Item::Logs if self.logs.is_empty() => Fetched::Missing { reason: Why::NotOffered },
+            Item::Logs => {
+                self.logs.iter().for_each(|log| intake.object(log));
+                Fetched::Complete
             }
             Item::NodeFiles if self.nodes.is_empty() => Fetched::Missing { reason: Why::NotOffered },
             Item::NodeFiles => {

@@ -18,6 +18,7 @@ pub mod json;
 pub mod layered;
 #[cfg(feature = "live")]
 pub mod live;
+pub mod logs;
 pub mod memory;
 pub mod nodes;
 pub mod spool;
@@ -175,7 +176,7 @@ pub trait Source: Sync {
     fn origin(&self) -> Origin;
 
     /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
-    /// (`{"version": "..."}`), `NodeFiles` one [`Intake::node`] a node.
+    /// (`{"version": "..."}`), `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
     fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> impl Future<Output = Fetched> + Send;
 
     /// When the evidence was captured, where the source knows better than the clock.

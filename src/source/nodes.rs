@@ -242,10 +242,13 @@ impl Source for NodeEvidence {
     /// Alone, it offers nothing of a cluster.
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
         match request.item {
-            Item::NodeFiles => self.answer(&mut |files| intake.node(files)),
-            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion => {
-                Fetched::Missing { reason: Why::NotOffered }
-            }
+            Item::NodeFiles if !self.nodes.is_empty() => self.answer(&mut |files| intake.node(files)),
+            Item::NodeFiles
+            | Item::List(_)
+            | Item::Named { .. }
+            | Item::ServerVersion
+            | Item::CliVersion
+            | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
         }
     }
 

@@ -119,7 +119,7 @@ impl<'a> Nodes<'a> {
 }
 
 /// Nodes of other systems, and those that only stand for a service (Fargate, virtual kubelets), have no CNI files.
-fn runs_pods_on_linux(node: &Node) -> bool {
+pub(super) fn runs_pods_on_linux(node: &Node) -> bool {
     let label = |key: &str| node.metadata.label(key).unwrap_or_default();
     let system = [node.status.node_info.operating_system.as_str(), label("kubernetes.io/os")];
     let linux = system.into_iter().find(|said| !said.is_empty()).is_none_or(|said| said == "linux");

@@ -42,7 +42,7 @@ pub(super) const MAX_FACTS: usize = 4 << 20;
 /// A small text file (`os-release`, `uname`), bytes; `modules.txt` may hold all of `modules.builtin`.
 pub(super) const MAX_TEXT: usize = 256 << 10;
 /// A log before it is filtered, bytes.
-pub(super) const MAX_RAW_LOG: usize = 16 << 20;
+pub(crate) const MAX_RAW_LOG: usize = 16 << 20;
 /// A log after it was filtered: bytes and lines.
 pub(super) const MAX_LOG: usize = 1 << 20;
 pub(super) const MAX_LOG_LINES: usize = 2000;

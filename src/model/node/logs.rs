@@ -3,17 +3,19 @@
 use super::files::{MAX_LOG, MAX_LOG_LINES, MAX_RAW_LOG};
 use crate::redact;
 
-/// What makes a line worth keeping, in lower case.
-const WORDS: [&str; 3] = ["cni", "nsenter", "iptables"];
+/// What makes a line of a journal worth keeping, in lower case. Words of iptables that stand alone on a line are among
+/// them: a lock is said to be of xtables, a rule to have failed.
+pub(crate) const JOURNAL_WORDS: [&str; 7] =
+    ["cni", "nsenter", "iptables", "ip6tables", "xtables", "rule_append", "networkpluginnotready"];
 
 /// A filtered log, and whether something was cut for its size.
-pub(super) struct Filtered {
+pub(crate) struct Filtered {
     pub bytes: Vec<u8>,
     pub cut: bool,
 }
 
 /// Redacts first (a key spans lines that a filter would tear apart), then filters, then cuts.
-pub(super) fn filter(raw: &[u8]) -> Filtered {
+pub(crate) fn filter(raw: &[u8], words: &[&str]) -> Filtered {
     let mut cut = false;
     let mut tail = raw;
     if raw.len() > MAX_RAW_LOG {
@@ -23,7 +25,7 @@ pub(super) fn filter(raw: &[u8]) -> Filtered {
         tail = tail.iter().position(|byte| *byte == b'\n').map_or(&[], |at| &tail[at + 1..]);
     }
     let clean = redact::bytes(tail);
-    let lines: Vec<&[u8]> = clean.split(|byte| *byte == b'\n').filter(|line| speaks_of_cni(line)).collect();
+    let lines: Vec<&[u8]> = clean.split(|byte| *byte == b'\n').filter(|line| speaks(line, words)).collect();
     let mut kept = Vec::new();
     let mut size = 0;
     for line in lines.iter().rev() {
@@ -42,9 +44,9 @@ pub(super) fn filter(raw: &[u8]) -> Filtered {
     Filtered { bytes, cut }
 }
 
-fn speaks_of_cni(line: &[u8]) -> bool {
+fn speaks(line: &[u8], words: &[&str]) -> bool {
     let line = line.to_ascii_lowercase();
-    WORDS.iter().any(|word| line.windows(word.len()).any(|window| window == word.as_bytes()))
+    words.iter().any(|word| line.windows(word.len()).any(|window| window == word.as_bytes()))
 }
 
 /// The lines of a kept log.
@@ -58,13 +60,13 @@ mod tests {
 
     #[test]
     fn only_lines_about_cni_stay_and_the_last_ones_win() {
-        let filtered = filter(b"hello\nCNI config load failed\nnsenter: failed\nbye\n");
+        let filtered = filter(b"hello\nCNI config load failed\nnsenter: failed\nbye\n", &JOURNAL_WORDS);
         assert_eq!(filtered.bytes, b"CNI config load failed\nnsenter: failed\n");
         assert!(!filtered.cut);
         let long: String = (0..3000).map(|n| format!("cni {n}\n")).collect();
-        let filtered = filter(long.as_bytes());
+        let filtered = filter(long.as_bytes(), &JOURNAL_WORDS);
         assert!(filtered.cut);
         assert!(filtered.bytes.starts_with(b"cni 1000\n"));
-        assert_eq!(filter(&filtered.bytes).bytes, filtered.bytes);
+        assert_eq!(filter(&filtered.bytes, &JOURNAL_WORDS).bytes, filtered.bytes);
     }
 }

@@ -31,8 +31,10 @@ pub use facts::{
     BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
     OsRelease, PathError, PluginBins, Problem, RuntimeInfo, VersionAnswer,
 };
+pub(crate) use files::MAX_RAW_LOG;
 pub use files::{Defaults, NodeFiles};
 pub use json::{Json, Located, Member, Place, Span};
+pub(crate) use logs::{JOURNAL_WORDS, filter as filter_log};
 pub use looked::Looked;
 pub use normalise::normalise;
 pub use runtime::{Runtime, RuntimeKind};

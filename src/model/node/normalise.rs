@@ -170,7 +170,7 @@ impl Work {
                 self.files.insert(path.to_owned(), redact::bytes(kept).into_owned());
             }
             _ if LOGS.contains(&path) => {
-                let filtered = logs::filter(bytes);
+                let filtered = logs::filter(bytes, &logs::JOURNAL_WORDS);
                 if filtered.cut {
                     self.truncated.insert(path.to_owned());
                 }

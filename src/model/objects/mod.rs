@@ -7,6 +7,7 @@ pub mod cluster_scope;
 pub mod meta;
 pub mod other;
 pub mod pod;
+pub mod rbac;
 pub mod workload;
 
 use serde::de::DeserializeOwned;
@@ -55,6 +56,8 @@ objects! {
     EndpointSlice;
     Event;
     WebhookConfiguration;
+    rbac::ClusterRole;
+    rbac::ClusterRoleBinding;
 }
 
 impl Object for CustomResourceDefinition {
@@ -149,12 +152,12 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             Box::new(Vec::<WebhookConfiguration>::new())
         }
+        Kind::ClusterRole => Box::new(Vec::<rbac::ClusterRole>::new()),
+        Kind::ClusterRoleBinding => Box::new(Vec::<rbac::ClusterRoleBinding>::new()),
         Kind::Endpoints
         | Kind::ServiceAccount
         | Kind::Role
         | Kind::RoleBinding
-        | Kind::ClusterRole
-        | Kind::ClusterRoleBinding
         | Kind::APIService
         | Kind::PodDisruptionBudget
         | Kind::ResourceQuota

@@ -154,6 +154,9 @@ impl Manifest {
 
 /// The folder of an item's files.
 pub(super) fn folder(item: &Item) -> Option<String> {
+    if *item == Item::Logs {
+        return Some("logs".to_owned());
+    }
     let info = item.kind()?.info();
     let group = if info.group.is_empty() { "core" } else { info.group };
     Some(format!("cluster/{group}/{}/{}", info.version, info.plural))

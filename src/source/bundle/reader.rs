@@ -39,6 +39,7 @@ enum Asked {
     ServerVersion,
     CliVersion,
     NodeFiles,
+    Logs,
 }
 
 impl Asked {
@@ -49,6 +50,7 @@ impl Asked {
             Item::ServerVersion => Asked::ServerVersion,
             Item::CliVersion => Asked::CliVersion,
             Item::NodeFiles => Asked::NodeFiles,
+            Item::Logs => Asked::Logs,
         }
     }
 }
@@ -136,7 +138,9 @@ impl Bundle {
                     }
                     return record.fetched.clone();
                 }
-                Asked::List(_) | Asked::Named(..) | Asked::NodeFiles => return self.replay(record, take),
+                Asked::List(_) | Asked::Named(..) | Asked::NodeFiles | Asked::Logs => {
+                    return self.replay(record, take);
+                }
             }
         }
         // Not asked for by name, but the whole list was.
@@ -147,7 +151,7 @@ impl Bundle {
         }
         let reason = match asked {
             // The cluster does not hold it; the run that was saved had none to look at.
-            Asked::CliVersion => Why::NotOffered,
+            Asked::CliVersion | Asked::Logs => Why::NotOffered,
             Asked::ServerVersion | Asked::NodeFiles | Asked::List(_) | Asked::Named(..) => Why::NotCaptured,
         };
         Fetched::Missing { reason }
@@ -288,7 +292,7 @@ impl Source for Bundle {
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
         match request.item {
             Item::NodeFiles => self.nodes(&mut |files| intake.node(files)),
-            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion => {
+            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion | Item::Logs => {
                 self.answer(request, &mut |json| intake.object(json))
             }
         }

@@ -170,6 +170,7 @@ impl Saver for Writer {
                 Ok(())
             }
             Item::NodeFiles => Ok(()),
+            Item::Logs => state.add(request, object).map_err(|error| error.to_string()),
             Item::List(kind) | Item::Named { kind, .. } => {
                 let name = object.pointer("/metadata/name").and_then(Value::as_str);
                 if *kind == Kind::Namespace && name == Some("kube-system") {
@@ -212,6 +213,15 @@ impl Saver for Writer {
     }
 }
 
+/// Kind and version of the objects of an item that has several.
+fn list_of(item: &Item) -> Option<(&'static str, String)> {
+    match item {
+        Item::List(kind) => Some((kind.info().kind, kind.api_version())),
+        Item::Logs => Some(("Log", "meshdoctor.io/v1".to_owned())),
+        Item::Named { .. } | Item::ServerVersion | Item::CliVersion | Item::NodeFiles => None,
+    }
+}
+
 impl State {
     fn put(&mut self, bytes: &[u8]) -> io::Result<Place> {
         let begin = self.spool.len();
@@ -221,18 +231,15 @@ impl State {
 
     fn add(&mut self, request: &Request, object: &Value) -> io::Result<()> {
         let pages = self.items.entry(request.clone()).or_default();
-        match &request.item {
-            Item::List(kind) if pages.in_page == 0 => {
-                let info = kind.info();
+        match list_of(&request.item) {
+            Some((kind, version)) if pages.in_page == 0 => {
                 let begin = format!(
-                    "{{\"kind\":\"{}List\",\"apiVersion\":\"{}\",\"metadata\":{{}},\"items\":[\n",
-                    info.kind,
-                    kind.api_version()
+                    "{{\"kind\":\"{kind}List\",\"apiVersion\":\"{version}\",\"metadata\":{{}},\"items\":[\n"
                 );
                 pages.page.extend_from_slice(begin.as_bytes());
             }
-            Item::List(_) => pages.page.extend_from_slice(b",\n"),
-            _ => {}
+            Some(_) => pages.page.extend_from_slice(b",\n"),
+            None => {}
         }
         serde_json::to_writer(&mut pages.page, object)?;
         pages.in_page += 1;
@@ -246,7 +253,7 @@ impl State {
         let Some(pages) = self.items.get_mut(request).filter(|pages| pages.in_page > 0) else {
             return Ok(());
         };
-        let ending: &[u8] = if matches!(request.item, Item::List(_)) { b"\n]}\n" } else { b"\n" };
+        let ending: &[u8] = if list_of(&request.item).is_some() { b"\n]}\n" } else { b"\n" };
         pages.page.extend_from_slice(ending);
         pages.in_page = 0;
         let page = std::mem::take(&mut pages.page);

@@ -206,7 +206,7 @@ impl Dump {
                 }
                 None => Fetched::Missing { reason: Why::NotCaptured },
             },
-            Item::CliVersion | Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
+            Item::CliVersion | Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
         }
     }
 

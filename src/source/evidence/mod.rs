@@ -185,7 +185,7 @@ impl Source for Evidence {
                 }
                 together(outcomes)
             }
-            (Item::List(_) | Item::Named { .. }, parts) => self.union(parts, request, intake),
+            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, intake),
         }
     }
 

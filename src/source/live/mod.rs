@@ -97,8 +97,8 @@ impl Live {
                 }
                 Err(reason) => Fetched::Missing { reason },
             },
-            // Node evidence is laid over this source by another one.
-            Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
+            // Node evidence and logs are laid over this source by another one.
+            Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
         }
     }
 

@@ -1,0 +1,133 @@
+//! `cni-rbac-missing`: linkerd-cni's service account lacks rights that the plugin or the repair controller needs.
+
+use super::installers::{REPAIR, installers, none_seen, shown, subject};
+use super::refusals::everywhere;
+use super::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+use crate::model::objects::{Workload, meta::Meta};
+
+/// The account of a pod that names none.
+const DEFAULT_ACCOUNT: &str = "default";
+
+/// API group, resource, verb.
+type Right = (&'static str, &'static str, &'static str);
+
+/// What the plugin asks the API server for: the pod at every start, its namespace where it is meshed, the Service
+/// `kubernetes` where it is of the control plane.
+const PLUGIN: [Right; 3] = [("", "pods", "get"), ("", "namespaces", "get"), ("", "services", "get")];
+
+/// What the repair controller does.
+const CONTROLLER: [Right; 4] = [
+    ("", "pods", "list"),
+    ("", "pods", "watch"),
+    ("", "pods", "delete"),
+    ("events.k8s.io", "events", "create"),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let sets = installers(ctx)?;
+    if sets.is_empty() {
+        return Ok(none_seen(ctx));
+    }
+    // That a right is missing takes all of both.
+    let rights = (
+        ctx.every::<ClusterRole>(Kind::ClusterRole)?,
+        ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?,
+    );
+    let mut findings = Vec::new();
+    for set in sets {
+        let spec = &set.spec.template.spec;
+        let account = match spec.service_account_name.as_str() {
+            "" => DEFAULT_ACCOUNT,
+            name => name,
+        };
+        let holder = (set.metadata.namespace.as_str(), account);
+        let lacking = |wanted: &[Right]| -> Vec<String> {
+            wanted.iter().filter(|right| !may(rights, holder, **right)).map(in_words).collect()
+        };
+        let of_plugin = lacking(&PLUGIN);
+        if !of_plugin.is_empty() {
+            let message = "pods cannot start: linkerd-cni's service account may not read what the plugin asks the API server for when a pod starts";
+            let finding = finding(ctx, set, rights, message, &of_plugin, holder);
+            findings.push(finding.tie(everywhere("rbac-forbidden")));
+        }
+        let of_controller = lacking(&CONTROLLER);
+        if spec.container(REPAIR).is_some() && !of_controller.is_empty() {
+            let message = "the repair controller of linkerd-cni lacks rights: pods that started before the plugin was in place stay broken";
+            let finding = finding(ctx, set, rights, message, &of_controller, holder);
+            findings.push(finding.parameter(REPAIR).severity(Severity::Warning));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// `get pods`, `create events.events.k8s.io`.
+fn in_words((group, resource, verb): &Right) -> String {
+    if group.is_empty() { format!("{verb} {resource}") } else { format!("{verb} {resource}.{group}") }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    set: &Workload,
+    rights: (&[ClusterRole], &[ClusterRoleBinding]),
+    message: &str,
+    lacking: &[String],
+    (namespace, account): (&str, &str),
+) -> Finding {
+    let target = remedy::target(ctx);
+    let ask = lacking.first().map_or("get pods", String::as_str);
+    let remedy = Remedy::verified_by(format!(
+        "kubectl auth can-i {ask} -A --as system:serviceaccount:{namespace}:{account}"
+    ))
+    .run(
+        StepKind::ChartValue,
+        "Apply the chart again with the values that it has: it brings the ClusterRole, and a ClusterRoleBinding that names the namespace of the DaemonSet",
+        target.set_values(None, &[]),
+    );
+    ctx.finding(subject(set), message)
+        .evidence(Evidence::field(
+            shown(set),
+            "spec.template.spec.serviceAccountName",
+            format!("{account}, which no ClusterRoleBinding allows to {}", lacking.join(", ")),
+        ))
+        .evidences(bindings_of_the_chart(rights, namespace))
+        .remedy(remedy)
+}
+
+/// The bindings that look like the chart's, and what becomes of them.
+fn bindings_of_the_chart(
+    (roles, bindings): (&[ClusterRole], &[ClusterRoleBinding]),
+    namespace: &str,
+) -> Vec<Evidence> {
+    let is_charts =
+        |meta: &Meta| meta.name == "linkerd-cni" || meta.label("linkerd.io/cni-resource") == Some("true");
+    let found: Vec<Evidence> = bindings
+        .iter()
+        .filter(|binding| is_charts(&binding.metadata))
+        .map(|binding| {
+            let to: Vec<String> = binding
+                .subjects
+                .iter()
+                .map(|subject| format!("{} {}/{}", subject.kind, subject.namespace, subject.name))
+                .collect();
+            let to = if to.is_empty() { "nobody".to_owned() } else { to.join(", ") };
+            let elsewhere = binding.subjects.iter().all(|subject| subject.namespace != namespace);
+            let role = &binding.role_ref.name;
+            let object = format!("ClusterRoleBinding {}", binding.metadata.name);
+            match roles.iter().any(|known| known.metadata.name == *role) {
+                false => Evidence::field(object, "roleRef.name", format!("{role}, which does not exist")),
+                true if elsewhere => {
+                    Evidence::field(object, "subjects", format!("{to}; the DaemonSet is in {namespace}"))
+                }
+                true => Evidence::field(object, "roleRef.name", format!("{role}, given to {to}")),
+            }
+        })
+        .collect();
+    if found.is_empty() {
+        return vec![Evidence::other("ClusterRoleBindings", "none of linkerd-cni's")];
+    }
+    found
+}

@@ -1,0 +1,43 @@
+//! The DaemonSets of linkerd-cni as its checks see them. Nothing here judges.
+
+use crate::checks::{Context, Verdict};
+use crate::finding::{Subject, Tie};
+use crate::item::Kind;
+use crate::missing::Missing;
+use crate::model::cni;
+use crate::model::objects::Workload;
+
+/// The container that deletes pods which were made before the plugin was in place.
+pub(super) const REPAIR: &str = "repair-controller";
+
+/// The DaemonSets of linkerd-cni that are there, in any namespace. Reads `daemonsets.apps`.
+///
+/// # Errors
+/// DaemonSets could not be had.
+pub(super) fn installers<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Workload>, Missing> {
+    let sets = ctx.seen::<Workload>(Kind::DaemonSet)?;
+    Ok(sets.iter().filter(|set| cni::is_installer(set)).collect())
+}
+
+/// The verdict where none was seen: that it is not installed, if every DaemonSet was.
+pub(super) fn none_seen(ctx: &Context<'_>) -> Verdict {
+    match ctx.every::<Workload>(Kind::DaemonSet) {
+        Ok(_) => Verdict::not_applicable("linkerd-cni is not installed"),
+        Err(_) => Verdict::fine(),
+    }
+}
+
+/// A DaemonSet as a subject.
+pub(super) fn subject(set: &Workload) -> Subject {
+    Subject::object(Kind::DaemonSet, &set.metadata.namespace, &set.metadata.name)
+}
+
+/// How a DaemonSet is called in evidence.
+pub(super) fn shown(set: &Workload) -> String {
+    format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name)
+}
+
+/// What ties a cause on a node to the pods there whose traffic is not redirected.
+pub(super) fn not_redirected(node: &str) -> Tie {
+    Tie::Fact(format!("not redirected on {node}"))
+}

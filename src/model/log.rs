@@ -1,0 +1,207 @@
+//! Log texts that were given beside a cluster: the journal of a node, what a container wrote. This file owns their form,
+//! their limits and what is kept of them; it knows no cluster, and what a line means is for the knowledge and the checks.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::node;
+use super::objects::{Object, meta::Meta};
+
+/// So many bytes of one log are read, from its end.
+pub const MAX_RAW: usize = node::MAX_RAW_LOG;
+
+/// What makes a line of a container's log worth keeping, in lower case: what the installer, the validator and the repair
+/// controller write of trouble. What workloads write is nobody's business.
+const WORDS: [&str; 16] = [
+    "cni",
+    "nsenter",
+    "iptables",
+    "xtables",
+    "inotify",
+    "max_user_instances",
+    "validat",
+    "kubernetes_service_host",
+    "permission denied",
+    "writeable",
+    "read-only",
+    "job ids",
+    "os error",
+    "new file",
+    "connected",
+    "no such file",
+];
+
+/// Whose log it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogOf {
+    /// The journal of a node.
+    Node(String),
+    /// The log of a pod, or of one of its containers.
+    Pod {
+        /// Namespace.
+        namespace: String,
+        /// Pod.
+        pod: String,
+        /// The container, where it was said.
+        container: Option<String>,
+    },
+}
+
+impl LogOf {
+    /// Reads what `--logs` names: `NODE`, `NAMESPACE/POD` or `NAMESPACE/POD/CONTAINER`. `None`: it can be no such name.
+    pub fn parse(name: &str) -> Option<LogOf> {
+        let parts: Vec<&str> = name.split('/').collect();
+        let sound = parts.iter().all(|part| is_name(part));
+        match parts.as_slice() {
+            _ if !sound => None,
+            [node] => Some(LogOf::Node((*node).to_owned())),
+            [namespace, pod, container @ ..] if container.len() <= 1 => Some(LogOf::Pod {
+                namespace: (*namespace).to_owned(),
+                pod: (*pod).to_owned(),
+                container: container.first().map(|name| (*name).to_owned()),
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for LogOf {
+    /// As `--logs` takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LogOf::Node(node) => f.write_str(node),
+            LogOf::Pod { namespace, pod, container: None } => write!(f, "{namespace}/{pod}"),
+            LogOf::Pod { namespace, pod, container: Some(container) } => {
+                write!(f, "{namespace}/{pod}/{container}")
+            }
+        }
+    }
+}
+
+/// A name as Kubernetes takes it; everything else is refused.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    (1..=253).contains(&name.len())
+        && name.chars().all(plain)
+        && !name.starts_with(['-', '.'])
+        && !name.ends_with(['-', '.'])
+}
+
+/// A log in the form in which sources hand it over and bundles keep it: an object with a text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LogObject {
+    api_version: String,
+    kind: String,
+    metadata: LogMeta,
+    /// The lines.
+    pub text: String,
+    /// Whether something was cut for its size.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// `name` is the node, the pod or `POD/CONTAINER`; `namespace` is empty for nodes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct LogMeta {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    namespace: String,
+    name: String,
+}
+
+impl LogObject {
+    /// A log as it was given.
+    pub fn new(of: &LogOf, text: String, cut: bool) -> LogObject {
+        let metadata = match of {
+            LogOf::Node(node) => LogMeta { namespace: String::new(), name: node.clone() },
+            LogOf::Pod { namespace, pod, container } => LogMeta {
+                namespace: namespace.clone(),
+                name: container
+                    .as_ref()
+                    .map_or_else(|| pod.clone(), |container| format!("{pod}/{container}")),
+            },
+        };
+        LogObject { api_version: "meshdoctor.io/v1".to_owned(), kind: "Log".to_owned(), metadata, text, cut }
+    }
+
+    /// Whose it is; `None` when the names are none.
+    pub fn of(&self) -> Option<LogOf> {
+        let LogMeta { namespace, name } = &self.metadata;
+        let whole = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
+        LogOf::parse(&whole)
+    }
+
+    /// Redacted, only the lines that matter here, the last ones. Doing it twice changes nothing.
+    pub fn normalised(mut self) -> LogObject {
+        let of_node = matches!(self.of(), Some(LogOf::Node(_)));
+        let words: &[&str] = if of_node { &node::JOURNAL_WORDS } else { &WORDS };
+        let kept = node::filter_log(self.text.as_bytes(), words);
+        self.cut |= kept.cut;
+        self.text = String::from_utf8_lossy(&kept.bytes).into_owned();
+        self
+    }
+}
+
+/// A log, line by line.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(from = "LogObject")]
+pub struct Log {
+    metadata: Meta,
+    /// Whose it is; `None` when nobody can tell.
+    pub of: Option<LogOf>,
+    /// Its lines that were kept.
+    pub lines: Vec<String>,
+    /// Whether earlier ones were cut for its size.
+    pub cut: bool,
+}
+
+impl From<LogObject> for Log {
+    fn from(object: LogObject) -> Log {
+        let of = object.of();
+        let LogMeta { namespace, name } = object.metadata;
+        Log {
+            metadata: Meta { namespace, name, ..Meta::default() },
+            of,
+            lines: object.text.lines().map(str::to_owned).collect(),
+            cut: object.cut,
+        }
+    }
+}
+
+impl Object for Log {
+    fn key(&self) -> (&str, &str) {
+        (&self.metadata.namespace, &self.metadata.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_a_name_says_whose_log_it_is() {
+        for name in ["ip-10-0-1-12.ec2.internal", "shop/web-1", "shop/web-1/linkerd-network-validator"] {
+            assert_eq!(LogOf::parse(name).map(|of| of.to_string()).as_deref(), Some(name));
+        }
+        for name in ["", "a/b/c/d", "../x", "A", "a//b", "a/", "/a", "x y", "-x"] {
+            assert_eq!(LogOf::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_log_keeps_what_matters_without_tokens_and_survives_twice() {
+        let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
+        let of = LogOf::parse("linkerd-cni/linkerd-cni-x").expect("a pod");
+        let text = format!("order 17 paid\n/host/opt/cni/bin is non-writeable, failure\ncni token {token}\n");
+        let once = LogObject::new(&of, text, false).normalised();
+        assert!(
+            once.text.contains("non-writeable") && !once.text.contains("order") && !once.text.contains(token)
+        );
+        assert_eq!(once.clone().normalised(), once);
+        let json = serde_json::to_string(&once).expect("plain data");
+        let log: Log = serde_json::from_str(&json).expect("the same form");
+        assert_eq!((log.of, log.lines.len()), (Some(of), 2));
+    }
+}

@@ -1,0 +1,142 @@
+//! ClusterRoles and ClusterRoleBindings: who may do what in every namespace. Rights that hold in one namespace only are
+//! not read.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+
+/// A ClusterRole. Of an aggregated one the API server fills in the rules.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ClusterRole {
+    /// Name, labels.
+    pub metadata: Meta,
+    /// What it allows.
+    #[serde(deserialize_with = "nullable")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// One rule of a role.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PolicyRule {
+    /// API groups; the empty text is core, `*` is all.
+    #[serde(deserialize_with = "nullable")]
+    pub api_groups: Vec<String>,
+    /// Resources; `*` is all.
+    #[serde(deserialize_with = "nullable")]
+    pub resources: Vec<String>,
+    /// Where not empty, only objects of these names.
+    #[serde(deserialize_with = "nullable")]
+    pub resource_names: Vec<String>,
+    /// Verbs; `*` is all.
+    #[serde(deserialize_with = "nullable")]
+    pub verbs: Vec<String>,
+}
+
+impl PolicyRule {
+    /// Whether it allows something for objects of any name.
+    pub fn allows(&self, group: &str, resource: &str, verb: &str) -> bool {
+        let has = |list: &[String], wanted: &str| list.iter().any(|one| one == "*" || one == wanted);
+        self.resource_names.is_empty()
+            && has(&self.api_groups, group)
+            && has(&self.resources, resource)
+            && has(&self.verbs, verb)
+    }
+}
+
+/// A ClusterRoleBinding.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClusterRoleBinding {
+    /// Name, labels.
+    pub metadata: Meta,
+    /// The role that is given.
+    #[serde(deserialize_with = "nullable")]
+    pub role_ref: RoleRef,
+    /// To whom.
+    #[serde(deserialize_with = "nullable")]
+    pub subjects: Vec<RoleSubject>,
+}
+
+/// The role of a binding.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct RoleRef {
+    /// Its name: always a ClusterRole's.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+}
+
+/// One of those to whom a role is given.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct RoleSubject {
+    /// ServiceAccount, User or Group.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// The namespace of a ServiceAccount.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    /// Name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+}
+
+impl RoleSubject {
+    /// Whether a service account is meant, by name or by one of the groups that it is always in.
+    pub fn covers(&self, namespace: &str, account: &str) -> bool {
+        match self.kind.as_str() {
+            "ServiceAccount" => self.namespace == namespace && self.name == account,
+            "User" => self.name == format!("system:serviceaccount:{namespace}:{account}"),
+            "Group" => {
+                matches!(self.name.as_str(), "system:authenticated" | "system:serviceaccounts")
+                    || self.name.strip_prefix("system:serviceaccounts:") == Some(namespace)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a service account may do something in every namespace.
+pub fn may(
+    (roles, bindings): (&[ClusterRole], &[ClusterRoleBinding]),
+    (namespace, account): (&str, &str),
+    (group, resource, verb): (&str, &str, &str),
+) -> bool {
+    let bound = bindings.iter().filter(|b| b.subjects.iter().any(|s| s.covers(namespace, account)));
+    bound
+        .filter_map(|binding| roles.iter().find(|role| role.metadata.name == binding.role_ref.name))
+        .flat_map(|role| &role.rules)
+        .any(|rule| rule.allows(group, resource, verb))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_come_by_name_by_group_and_by_wildcard_and_not_for_single_names() {
+        let rule = |json: serde_json::Value| serde_json::from_value::<PolicyRule>(json).expect("a rule");
+        let any = rule(serde_json::json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}));
+        let one = rule(serde_json::json!({
+            "apiGroups": [""], "resources": ["pods"], "verbs": ["get"], "resourceNames": ["x"],
+        }));
+        assert!(any.allows("", "pods", "get") && !one.allows("", "pods", "get"));
+        let to = |kind: &str, namespace: &str, name: &str| RoleSubject {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        for (subject, covered) in [
+            (to("ServiceAccount", "linkerd-cni", "linkerd-cni"), true),
+            (to("ServiceAccount", "kube-system", "linkerd-cni"), false),
+            (to("User", "", "system:serviceaccount:linkerd-cni:linkerd-cni"), true),
+            (to("Group", "", "system:serviceaccounts:linkerd-cni"), true),
+            (to("Group", "", "system:serviceaccounts:other"), false),
+            (to("Group", "", "system:masters"), false),
+        ] {
+            assert_eq!(subject.covers("linkerd-cni", "linkerd-cni"), covered, "{subject:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Logs that are given beside or instead of a cluster (`--logs NAME=FILE`). This file reads them, from their end and no
+//! more than is bounded; what is kept of them is [`crate::model::log`]'s business.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::Fetched;
+use super::error::LoadError;
+use crate::model::log::{LogObject, LogOf, MAX_RAW};
+
+/// The path that means stdin.
+pub const STDIN: &str = "-";
+
+/// Logs by whose they are.
+#[derive(Debug, Default)]
+pub struct Logs {
+    texts: BTreeMap<LogOf, (String, bool)>,
+}
+
+impl Logs {
+    /// Reads what `--logs` was given; several files of one name (`--previous`) follow each other as given.
+    ///
+    /// # Errors
+    /// A name that is none, a file that cannot be read, is empty or is no text; stdin used twice.
+    pub fn open(given: &[(String, PathBuf)], stdin: impl Read) -> Result<Logs, LoadError> {
+        let mut stdin = Some(stdin);
+        let mut logs = Logs::default();
+        for (name, path) in given {
+            let flag = format!("--logs {name}={}", path.display());
+            let Some(of) = LogOf::parse(name) else {
+                return Err(LoadError::Usage(format!(
+                    "{flag}: {name:?} names neither a node nor a pod: NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
+                )));
+            };
+            let shown =
+                if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() };
+            let read = if path.as_os_str() == STDIN {
+                match stdin.take() {
+                    Some(stdin) => tail_of_stream(stdin),
+                    None => return Err(LoadError::Usage(format!("{flag}: stdin can be read only once"))),
+                }
+            } else {
+                tail_of_file(path)
+            };
+            let (bytes, cut) = read.map_err(|error| LoadError::Open { path: shown.clone(), error })?;
+            if let Some(reason) = no_text(&bytes) {
+                return Err(LoadError::Unreadable { path: shown, reason: reason.to_owned() });
+            }
+            let held = logs.texts.entry(of).or_default();
+            if !held.0.is_empty() && !held.0.ends_with('\n') {
+                held.0.push('\n');
+            }
+            held.0.push_str(&String::from_utf8_lossy(&bytes));
+            held.1 |= cut;
+        }
+        Ok(logs)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Each log as an object.
+    pub fn answer(&self, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        for (of, (text, cut)) in &self.texts {
+            let object = LogObject::new(of, text.clone(), *cut);
+            take(&serde_json::to_vec(&object).expect("a log is plain text"));
+        }
+        Fetched::Complete
+    }
+}
+
+/// Why it is no log.
+fn no_text(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [] => Some("nothing is in it: give the text of journalctl or kubectl logs"),
+        [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..] => {
+            Some("it is compressed: unpack it first, and give the text of journalctl or kubectl logs")
+        }
+        _ if bytes.contains(&0) => {
+            Some("it is no text: give what journalctl or kubectl logs prints, not the journal's own file")
+        }
+        _ => None,
+    }
+}
+
+fn tail_of_file(path: &Path) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = File::open(path)?;
+    let meta = file.metadata()?;
+    if meta.is_dir() {
+        return Err(io::Error::other("it is a folder: give the file of one log"));
+    }
+    if !meta.is_file() {
+        return tail_of_stream(file);
+    }
+    let over = meta.len().saturating_sub(MAX_RAW as u64);
+    file.seek(SeekFrom::Start(over))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_RAW as u64).read_to_end(&mut bytes)?;
+    Ok((whole_lines(bytes, over > 0), over > 0))
+}
+
+/// The end of something that cannot be rewound.
+fn tail_of_stream(mut input: impl Read) -> io::Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    let mut cut = false;
+    loop {
+        let read = input.by_ref().take(MAX_RAW as u64).read_to_end(&mut bytes)?;
+        if read == 0 {
+            return Ok((whole_lines(bytes, cut), cut));
+        }
+        if bytes.len() > MAX_RAW {
+            bytes.drain(..bytes.len() - MAX_RAW);
+            cut = true;
+        }
+    }
+}
+
+/// Not from the middle of a line.
+fn whole_lines(mut bytes: Vec<u8>, cut: bool) -> Vec<u8> {
+    if cut && let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
+        bytes.drain(..=at);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(given: &[(&str, &Path)], stdin: &[u8]) -> Result<Logs, LoadError> {
+        let given: Vec<_> =
+            given.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
+        Logs::open(&given, stdin)
+    }
+
+    #[test]
+    fn files_of_one_name_follow_each_other_and_stdin_counts_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.txt");
+        std::fs::write(&path, "one").expect("written");
+        let logs = open(&[("n1", &path), ("n1", Path::new("-"))], b"two\n").expect("logs");
+        let held = logs.texts.get(&LogOf::Node("n1".to_owned())).expect("the node's");
+        assert_eq!(held.0, "one\ntwo\n");
+        let twice = open(&[("n1", Path::new("-")), ("n2", Path::new("-"))], b"x").expect_err("twice");
+        assert!(twice.is_usage());
+    }
+
+    #[test]
+    fn what_is_no_log_is_named_with_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        for (bytes, part) in
+            [(&b""[..], "nothing"), (b"\x1F\x8B\x08", "compressed"), (b"LPKSHHRH\0\0", "no text")]
+        {
+            std::fs::write(&path, bytes).expect("written");
+            let error = open(&[("n1", &path)], b"").expect_err("no log").to_string();
+            assert!(error.contains(part) && error.contains("/x"), "{error}");
+        }
+        assert!(open(&[("n1", folder.path())], b"").is_err());
+        assert!(open(&[("n1", &folder.path().join("gone"))], b"").is_err());
+        assert!(open(&[("N 1", &path)], b"").expect_err("no name").is_usage());
+    }
+}
