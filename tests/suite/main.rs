@@ -13,6 +13,8 @@ mod cli;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;
+#[cfg(unix)]
+mod gather;
 mod generated;
 mod golden;
 mod honesty;

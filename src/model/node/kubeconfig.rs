@@ -65,8 +65,9 @@ struct User {
 
 /// Reads a raw kubeconfig found at `path` on the node.
 pub(super) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
-    let mut facts =
-        KubeconfigFacts { path: path.to_owned(), size: Some(content.len() as u64), ..Default::default() };
+    // A copy may come with its token masked already.
+    let size = crate::redact::original_len(content) as u64;
+    let mut facts = KubeconfigFacts { path: path.to_owned(), size: Some(size), ..Default::default() };
     match read(content) {
         Ok(raw) => fill(&mut facts, &raw),
         Err(why) => facts.parse_error = Some(why),

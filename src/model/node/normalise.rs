@@ -238,7 +238,7 @@ impl Work {
         }
     }
 
-    /// Facts taken here join those that were brought, which were taken on the node and know more.
+    /// Facts taken here join those that were brought, which were taken on the node and count first.
     fn facts(&mut self) {
         if self.read.is_empty() {
             return;
@@ -254,8 +254,10 @@ impl Work {
         };
         let read = std::mem::take(&mut self.read);
         for facts in read {
-            if !rows.iter().any(|row| row["path"].as_str() == Some(&facts.path)) {
-                rows.push(serde_json::to_value(&facts).expect("facts are plain strings and numbers"));
+            let taken = serde_json::to_value(&facts).expect("facts are plain strings and numbers");
+            match rows.iter_mut().find(|row| row["path"].as_str() == Some(&facts.path)) {
+                None => rows.push(taken),
+                Some(row) => complete(row, taken),
             }
         }
         self.insert_json(FACTS, &Value::Array(rows));
@@ -319,6 +321,22 @@ impl Work {
                 self.files.insert(META.to_owned(), redact::json_bytes(bytes).into_owned());
             }
             _ => self.insert_json(META, &Value::Object(meta)),
+        }
+    }
+}
+
+/// Adds what a copy says to a row that was brought and leaves it open: a shell can take the claims out of a token,
+/// and leaves the rest to be read from its copy, in which the token is masked.
+fn complete(row: &mut Value, taken: Value) {
+    let (Value::Object(row), Value::Object(taken)) = (row, taken) else { return };
+    let has_claims = row.get("tokenClaims").is_some_and(Value::is_object);
+    for (key, value) in taken {
+        if key == "tokenError" && has_claims {
+            continue;
+        }
+        let known = row.entry(key).or_insert(Value::Null);
+        if known.is_null() {
+            *known = value;
         }
     }
 }
