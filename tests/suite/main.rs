@@ -15,6 +15,7 @@ mod dumps;
 mod faults;
 #[cfg(unix)]
 mod gather;
+mod fuzz;
 mod generated;
 mod golden;
 mod honesty;
