@@ -1,0 +1,58 @@
+//! `node-evidence-outdated`: a node's files are of another time than what is judged with them.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::nodes::Nodes;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
+use crate::model::node::NodeSnapshot;
+
+/// How old files of a node may be before what they say may have changed.
+const OLD: SignedDuration = SignedDuration::from_hours(24);
+/// By how much the clocks of nodes may differ.
+const SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let nodes = Nodes::with_files(ctx)?;
+    let dated = nodes.snapshots().filter_map(|snapshot| Some((snapshot, snapshot.meta.collected_at?)));
+    let findings: Vec<Finding> = dated.filter_map(|(snapshot, taken)| of(ctx, snapshot, taken)).collect();
+    Ok(findings.into())
+}
+
+fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Finding> {
+    let age = ctx.now().duration_since(taken);
+    let (severity, message) = if age > OLD {
+        (
+            Severity::Info,
+            "the node's files were gathered more than a day before the rest: what is said of it may no longer be so",
+        )
+    } else if age < -SKEW {
+        (
+            Severity::Warning,
+            "the node's files are dated after the moment of judgement: a clock is wrong, or --at is, and what is said of \
+             the expiry of tokens there may be wrong with it",
+        )
+    } else {
+        return None;
+    };
+    let said = format!("{taken}, judged as of {}", ctx.now());
+    let file = Place::File {
+        node: snapshot.node.clone(),
+        file: "meta.json".to_owned(),
+        path: Some("collectedAt".to_owned()),
+        line: None,
+        column: None,
+    };
+    let remedy = Remedy::verified_by("meshdoctor check --only node-evidence-outdated");
+    let remedy = match severity {
+        Severity::Warning => remedy.step(
+            StepKind::Note,
+            "Compare the node's clock with the API server's, and give the time of the capture with --at where it is known",
+        ),
+        Severity::Error | Severity::Info => remedy,
+    };
+    let remedy =
+        remedy.step(StepKind::Note, "Gather the node's files again, and give the new ones with --nodes");
+    let finding = ctx.finding(Subject::node(&snapshot.node), message).severity(severity);
+    Some(finding.evidence(Evidence { place: file, said }).remedy(remedy))
+}
