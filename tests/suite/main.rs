@@ -13,9 +13,9 @@ mod cli;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;
+mod fuzz;
 #[cfg(unix)]
 mod gather;
-mod fuzz;
 mod generated;
 mod golden;
 mod honesty;
