@@ -274,6 +274,12 @@ impl NodeSnapshot {
             return KubeconfigLookup::NotLookedFor { path, why };
         }
         match self.exists(&path) {
+            // People leave kubeconfigs out of a copy that they hand on, since there is a token in them: only a listing
+            // shows that one was not there, or a copy that holds another.
+            Looked::Absent if self.index.is_none() && self.kubeconfigs.is_none() => {
+                let why = "a copy of its directory may well leave kubeconfigs out".to_owned();
+                KubeconfigLookup::NotLookedFor { path, why }
+            }
             Looked::Absent => KubeconfigLookup::Absent { path },
             Looked::Found(()) => {
                 KubeconfigLookup::NotLookedFor { path, why: "it is there, but was not read".to_owned() }
