@@ -61,6 +61,19 @@ pub struct Body {
     pub blocks: Vec<Block>,
 }
 
+/// Front matter, prose and blocks of a file without headings.
+///
+/// # Errors
+/// A file that is not the grammar, or has a heading.
+pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), MarkdownError> {
+    let (front, mut reader) = Reader::open(name, text)?;
+    let body = reader.body()?;
+    match reader.line() {
+        None => Ok((front, body)),
+        Some(heading) => reader.fail(format!("no heading is expected here: {heading:?}")),
+    }
+}
+
 /// Reads a file from top to bottom.
 pub(crate) struct Reader<'a> {
     file: String,

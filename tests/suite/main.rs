@@ -10,6 +10,7 @@ mod canary;
 mod cards;
 mod case;
 mod cli;
+mod corpus;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;
