@@ -59,15 +59,17 @@ fn folder() -> String {
 impl Front {
     /// The text of a base cluster, in which `$NAME$` stands for what the front matter says.
     fn base(&self, name: &str) -> Option<String> {
-        let text =
-            |name: &str| std::fs::read_to_string(format!("{}/bases/{name}.yaml", folder())).ok();
+        let text = |name: &str| std::fs::read_to_string(format!("{}/bases/{name}.yaml", folder())).ok();
         let whole = self.filled(&text(name)?, 0);
         let each = match name {
             "mesh" => text("node")?,
             "cni" => text("installer")?,
             _ => return Some(whole),
         };
-        Some((0..self.nodes.len()).fold(whole, |whole, at| format!("{whole}\n---\n{}", self.filled(&each, at))))
+        Some(
+            (0..self.nodes.len())
+                .fold(whole, |whole, at| format!("{whole}\n---\n{}", self.filled(&each, at))),
+        )
     }
 
     fn filled(&self, text: &str, at: usize) -> String {
@@ -95,8 +97,10 @@ fn read(name: &str) -> Set {
     let (expect, blocks): (Vec<_>, Vec<_>) =
         body.blocks.into_iter().partition(|block| block.content == BlockKind::Expect);
     let [expect] = expect.as_slice() else { panic!("{name}: exactly one `text expect` block") };
-    let scene = Scene::of(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
-    let mut set = Set { name: name.to_owned(), scene, expect: expect.text.lines().map(str::to_owned).collect() };
+    let scene =
+        Scene::of(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
+    let mut set =
+        Set { name: name.to_owned(), scene, expect: expect.text.lines().map(str::to_owned).collect() };
     for (node, host) in &front.nodes {
         if !front.bare.contains(node) {
             snapshot::complete(&mut set.scene.memory, node, host::named(host));
@@ -171,7 +175,8 @@ fn leaves_open(report: &Report, id: &str) -> bool {
 fn is_expected(said: &str, expected: &str) -> bool {
     let parts = |line: &str| {
         let (finding, causes) = line.split_once(" <- ").unwrap_or((line, ""));
-        let causes: BTreeSet<String> = causes.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        let causes: BTreeSet<String> =
+            causes.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
         (finding.to_owned(), causes)
     };
     let ((said, causes), (expected, must)) = (parts(said), parts(expected));
@@ -205,7 +210,11 @@ fn every_snapshot_of_the_corpus_can_be_read() {
         for files in &set.scene.memory.nodes {
             for (path, bytes) in &files.files {
                 let json = path.ends_with(".json") && !path.contains("net.d");
-                assert!(!json || serde_json::from_slice::<serde_json::Value>(bytes).is_ok(), "{}: {path}", set.name);
+                assert!(
+                    !json || serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
+                    "{}: {path}",
+                    set.name
+                );
             }
         }
     }

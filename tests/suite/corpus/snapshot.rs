@@ -61,9 +61,9 @@ fn dirs() -> Value {
 /// What the chart told the installer; the chart's default where it is not installed.
 fn setting(memory: &Memory, key: &str) -> String {
     let maps = memory.objects.get(&Kind::ConfigMap).into_iter().flatten();
-    let set = maps
-        .filter(|held| held.name == "linkerd-cni-config")
-        .find_map(|held| serde_json::from_slice::<Value>(&held.json).unwrap()["data"][key].as_str().map(str::to_owned));
+    let set = maps.filter(|held| held.name == "linkerd-cni-config").find_map(|held| {
+        serde_json::from_slice::<Value>(&held.json).unwrap()["data"][key].as_str().map(str::to_owned)
+    });
     let default = if key == "dest_cni_net_dir" { "/etc/cni/net.d" } else { "/opt/cni/bin" };
     set.unwrap_or_else(|| default.to_owned())
 }
@@ -150,7 +150,13 @@ fn index(files: &BTreeMap<String, Vec<u8>>, conf_dir: &str) -> Value {
     let facts: Vec<Value> = serde_json::from_slice(&files["cni/kubeconfig.facts.json"]).unwrap();
     for fact in facts {
         let (dir, name) = fact["path"].as_str().unwrap().rsplit_once('/').unwrap();
-        rows.push(row(dir, name, fact["mode"].as_str().unwrap_or("0600"), "2026-01-15T11:30:02Z", b"kubeconfig"));
+        rows.push(row(
+            dir,
+            name,
+            fact["mode"].as_str().unwrap_or("0600"),
+            "2026-01-15T11:30:02Z",
+            b"kubeconfig",
+        ));
     }
     Value::Array(rows)
 }
