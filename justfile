@@ -25,3 +25,7 @@ advisories:
 # The small, fast binary for a release.
 dist:
     cargo build --profile dist
+
+# The static binary that takes node snapshots, for x86-64 and, with the toolchain, arm64.
+node-snapshot:
+    scripts/build-node-snapshot.sh

@@ -20,6 +20,8 @@ pub mod knowledge;
 pub mod markdown;
 pub mod missing;
 pub mod model;
+#[cfg(target_os = "linux")]
+pub mod node_snapshot;
 pub mod policy;
 pub mod redact;
 pub mod render;

@@ -49,6 +49,8 @@ pub enum Command {
     Check(Box<Check>),
     /// Save everything that the checks need, redacted, as one file for a ticket or for later.
     Collect(Box<Collect>),
+    /// Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted.
+    NodeSnapshot(NodeSnapshot),
     /// Check an embedded cluster with a known failure; without a name, list them.
     Demo(Demo),
     /// List the checks.
@@ -202,6 +204,37 @@ pub struct Collect {
     pub selection: Selection,
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// `meshdoctor node-snapshot`.
+#[derive(Debug, Args)]
+pub struct NodeSnapshot {
+    /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output. NODE.tar.gz when not given.
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// The root of the node's file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a
+    /// pod that has the node's files there.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The node's name in the cluster; by default the one that the kubelet was given, else /etc/hostname.
+    #[arg(long, value_name = "NAME", env = "NODE_NAME")]
+    pub node: Option<String>,
+    /// The directory of CNI configuration, instead of what the container runtime says.
+    #[arg(long, value_name = "DIR", help_heading = "Directories")]
+    pub conf_dir: Option<String>,
+    /// A directory of plugin binaries, instead of what the container runtime says. Repeatable.
+    #[arg(long, value_name = "DIR", help_heading = "Directories")]
+    pub bin_dir: Vec<String>,
+    /// Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run
+    /// where the root is /.
+    #[arg(long, conflicts_with = "ask_plugin", help_heading = "Programs")]
+    pub no_run: bool,
+    /// Run the linkerd-cni binary of another root than / as well, to ask it for its versions.
+    #[arg(long, help_heading = "Programs")]
+    pub ask_plugin: bool,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// `meshdoctor demo`.

@@ -11,6 +11,7 @@ mod evidence;
 mod explain;
 mod interrupt;
 mod list;
+mod node_snapshot;
 mod output;
 mod progress;
 mod stop;
@@ -44,6 +45,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let outcome = match &cli.command {
         Command::Check(args) => check::run(args),
         Command::Collect(args) => collect::run(args),
+        Command::NodeSnapshot(args) => node_snapshot::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),

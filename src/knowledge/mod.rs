@@ -9,6 +9,7 @@ mod file;
 mod key;
 mod native_sidecar;
 mod nearest;
+mod node;
 mod platforms;
 mod range;
 mod releases;
@@ -28,6 +29,7 @@ pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
+pub use node::{Containerd, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Platform, Platforms, System};
 pub use range::ReleaseRange;
 pub use releases::{ChartDefault, Defect, GatewayApi, KubernetesRange, NotRecommended, ReleaseRow, Releases};
@@ -46,6 +48,7 @@ pub struct Knowledge {
     cni_plugin: Part<CniPlugin>,
     signatures: Part<Signatures>,
     platforms: Part<Platforms>,
+    node: Part<NodePlaces>,
 }
 
 impl Knowledge {
@@ -70,6 +73,7 @@ impl Knowledge {
                 CniPlugin::NAME,
                 Signatures::NAME,
                 Platforms::NAME,
+                NodePlaces::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -79,6 +83,7 @@ impl Knowledge {
             cni_plugin: Part::load(dir)?,
             signatures: Part::load(dir)?,
             platforms: Part::load(dir)?,
+            node: Part::load(dir)?,
         })
     }
 
@@ -121,5 +126,10 @@ impl Knowledge {
     /// `platforms.yaml`: directories and binaries by platform.
     pub fn platforms(&self) -> &Platforms {
         self.platforms.get()
+    }
+
+    /// `node.yaml`: where a node keeps what a snapshot of it reads.
+    pub fn node(&self) -> &NodePlaces {
+        self.node.get()
     }
 }

@@ -298,7 +298,7 @@ fn malformed(from: &str, path: &str, why: &str) -> Why {
 }
 
 /// Whether Kubernetes takes it as the name of a node; everything else is refused, since names become paths.
-fn is_node_name(name: &str) -> bool {
+pub(crate) fn is_node_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.len() <= 253
         && name.split('.').all(|label| {

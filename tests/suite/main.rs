@@ -22,6 +22,7 @@ mod golden;
 mod honesty;
 mod installs;
 mod matrix;
+mod node_snapshot;
 mod nodes;
 mod recordings;
 mod render;

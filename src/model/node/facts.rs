@@ -1,32 +1,43 @@
 //! The small JSON and text files of a snapshot as types: meta, directories, listing, binaries, host, runtime.
 //!
-//! Shapes only; reading them is the business of `parse`. An optional field that is not there is unknown.
+//! Shapes only; reading them, leniently, is the business of `parse`. Written they become the format itself, so that what
+//! is taken on a node and what is read of it are one definition. An optional field that is not there is unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::token::Claims;
 
 /// `meta.json`: where the snapshot comes from and what it lacks.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Meta {
     /// `node-snapshot/<n>`; `None` when the file is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    #[serde(rename = "nodeUID", skip_serializing_if = "Option::is_none")]
     pub node_uid: Option<String>,
     /// When the evidence was taken. Judge expiry against this, not against the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub collected_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub collector: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_root: Option<String>,
     /// Paths that could not be read, and why.
     pub errors: Vec<PathError>,
     /// Files of the snapshot that were cut.
     pub truncated: BTreeSet<String>,
     /// Files that exist on the node but were left out, by snapshot path.
+    #[serde(serialize_with = "left_out", skip_serializing_if = "BTreeMap::is_empty")]
     pub not_captured: BTreeMap<String, String>,
     /// Directories whose file names are all known although there is no `index.json` (a bare copy).
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub listed: BTreeSet<String>,
 }
 
@@ -50,7 +61,8 @@ pub struct PathError {
 }
 
 /// `cni/dirs.json`: which directories the runtime uses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Dirs {
     pub conf_dir: Option<String>,
     pub bin_dirs: Option<Vec<String>>,
@@ -61,29 +73,40 @@ pub struct Dirs {
     /// CRI-O's `cni_default_network`.
     pub cni_default_network: Option<String>,
     /// Directories that were looked at: path to whether it exists. One that is not here was not looked at.
+    #[serde(rename = "dirs", serialize_with = "looked_at")]
     pub looked_at: BTreeMap<String, bool>,
 }
 
 /// One row of `cni/index.json`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct IndexEntry {
     pub dir: String,
     pub name: String,
+    #[serde(rename = "type")]
     pub kind: FileKind,
     /// Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Octal, as text: `0644`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtime: Option<Timestamp>,
     /// Of the original bytes, lower-case hex.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub link_target: Option<String>,
 }
 
 /// What a directory entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FileKind {
     File,
     Symlink,
@@ -136,22 +159,29 @@ impl KubeconfigFacts {
 }
 
 /// `cni/bin.json`: the plugin binaries.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PluginBins {
     /// Sorted by directory and name.
     pub entries: Vec<BinEntry>,
     /// What the linkerd-cni binary answered to `CNI_COMMAND=VERSION`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub linkerd_cni_version: Option<VersionAnswer>,
 }
 
 /// One file of a plugin directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BinEntry {
     pub dir: String,
     pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtime: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
@@ -164,13 +194,15 @@ pub struct VersionAnswer {
 }
 
 /// `host/binaries.json`: what the runtime finds on its PATH.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HostBinaries {
     /// PATH of the runtime's process.
     pub runtime_path: Option<String>,
     /// `environ` (read from the process) or `default` (guessed).
     pub path_source: Option<String>,
     /// Every name that was looked for.
+    #[serde(serialize_with = "looked_for")]
     pub binaries: BTreeMap<String, Option<HostBinary>>,
     pub proxy_env: BTreeMap<String, String>,
 }
@@ -183,14 +215,17 @@ impl HostBinaries {
 }
 
 /// A binary that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostBinary {
     pub name: String,
     pub path: String,
     /// Where its symbolic links lead, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<String>,
     /// What `--version` printed; for iptables the parenthesis names the backend.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
 }
 
@@ -218,23 +253,26 @@ impl OsRelease {
 }
 
 /// `host/lsm.json`: security modules, as the file says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Lsm {
     pub selinux: Option<String>,
     pub apparmor: Option<String>,
 }
 
 /// `runtime/info.json`: what the runtime says of its own CNI state.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RuntimeInfo {
     pub name: Option<String>,
     pub version: Option<String>,
     /// containerd's `lastCNILoadStatus`: `OK`, or the error it met.
+    #[serde(rename = "lastCNILoadStatus")]
     pub last_cni_load_status: Option<String>,
     pub conf_dir: Option<String>,
     pub bin_dirs: Vec<String>,
     pub max_conf_num: Option<u64>,
     /// The files the runtime says it loaded.
+    #[serde(rename = "networks", serialize_with = "networks")]
     pub loaded_files: Vec<String>,
 }
 
@@ -255,4 +293,59 @@ pub struct Problem {
     /// 1-based, in bytes.
     pub column: Option<usize>,
     pub message: String,
+}
+
+/// Rows of the format from what is a map here.
+fn rows<S: Serializer, R: Serialize>(
+    rows: impl ExactSizeIterator<Item = R>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut sequence = to.serialize_seq(Some(rows.len()))?;
+    for row in rows {
+        sequence.serialize_element(&row)?;
+    }
+    sequence.end()
+}
+
+fn left_out<S: Serializer>(files: &BTreeMap<String, String>, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        path: &'a str,
+        why: &'a str,
+    }
+    rows(files.iter().map(|(path, why)| Row { path, why }), to)
+}
+
+fn looked_at<S: Serializer>(dirs: &BTreeMap<String, bool>, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        path: &'a str,
+        exists: bool,
+    }
+    rows(dirs.iter().map(|(path, exists)| Row { path, exists: *exists }), to)
+}
+
+fn looked_for<S: Serializer>(
+    binaries: &BTreeMap<String, Option<HostBinary>>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Row<'a> {
+        Found(&'a HostBinary),
+        Absent { name: &'a str, path: Option<&'a str> },
+    }
+    let row = |(name, found)| match found {
+        Some(binary) => Row::Found(binary),
+        None => Row::Absent { name, path: None },
+    };
+    rows(binaries.iter().map(|(name, found)| row((name.as_str(), found.as_ref()))), to)
+}
+
+fn networks<S: Serializer>(files: &[String], to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        file: &'a str,
+    }
+    rows(files.iter().map(|file| Row { file }), to)
 }

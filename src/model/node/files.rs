@@ -29,18 +29,18 @@ impl Default for Defaults {
 /// Where runtimes look unless told otherwise.
 pub(super) const DEFAULT_CONF_DIR: &str = "/etc/cni/net.d";
 /// Where multus looks for the networks it delegates to, unless told otherwise.
-pub(super) const DEFAULT_MULTUS_DIR: &str = "/etc/cni/multus/net.d";
+pub(crate) const DEFAULT_MULTUS_DIR: &str = "/etc/cni/multus/net.d";
 
 /// One CNI configuration file, bytes. containerd refuses larger ones.
-pub(super) const MAX_CONF: usize = 2 << 20;
+pub(crate) const MAX_CONF: usize = 2 << 20;
 /// All of them together, bytes.
-pub(super) const MAX_CONF_ALL: usize = 16 << 20;
+pub(crate) const MAX_CONF_ALL: usize = 16 << 20;
 /// How many of them.
-pub(super) const MAX_CONF_FILES: usize = 256;
+pub(crate) const MAX_CONF_FILES: usize = 256;
 /// A JSON file of the snapshot itself, bytes (a listing of a full plugin directory stays far below).
 pub(super) const MAX_FACTS: usize = 4 << 20;
 /// A small text file (`os-release`, `uname`), bytes; `modules.txt` may hold all of `modules.builtin`.
-pub(super) const MAX_TEXT: usize = 256 << 10;
+pub(crate) const MAX_TEXT: usize = 256 << 10;
 /// A log before it is filtered, bytes.
 pub(crate) const MAX_RAW_LOG: usize = 16 << 20;
 /// A log after it was filtered: bytes and lines.
@@ -52,7 +52,7 @@ pub(super) const MAX_ROWS: usize = 10_000;
 pub(super) const MAX_NOTES: usize = 64;
 
 /// A file name that can be shown and joined to a path.
-pub(super) fn is_plain_name(name: &str) -> bool {
+pub(crate) fn is_plain_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 255
         && name != "."
@@ -61,7 +61,7 @@ pub(super) fn is_plain_name(name: &str) -> bool {
 }
 
 /// An absolute directory without `.` and `..`.
-pub(super) fn is_plain_dir(dir: &str) -> bool {
+pub(crate) fn is_plain_dir(dir: &str) -> bool {
     dir.len() <= 1024 && dir.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_plain_name))
 }
 
@@ -71,7 +71,7 @@ fn is_bidi(c: char) -> bool {
 }
 
 /// `dir` as one path component of `cni/other/`.
-pub(super) fn escape_dir(dir: &str) -> String {
+pub(crate) fn escape_dir(dir: &str) -> String {
     dir.replace('/', "%2F")
 }
 
@@ -81,6 +81,17 @@ pub(super) fn unescape_dir(component: &str) -> String {
 }
 
 /// The extension as the runtimes see it: what follows the last dot, in exactly this spelling.
-pub(super) fn has_loadable_extension(name: &str) -> bool {
+pub(crate) fn has_loadable_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "conf" | "conflist" | "json"))
+}
+
+/// Words that make an inert file worth keeping.
+const MENTIONS: [&str; 3] = ["linkerd-cni", "multus", "cilium"];
+
+/// Is a file of a configuration directory kept: one that runtimes consider, or that speaks of what matters here?
+pub(crate) fn is_worth_copying(name: &str, content: &[u8]) -> bool {
+    let mentions = |word: &str| {
+        name.contains(word) || content.windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    has_loadable_extension(name) || MENTIONS.iter().any(|word| mentions(word))
 }

@@ -18,7 +18,7 @@ pub(super) fn os_release(text: &str) -> OsRelease {
 }
 
 /// Module names from lines of `/proc/modules`, `modules.builtin` or a plain list.
-pub(super) fn modules(text: &str) -> BTreeSet<String> {
+pub(crate) fn modules(text: &str) -> BTreeSet<String> {
     text.lines()
         .filter_map(|line| line.split_whitespace().next())
         .map(|word| {
@@ -40,7 +40,7 @@ pub(super) fn lsm(value: &Value) -> Lsm {
 }
 
 /// Both what this project's snapshot writes and the answer of `crictl info`, whose keys vary in case and depth.
-pub(super) fn runtime_info(value: &Value) -> RuntimeInfo {
+pub(crate) fn runtime_info(value: &Value) -> RuntimeInfo {
     let mut flat = Vec::new();
     flatten(value, 0, &mut flat);
     let find = |names: &[&str]| {

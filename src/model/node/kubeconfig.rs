@@ -16,7 +16,7 @@ const CONTEXT: &str = "linkerd-cni-context";
 const MAX_KUBECONFIG: usize = 1 << 20;
 
 /// Does a file look like a kubeconfig?
-pub(super) fn is_kubeconfig(name: &str, content: &[u8]) -> bool {
+pub(crate) fn is_kubeconfig(name: &str, content: &[u8]) -> bool {
     let has = |word: &[u8]| content.windows(word.len()).any(|window| window == word);
     name.to_ascii_lowercase().contains("kubeconfig")
         || has(b"clusters") && has(b"contexts") && has(b"users") && has(b"Config")
@@ -64,7 +64,7 @@ struct User {
 }
 
 /// Reads a raw kubeconfig found at `path` on the node.
-pub(super) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
+pub(crate) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
     // A copy may come with its token masked already.
     let size = crate::redact::original_len(content) as u64;
     let mut facts = KubeconfigFacts { path: path.to_owned(), size: Some(size), ..Default::default() };

@@ -40,5 +40,16 @@ pub use normalise::normalise;
 pub use runtime::{Runtime, RuntimeKind};
 pub use snapshot::{ConfFile, Content, KubeconfigLookup, NodeSnapshot};
 
+// What taking a snapshot shares with reading one: limits, names, what is kept of a file.
+#[cfg(target_os = "linux")]
+pub(crate) use {
+    files::{
+        DEFAULT_MULTUS_DIR, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_TEXT, escape_dir,
+        has_loadable_extension, is_plain_dir, is_plain_name, is_worth_copying,
+    },
+    host::{modules, runtime_info},
+    kubeconfig::{facts as kubeconfig_facts, is_kubeconfig},
+};
+
 #[cfg(test)]
 mod tests;

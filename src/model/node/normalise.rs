@@ -33,8 +33,6 @@ const JSON_FILES: [&str; 7] = [
 ];
 const TEXT_FILES: [&str; 3] = ["host/os-release", "host/uname", "host/modules.txt"];
 const LOGS: [&str; 2] = ["logs/runtime.txt", "logs/kubelet.txt"];
-/// Words that make an inert file worth keeping.
-const MENTIONS: [&str; 3] = ["linkerd-cni", "multus", "cilium"];
 
 /// Brings raw node evidence into the redacted snapshot format, version 1.
 pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
@@ -228,10 +226,7 @@ impl Work {
             return;
         }
         let clean = redact::json_bytes(bytes).into_owned();
-        let mentions = |word: &str| {
-            name.contains(word) || clean.windows(word.len()).any(|window| window == word.as_bytes())
-        };
-        if loadable || MENTIONS.iter().any(|word| mentions(word)) {
+        if files::is_worth_copying(name, &clean) {
             self.conf_bytes += bytes.len();
             self.conf_files += 1;
             self.files.insert(path.to_owned(), clean);

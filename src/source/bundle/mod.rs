@@ -23,6 +23,6 @@ mod writer;
 pub use manifest::{
     ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
 };
-pub use pack::{Form, SaveError};
+pub use pack::{Form, SaveError, ready, save, stream};
 pub use reader::Bundle;
 pub use writer::{Closing, Saved, Writer};

@@ -1,11 +1,12 @@
-//! Writes the files of a bundle as a folder or an archive, whole or not at all: under a temporary name beside the
-//! target, then renamed. Files are for their owner alone (mode 0600).
+//! Writes the files of a bundle or of a node snapshot as a folder or an archive, whole or not at all: under a temporary
+//! name beside the target, then renamed. Files are for their owner alone (mode 0600).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::{Compression, GzBuilder};
+use jiff::Timestamp;
 use tar::{EntryType, Header};
 
 use crate::source::spool::Blob;
@@ -107,6 +108,59 @@ impl Content {
             }
         }
     }
+}
+
+/// Finds out whether `path` can be written to, before anything is collected: the form that its name asks for.
+///
+/// # Errors
+/// The name says no form, something is in the way, or the folder cannot be written to.
+pub fn ready(path: &Path) -> Result<Form, SaveError> {
+    let form = Form::of(path)?;
+    if let Ok(mut entries) = fs::read_dir(path) {
+        match form {
+            Form::Folder if entries.next().is_some() => return Err(SaveError::NotEmpty(path.to_owned())),
+            Form::Folder => {}
+            Form::Tar | Form::TarGz | Form::TarZst => return Err(SaveError::IsFolder(path.to_owned())),
+        }
+    }
+    tempfile::tempfile_in(parent(path)).map_err(|error| SaveError::Write { path: path.to_owned(), error })?;
+    Ok(form)
+}
+
+/// Writes files that are in memory, as [`ready`] found out; how many bytes it became.
+///
+/// # Errors
+/// They could not be written; nothing is left of them.
+pub fn save(
+    path: &Path,
+    form: Form,
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    at: Timestamp,
+) -> Result<u64, SaveError> {
+    write(path, form, &contents(files), seconds(at))
+        .map_err(|error| SaveError::Write { path: path.to_owned(), error })
+}
+
+/// Writes files that are in memory to a stream, as `.tar.gz`.
+///
+/// # Errors
+/// The stream does not take them.
+pub fn stream<W: Write>(
+    out: W,
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    at: Timestamp,
+) -> io::Result<()> {
+    let gzip = GzBuilder::new().write(out, Compression::new(GZIP_LEVEL));
+    tar(gzip, &contents(files), seconds(at))?.finish()?.flush()
+}
+
+fn contents(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<(String, Content)> {
+    files.into_iter().map(|(path, bytes)| (path, Content::Bytes(bytes))).collect()
+}
+
+/// Seconds after 1970.
+pub(super) fn seconds(at: Timestamp) -> u64 {
+    u64::try_from(at.as_second()).unwrap_or(0)
 }
 
 /// The folder that a target lies in.

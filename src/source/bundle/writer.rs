@@ -2,7 +2,6 @@
 //! target appears under its name when it is whole, and not at all if anything fails or the run is interrupted.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -105,18 +104,9 @@ impl Writer {
     /// # Errors
     /// The name says no form, something is in the way, or the folder cannot be written to.
     pub fn create(path: &Path) -> Result<Writer, SaveError> {
-        let form = Form::of(path)?;
-        if let Ok(mut entries) = fs::read_dir(path) {
-            match form {
-                Form::Folder if entries.next().is_some() => return Err(SaveError::NotEmpty(path.to_owned())),
-                Form::Folder => {}
-                Form::Tar | Form::TarGz | Form::TarZst => return Err(SaveError::IsFolder(path.to_owned())),
-            }
-        }
-        let folder = parent(path);
-        tempfile::tempfile_in(folder).map_err(|error| SaveError::Write { path: path.to_owned(), error })?;
+        let form = pack::ready(path)?;
         let state = State {
-            spool: Spool::within(folder),
+            spool: Spool::within(parent(path)),
             items: BTreeMap::new(),
             ended: BTreeMap::new(),
             nodes: BTreeMap::new(),
@@ -138,7 +128,7 @@ impl Writer {
             return Err(SaveError::Content { path: self.path, what });
         }
         let nodes = state.nodes.len();
-        let seconds = u64::try_from(closing.captured_at.as_second()).unwrap_or(0);
+        let seconds = pack::seconds(closing.captured_at);
         let (files, objects) = state.files(closing);
         let bytes = pack::write(&self.path, self.form, &files, seconds)
             .map_err(|error| SaveError::Write { path: self.path.clone(), error })?;

@@ -2,6 +2,7 @@
 
 mod normal;
 mod questions;
+mod written;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,146 @@
+//! `meshdoctor node-snapshot`: what checks need to know of a node, taken on the node, in one file.
+
+use super::args::NodeSnapshot;
+use super::stop::Stop;
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn run(_: &NodeSnapshot) -> anyhow::Result<u8> {
+    let cause = "node-snapshot reads a Linux node, and this system is none";
+    Err(Stop::usage(cause, "run it on the node, or in a pod that has the node's files mounted").into())
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn run(args: &NodeSnapshot) -> anyhow::Result<u8> {
+    linux::run(args)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io::{self, IsTerminal};
+    use std::path::{Path, PathBuf};
+
+    use anyhow::Context;
+
+    use super::{NodeSnapshot, Stop};
+    use crate::cli::output;
+    use crate::exit;
+    use crate::node_snapshot::{self, NotTaken, Options, Taken};
+    use crate::source::bundle::{self, Form};
+
+    pub(super) fn run(args: &NodeSnapshot) -> anyhow::Result<u8> {
+        let to_stdout = args.output.as_deref() == Some(Path::new("-"));
+        if to_stdout && io::stdout().is_terminal() {
+            let cause = "-o - writes an archive, and standard output is a terminal";
+            return Err(Stop::usage(cause, "send it to a file or a pipe, or name a file with -o").into());
+        }
+        // Before anything is read: a name that cannot be written to is a mistake of the command line.
+        let named = args.output.as_deref().filter(|_| !to_stdout);
+        let form = named.map(bundle::ready).transpose().map_err(|error| {
+            Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
+        })?;
+        let options = options(args)?;
+        if !args.quiet && args.root.is_none() && options.root == Path::new(HOST) {
+            output::say("reads the node's files under /host; --root / would read the pod's own");
+        }
+        let taken = node_snapshot::take(&options).map_err(not_taken)?;
+        if !args.quiet {
+            account(&taken);
+        }
+        let node = taken.files.node.clone();
+        if to_stdout {
+            let stdout = io::stdout().lock();
+            bundle::stream(stdout, in_folder(taken), options.at).context("the archive was not written")?;
+            if !args.quiet {
+                next(&node, "FILE.tar.gz");
+            }
+            return Ok(exit::FINE);
+        }
+        let (path, form) = match (named, form) {
+            (Some(path), Some(form)) => (path.to_owned(), form),
+            _ => {
+                let path = PathBuf::from(format!("{node}.tar.gz"));
+                let form = bundle::ready(&path).map_err(|error| {
+                    Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
+                })?;
+                (path, form)
+            }
+        };
+        if path.is_file() && !args.quiet {
+            output::say(&format!("replaces {}, which was there", path.display()));
+        }
+        let files: Vec<(String, Vec<u8>)> = match form {
+            Form::Folder => taken.files.files.into_iter().collect(),
+            Form::Tar | Form::TarGz | Form::TarZst => in_folder(taken),
+        };
+        bundle::save(&path, form, files, options.at)?;
+        if !args.quiet {
+            next(&node, &path.display().to_string());
+        }
+        output::print(&format!("{}\n", path.display()))
+    }
+
+    /// Where a pod has the node's files by custom.
+    const HOST: &str = "/host";
+
+    fn options(args: &NodeSnapshot) -> anyhow::Result<Options> {
+        let in_pod = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+        let root = args.root.clone().unwrap_or_else(|| {
+            let host = in_pod && Path::new(HOST).join("etc").is_dir();
+            PathBuf::from(if host { HOST } else { "/" })
+        });
+        for dir in args.conf_dir.iter().chain(&args.bin_dir) {
+            if !node_snapshot::is_directory(dir) {
+                let cause = format!("{dir:?} is no absolute directory of a node");
+                return Err(Stop::usage(cause, "give it as the node has it: /etc/cni/net.d").into());
+            }
+        }
+        Ok(Options {
+            root,
+            node: args.node.clone().filter(|name| !name.is_empty()),
+            in_pod,
+            run: !args.no_run,
+            ask_plugin: args.ask_plugin,
+            conf_dir: args.conf_dir.clone(),
+            bin_dirs: args.bin_dir.clone(),
+            at: jiff::Timestamp::now(),
+        })
+    }
+
+    /// One line for everything that was read, and for everything that was not.
+    fn account(taken: &Taken) {
+        output::say(&format!("node {} (from {})", taken.files.node, taken.named_by));
+        for line in &taken.read {
+            output::say(&format!("read      {line}"));
+        }
+        for error in &taken.errors {
+            output::say(&format!("not read  {}: {}", error.path, error.error));
+        }
+    }
+
+    fn next(node: &str, path: &str) {
+        output::say(&format!("next      meshdoctor check --nodes {node}={path}"));
+    }
+
+    /// The files in a folder of the node's name, so that an archive unpacks into one.
+    fn in_folder(taken: Taken) -> Vec<(String, Vec<u8>)> {
+        let node = taken.files.node;
+        taken.files.files.into_iter().map(|(path, bytes)| (format!("{node}/{path}"), bytes)).collect()
+    }
+
+    fn not_taken(error: NotTaken) -> Stop {
+        let cause = error.to_string();
+        match error {
+            NotTaken::Root { .. } => {
+                Stop::could_not_run(cause, "give the folder that holds the node's /etc: --root DIR")
+            }
+            NotTaken::NoName | NotTaken::BadName { .. } => {
+                Stop::usage(cause, "say it as kubectl get nodes prints it: --node NAME")
+            }
+            NotTaken::Nothing { errors, .. } => {
+                let tried: Vec<String> =
+                    errors.iter().take(5).map(|error| format!("{}: {}", error.path, error.error)).collect();
+                Stop::could_not_run(cause, format!("tried {}", tried.join("; ")))
+            }
+        }
+    }
+}

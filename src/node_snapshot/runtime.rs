@@ -1,0 +1,222 @@
+//! Which container runtime the kubelet uses, and what that runtime is told about CNI: from the running processes, the
+//! kubelet's own settings and the configuration that is there, and from `crictl` where it can be asked. Where two
+//! runtimes are left, that is said, and neither is taken for the one.
+
+use std::path::Path;
+
+use super::notes::Notes;
+use super::process::{self, Process};
+use super::root::Root;
+use super::settings::{MAX_CONFIG, Settings, directory};
+use super::{Options, containerd, crictl, crio};
+use crate::knowledge::Knowledge;
+use crate::model::node::{RuntimeInfo, RuntimeKind};
+
+/// What is known of the node's runtime.
+#[derive(Debug)]
+pub(super) struct Runtime {
+    pub(super) settings: Settings,
+    /// Its process, where it can be seen.
+    pub(super) process: Option<Process>,
+    /// What is written as `runtime/info.json`; `None` when nothing is known of any runtime.
+    pub(super) info: Option<RuntimeInfo>,
+    /// Directories of CNI configuration of a runtime that may not be the kubelet's.
+    pub(super) other_conf_dirs: Vec<String>,
+}
+
+/// One runtime that is on the node.
+struct Candidate {
+    settings: Settings,
+    process: Option<Process>,
+    present: bool,
+    disabled: bool,
+    /// Why it counts, for the operator.
+    seen: String,
+}
+
+pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes: &mut Notes) -> Runtime {
+    let mut candidates: Vec<Candidate> =
+        [containerd_here(root, knowledge, notes), crio_here(root, knowledge, notes)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let endpoint = kubelet_endpoint(root, knowledge, notes);
+    let asked = if root.is_own() && options.run { crictl::ask(root, knowledge, notes) } else { None };
+    let places = knowledge.node();
+    let kind_of = |endpoint: &str| {
+        let file = endpoint.rsplit('/').next().unwrap_or(endpoint);
+        let has = |words: &[String]| words.iter().any(|word| file.contains(word.as_str()));
+        match () {
+            () if has(&places.crio.endpoints) => RuntimeKind::Crio,
+            () if has(&places.containerd.endpoints) => RuntimeKind::Containerd,
+            () => RuntimeKind::Unknown,
+        }
+    };
+    let told = asked.as_ref().and_then(|info| info.name.as_deref()).map(RuntimeKind::parse);
+    let wanted = endpoint.as_deref().map(kind_of).or(told).filter(|kind| *kind != RuntimeKind::Unknown);
+    if let Some(wanted) = wanted {
+        // What the kubelet says counts, also where nothing else of that runtime can be seen.
+        if candidates.iter().any(|candidate| candidate.settings.kind == wanted) {
+            candidates.retain(|candidate| candidate.settings.kind == wanted);
+        }
+    } else {
+        for keep in
+            [|c: &Candidate| !c.disabled, |c: &Candidate| c.process.is_some(), |c: &Candidate| c.present]
+        {
+            if candidates.iter().any(keep) && candidates.len() > 1 {
+                candidates.retain(keep);
+            }
+        }
+    }
+    let mut runtime = match candidates.len() {
+        0 => unknown(),
+        1 => certain(candidates.remove(0), notes),
+        _ => ambiguous(candidates, notes),
+    };
+    runtime.add(asked);
+    if let Some(dir) = options.conf_dir.as_deref().and_then(directory) {
+        runtime.settings.conf_dir = Some(dir);
+        runtime.settings.source = "flag";
+    }
+    if !options.bin_dirs.is_empty() {
+        runtime.settings.bin_dirs = Some(options.bin_dirs.iter().filter_map(|dir| directory(dir)).collect());
+    }
+    runtime
+}
+
+fn unknown() -> Runtime {
+    let settings = Settings {
+        kind: RuntimeKind::Unknown,
+        conf_dir: None,
+        bin_dirs: None,
+        max_conf_num: None,
+        default_network: None,
+        source: "default",
+    };
+    Runtime { settings, process: None, info: None, other_conf_dirs: Vec::new() }
+}
+
+fn certain(candidate: Candidate, notes: &mut Notes) -> Runtime {
+    let Candidate { settings, process, seen, disabled, .. } = candidate;
+    let name = name(settings.kind);
+    notes.read(format!("the runtime is {name}: {seen}"));
+    if disabled {
+        notes.error(
+            Path::new("/etc"),
+            format!("{name} is here with its CRI plugin switched off: a kubelet cannot use it"),
+        );
+    }
+    let info = RuntimeInfo { name: Some(name.to_owned()), ..RuntimeInfo::default() };
+    Runtime { settings, process, info: Some(info), other_conf_dirs: Vec::new() }
+}
+
+/// Two runtimes, and nothing says which one the kubelet uses: no rule of either is applied alone.
+fn ambiguous(candidates: Vec<Candidate>, notes: &mut Notes) -> Runtime {
+    let all: Vec<String> =
+        candidates.iter().map(|one| format!("{} ({})", name(one.settings.kind), one.seen)).collect();
+    let why =
+        format!("two runtimes are here, and nothing says which one the kubelet uses: {}", all.join(", "));
+    notes.error(Path::new("/run"), why);
+    let mut runtime = unknown();
+    let dirs: Vec<&String> = candidates.iter().filter_map(|one| one.settings.conf_dir.as_ref()).collect();
+    if dirs.len() == candidates.len() && dirs.windows(2).all(|pair| pair[0] == pair[1]) {
+        runtime.settings.conf_dir = dirs.first().map(|dir| (*dir).clone());
+        let mut bins: Vec<String> =
+            candidates.iter().flat_map(|one| one.settings.bin_dirs.iter().flatten().cloned()).collect();
+        bins.dedup();
+        runtime.settings.bin_dirs = Some(bins).filter(|bins| !bins.is_empty());
+    }
+    runtime.other_conf_dirs = dirs.into_iter().cloned().collect();
+    runtime
+}
+
+impl Runtime {
+    /// What the runtime itself said counts more than what its files say: they may be newer than it is.
+    fn add(&mut self, asked: Option<RuntimeInfo>) {
+        let Some(asked) = asked else { return };
+        if let Some(dir) = &asked.conf_dir {
+            self.settings.conf_dir = Some(dir.clone());
+            self.settings.source = "crictl";
+        }
+        if !asked.bin_dirs.is_empty() {
+            self.settings.bin_dirs = Some(asked.bin_dirs.clone());
+        }
+        self.settings.max_conf_num = asked.max_conf_num.or(self.settings.max_conf_num);
+        let known = self.info.take().and_then(|info| info.name);
+        self.info = Some(RuntimeInfo { name: asked.name.clone().or(known), ..asked });
+    }
+}
+
+fn name(kind: RuntimeKind) -> &'static str {
+    match kind {
+        RuntimeKind::Containerd => "containerd",
+        RuntimeKind::Crio => "cri-o",
+        RuntimeKind::Dockershim => "docker",
+        RuntimeKind::Unknown => "unknown",
+    }
+}
+
+fn containerd_here(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Candidate> {
+    let places = &knowledge.node().containerd;
+    let process = first_process(root, &places.processes);
+    let program = places.programs.iter().find(|path| root.has(path));
+    let found = containerd::configured(root, process.as_ref(), knowledge, notes);
+    let seen = seen(process.as_ref(), found.present, program)?;
+    let containerd::Configured { settings, disabled, present } = found;
+    Some(Candidate { settings, process, present, disabled, seen })
+}
+
+fn crio_here(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Candidate> {
+    let places = &knowledge.node().crio;
+    let process = first_process(root, &places.processes);
+    let program = places.programs.iter().find(|path| root.has(path));
+    let (settings, present) = crio::configured(root, process.as_ref(), knowledge, notes);
+    let seen = seen(process.as_ref(), present, program)?;
+    Some(Candidate { settings, process, present, disabled: false, seen })
+}
+
+fn first_process(root: &Root, names: &[String]) -> Option<Process> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    process::named(root, &names).into_iter().next()
+}
+
+/// What shows that a runtime is here at all.
+fn seen(process: Option<&Process>, configured: bool, program: Option<&String>) -> Option<String> {
+    match (process, configured, program) {
+        (Some(process), _, _) => Some(format!("process {}", process.pid)),
+        (None, true, _) => Some("its configuration is there".to_owned()),
+        (None, false, Some(program)) => Some(format!("{program} is there, without configuration")),
+        (None, false, None) => None,
+    }
+}
+
+/// The runtime's socket, as the kubelet was told of it.
+fn kubelet_endpoint(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<String> {
+    const FLAG: &str = "--container-runtime-endpoint";
+    let places = &knowledge.node().kubelet;
+    let process = first_process(root, &places.processes);
+    if let Some(endpoint) = process.as_ref().and_then(|process| process.flag(&[FLAG])) {
+        return Some(endpoint.to_owned());
+    }
+    let config = process.as_ref().and_then(|process| process.flag(&["--config"]));
+    let mut files: Vec<(&str, &str)> =
+        config.into_iter().map(|path| (path, "containerRuntimeEndpoint:")).collect();
+    files.extend(places.config_files.iter().map(|path| (path.as_str(), "containerRuntimeEndpoint:")));
+    files.extend(places.flag_files.iter().map(|path| (path.as_str(), FLAG)));
+    for (path, key) in files {
+        let path = Path::new(path);
+        let Some(content) = notes.unless_absent(path, root.read(path, MAX_CONFIG)) else { continue };
+        let text = String::from_utf8_lossy(&content.bytes);
+        let value = text.lines().filter(|line| !line.trim_start().starts_with('#')).find_map(|line| {
+            let rest = line.split_once(key)?.1;
+            let rest = rest.trim_start_matches(['=', ' ', '"', '\'']);
+            let value: String =
+                rest.chars().take_while(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
+            (!value.is_empty()).then_some(value)
+        });
+        if value.is_some() {
+            return value;
+        }
+    }
+    None
+}

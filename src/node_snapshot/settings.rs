@@ -1,0 +1,71 @@
+//! What a runtime is told about CNI: its directories and how it chooses. One form for containerd, CRI-O and `crictl`,
+//! and how a TOML file is read without a word of it ending up in a message.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::root::{Root, Unread};
+use crate::model::node::{RuntimeKind, is_plain_dir};
+
+/// One configuration file, bytes. Real ones have a few kilobytes.
+pub(super) const MAX_CONFIG: usize = 1 << 20;
+
+/// CNI settings of a runtime. What is `None` is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) kind: RuntimeKind,
+    pub(super) conf_dir: Option<String>,
+    pub(super) bin_dirs: Option<Vec<String>>,
+    pub(super) max_conf_num: Option<u64>,
+    pub(super) default_network: Option<String>,
+    /// `config.toml`, `crio.conf` or `default`; what the snapshot calls its source.
+    pub(super) source: &'static str,
+}
+
+/// A table that was read, or why not: it is not there, or it is broken.
+pub(super) fn table(root: &Root, path: &Path) -> Result<Table, TableError> {
+    let content = root.read(path, MAX_CONFIG)?;
+    let text = std::str::from_utf8(&content.bytes)
+        .map_err(|error| TableError::Broken(format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+    text.parse::<Table>().map_err(|error| {
+        // The error's own display quotes the file.
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+        TableError::Broken(format!("not TOML at line {line}, column {column}"))
+    })
+}
+
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TableError {
+    #[error("{0}")]
+    Unread(#[from] Unread),
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl TableError {
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self, TableError::Unread(Unread::Absent))
+    }
+}
+
+/// An absolute directory in the form that the snapshot uses: without a slash at its end.
+pub(super) fn directory(text: &str) -> Option<String> {
+    let clean = super::root::clean(Path::new(text)).to_str()?.to_owned();
+    (text.starts_with('/') && is_plain_dir(&clean)).then_some(clean)
+}
+
+/// The directories of an array of texts; `None` when it is no array, or empty.
+pub(super) fn directories(value: Option<&Value>) -> Option<Vec<String>> {
+    let dirs: Vec<String> = value?.as_array()?.iter().filter_map(|dir| directory(dir.as_str()?)).collect();
+    (!dirs.is_empty()).then_some(dirs)
+}
+
+/// A text that says something.
+pub(super) fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
+    table.get(key)?.as_str().filter(|text| !text.is_empty())
+}
