@@ -38,6 +38,9 @@ _meshdoctor() {
             meshdoctor,list)
                 cmd="meshdoctor__subcmd__list"
                 ;;
+            meshdoctor,node-snapshot)
+                cmd="meshdoctor__subcmd__node__subcmd__snapshot"
+                ;;
             meshdoctor,version)
                 cmd="meshdoctor__subcmd__version"
                 ;;
@@ -62,6 +65,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,list)
                 cmd="meshdoctor__subcmd__help__subcmd__list"
                 ;;
+            meshdoctor__subcmd__help,node-snapshot)
+                cmd="meshdoctor__subcmd__help__subcmd__node__subcmd__snapshot"
+                ;;
             meshdoctor__subcmd__help,version)
                 cmd="meshdoctor__subcmd__help__subcmd__version"
                 ;;
@@ -72,7 +78,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --help --version check collect demo list explain completions version help"
+            opts="-h -V --color --help --version check collect node-snapshot demo list explain completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -396,7 +402,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check collect demo list explain completions version help"
+            opts="check collect node-snapshot demo list explain completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -507,6 +513,20 @@ _meshdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        meshdoctor__subcmd__help__subcmd__node__subcmd__snapshot)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         meshdoctor__subcmd__help__subcmd__version)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -534,6 +554,48 @@ _meshdoctor() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table name json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__node__subcmd__snapshot)
+            opts="-o -q -h -V --output --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --conf-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bin-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

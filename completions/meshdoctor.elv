@@ -26,6 +26,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand node-snapshot 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
@@ -103,6 +104,23 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'meshdoctor;node-snapshot'= {
+            cand -o 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given'
+            cand --output 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given'
+            cand --root 'The root of the node''s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node''s files there'
+            cand --node 'The node''s name in the cluster; by default the one that the kubelet was given, else /etc/hostname'
+            cand --conf-dir 'The directory of CNI configuration, instead of what the container runtime says'
+            cand --bin-dir 'A directory of plugin binaries, instead of what the container runtime says. Repeatable'
+            cand --color 'When to use colour'
+            cand --no-run 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
+            cand --ask-plugin 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
+            cand -q 'Say nothing on standard error but errors'
+            cand --quiet 'Say nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'meshdoctor;demo'= {
             cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
             cand --output 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
@@ -154,6 +172,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help'= {
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand node-snapshot 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
@@ -164,6 +183,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;check'= {
         }
         &'meshdoctor;help;collect'= {
+        }
+        &'meshdoctor;help;node-snapshot'= {
         }
         &'meshdoctor;help;demo'= {
         }

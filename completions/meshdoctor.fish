@@ -32,6 +32,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Pri
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
@@ -99,6 +100,19 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disabl
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output. NODE.tar.gz when not given' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l root -d 'The root of the node\'s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node\'s files there' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l node -d 'The node\'s name in the cluster; by default the one that the kubelet was given, else /etc/hostname' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l conf-dir -d 'The directory of CNI configuration, instead of what the container runtime says' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l bin-dir -d 'A directory of plugin binaries, instead of what the container runtime says. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
@@ -136,11 +150,12 @@ always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check collect node-snapshot demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

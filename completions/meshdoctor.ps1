@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
+            [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
@@ -109,6 +110,24 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'meshdoctor;node-snapshot' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The root of the node''s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node''s files there')
+            [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'The node''s name in the cluster; by default the one that the kubelet was given, else /etc/hostname')
+            [CompletionResult]::new('--conf-dir', '--conf-dir', [CompletionResultType]::ParameterName, 'The directory of CNI configuration, instead of what the container runtime says')
+            [CompletionResult]::new('--bin-dir', '--bin-dir', [CompletionResultType]::ParameterName, 'A directory of plugin binaries, instead of what the container runtime says. Repeatable')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-run', '--no-run', [CompletionResultType]::ParameterName, 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /')
+            [CompletionResult]::new('--ask-plugin', '--ask-plugin', [CompletionResultType]::ParameterName, 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'meshdoctor;demo' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
@@ -165,6 +184,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;help' {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
+            [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
@@ -177,6 +197,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;collect' {
+            break
+        }
+        'meshdoctor;help;node-snapshot' {
             break
         }
         'meshdoctor;help;demo' {

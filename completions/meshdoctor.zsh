@@ -111,6 +111,27 @@ never\:"Never"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(node-snapshot)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output. NODE.tar.gz when not given]:PATH:_files' \
+'--output=[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output. NODE.tar.gz when not given]:PATH:_files' \
+'--root=[The root of the node'\''s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node'\''s files there]:DIR:_files' \
+'--node=[The node'\''s name in the cluster; by default the one that the kubelet was given, else /etc/hostname]:NAME:_default' \
+'--conf-dir=[The directory of CNI configuration, instead of what the container runtime says]:DIR:_default' \
+'*--bin-dir=[A directory of plugin binaries, instead of what the container runtime says. Repeatable]:DIR:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
+'--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
+'-q[Say nothing on standard error but errors]' \
+'--quiet[Say nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
 '*-o+[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
@@ -213,6 +234,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(node-snapshot)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -251,6 +276,7 @@ _meshdoctor_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
@@ -290,6 +316,7 @@ _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
@@ -334,6 +361,11 @@ _meshdoctor__subcmd__help__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help list commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__node-snapshot_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__node-snapshot_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help node-snapshot commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__version_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
@@ -343,6 +375,11 @@ _meshdoctor__subcmd__help__subcmd__version_commands() {
 _meshdoctor__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor list commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__node-snapshot_commands] )) ||
+_meshdoctor__subcmd__node-snapshot_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor node-snapshot commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__version_commands] )) ||
 _meshdoctor__subcmd__version_commands() {
