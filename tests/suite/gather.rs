@@ -48,11 +48,16 @@ fn kubeconfig() -> String {
     )
 }
 
-struct Root(tempfile::TempDir);
+pub(crate) struct Root(tempfile::TempDir);
 
 impl Root {
     fn new() -> Root {
         Root(tempfile::tempdir().unwrap())
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> String {
+        self.0.path().display().to_string()
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -74,7 +79,7 @@ impl Root {
 }
 
 /// A node with containerd and Amazon Linux 2023's programs, and the kubeconfigs of others.
-fn containerd() -> Root {
+pub(crate) fn containerd() -> Root {
     let root = Root::new();
     let kubeconfig = kubeconfig();
     root.file("etc/cni/net.d/05-cilium.conflist", &conflist("/etc/cni/net.d"), 0o644);
@@ -117,7 +122,7 @@ fn containerd() -> Root {
 }
 
 /// The shells of this machine, each as its command line.
-fn shells() -> Vec<Vec<&'static str>> {
+pub(crate) fn shells() -> Vec<Vec<&'static str>> {
     let all = [vec!["sh"], vec!["dash"], vec!["bash"], vec!["busybox", "sh"]];
     let works = |shell: &Vec<&str>| {
         let run =
@@ -132,7 +137,7 @@ fn shells() -> Vec<Vec<&'static str>> {
 }
 
 /// Runs the script as a pod does: from standard input.
-fn gather(shell: &[&str], arguments: &[&str]) -> Vec<u8> {
+pub(crate) fn gather(shell: &[&str], arguments: &[&str]) -> Vec<u8> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/platforms/gather-node.sh");
     let output = Command::new(shell[0])
         .args(&shell[1..])
@@ -147,11 +152,11 @@ fn gather(shell: &[&str], arguments: &[&str]) -> Vec<u8> {
 }
 
 /// What the node reader makes of it, and that it complains of nothing.
-fn read(tar: &[u8]) -> NodeSnapshot {
+pub(crate) fn read(name: &str, tar: &[u8]) -> NodeSnapshot {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("n1.tar");
+    let path = folder.path().join("it.tar");
     fs::write(&path, tar).unwrap();
-    let evidence = NodeEvidence::open(&[Given::Node { name: "n1".to_owned(), path }]).unwrap();
+    let evidence = NodeEvidence::open(&[Given::Node { name: name.to_owned(), path }]).unwrap();
     assert!(evidence.warnings().is_empty(), "{:?}", evidence.warnings());
     let cluster = collect_now(&evidence, &[Item::NodeFiles].into(), &Options::default(), None).cluster;
     assert!(cluster.node_trouble.is_empty(), "{:?}", cluster.node_trouble);
@@ -164,7 +169,7 @@ fn holds(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
-fn refuse_secrets(tar: &[u8]) {
+pub(crate) fn refuse_secrets(tar: &[u8]) {
     for secret in ["eyJ", SIGNATURE, PASSWORD] {
         assert!(!holds(tar, secret), "{secret} is in the archive");
     }
@@ -173,11 +178,11 @@ fn refuse_secrets(tar: &[u8]) {
 #[test]
 fn every_shell_brings_a_whole_snapshot_without_a_secret() {
     let root = containerd();
-    let place = root.0.path().display().to_string();
+    let place = root.place();
     for shell in shells() {
         let tar = gather(&shell, &["-r", &place, "-n", "n1"]);
         refuse_secrets(&tar);
-        let node = read(&tar);
+        let node = read("n1", &tar);
         assert!(node.meta.errors.is_empty(), "{shell:?}: {:?}", node.meta.errors);
         assert_eq!(node.conf_dir(), "/etc/cni/net.d");
         assert!(!node.conf_dir_is_assumed());
@@ -241,11 +246,11 @@ fn the_directories_of_openshift_are_found_in_its_configuration() {
     root.file("etc/cni/multus/net.d/ZZZ-linkerd-cni-kubeconfig", &kubeconfig(), 0o600);
     root.file("var/lib/cni/bin/linkerd-cni", "ELF", 0o755);
     root.file("usr/bin/nsenter", "ELF", 0o644);
-    let place = root.0.path().display().to_string();
+    let place = root.place();
     for shell in shells() {
         let tar = gather(&shell, &["-r", &place]);
         refuse_secrets(&tar);
-        let node = read(&tar);
+        let node = read("n1", &tar);
         let dirs = node.dirs.as_ref().unwrap();
         assert_eq!(dirs.conf_dir.as_deref(), Some("/etc/kubernetes/cni/net.d"));
         assert_eq!(dirs.bin_dirs.as_deref().unwrap(), ["/var/lib/cni/bin", "/usr/libexec/cni"]);
@@ -270,11 +275,11 @@ fn of_a_part_of_a_file_system_nothing_is_said_to_be_absent() {
     let root = Root::new();
     root.file("etc/cni/net.d/10-flannel.conflist", &conflist("/etc/cni/net.d"), 0o644);
     root.file("etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig", &kubeconfig(), 0o600);
-    let place = root.0.path().display().to_string();
+    let place = root.place();
     for shell in shells() {
         let tar = gather(&shell, &["-r", &place, "-c", "/etc/cni/net.d"]);
         refuse_secrets(&tar);
-        let node = read(&tar);
+        let node = read("n1", &tar);
         assert_eq!((node.conf_dir(), node.conf_dir_is_assumed()), ("/etc/cni/net.d", false));
         assert_eq!(node.lists("/etc/cni/multus/net.d"), None);
         for name in ["iptables", "nsenter"] {
@@ -298,11 +303,11 @@ fn what_cannot_be_told_is_named_and_not_made_up() {
     let odd = URL_SAFE_NO_PAD.encode(r#"{"kubernetes.io":{"pod":{"uid":"u","name":"p"}},"exp":5}"#);
     let other = kubeconfig().replace(&token(), &format!("eyJhIjoxfQ.{odd}.{SIGNATURE}"));
     root.file("etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig", &other, 0o600);
-    let place = root.0.path().display().to_string();
+    let place = root.place();
     for shell in shells() {
         let tar = gather(&shell, &["-r", &place]);
         refuse_secrets(&tar);
-        let node = read(&tar);
+        let node = read("n1", &tar);
         assert_eq!(node.lists("/etc/cni/net.d"), None, "a name is missing from the listing");
         let content = |name: &str| &node.conf_file(&format!("/etc/cni/net.d/{name}")).unwrap().content;
         assert!(matches!(content("07-dangling.conflist"), Content::NotCaptured(_)));
@@ -318,7 +323,7 @@ fn what_cannot_be_told_is_named_and_not_made_up() {
 #[test]
 fn through_a_terminal_it_comes_as_text() {
     let root = containerd();
-    let place = root.0.path().display().to_string();
+    let place = root.place();
     for shell in shells() {
         let text = String::from_utf8(gather(&shell, &["-t", "-r", &place])).unwrap();
         let inner: String = text
@@ -329,6 +334,6 @@ fn through_a_terminal_it_comes_as_text() {
             .collect();
         let tar = STANDARD.decode(inner).unwrap();
         refuse_secrets(&tar);
-        assert!(read(&tar).conf_file("/etc/cni/net.d/05-cilium.conflist").is_some(), "{shell:?}");
+        assert!(read("n1", &tar).conf_file("/etc/cni/net.d/05-cilium.conflist").is_some(), "{shell:?}");
     }
 }

@@ -24,6 +24,8 @@ mod installs;
 mod matrix;
 mod node_snapshot;
 mod nodes;
+#[cfg(unix)]
+mod platforms;
 mod recordings;
 mod render;
 mod retold;
