@@ -7,6 +7,7 @@
 //! finding is explained by that one, perhaps among others; `open ID` says that a check may not call this cluster fine.
 
 mod host;
+mod large;
 mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,6 +138,7 @@ fn subject(subject: &Subject) -> String {
     }
 }
 
+/// A finding as a line of an expectation.
 fn line(report: &Report, finding: &Finding) -> String {
     let subjects: BTreeSet<String> = finding.subjects.iter().map(subject).collect();
     let causes: BTreeSet<&str> = finding

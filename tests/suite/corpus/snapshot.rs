@@ -45,7 +45,8 @@ pub fn complete(memory: &mut Memory, node: &str, host: &Host) {
         files.entry(path.to_owned()).or_insert_with(|| value.to_string().into_bytes());
     };
     add("cni/kubeconfig.facts.json", facts.unwrap_or_else(|| json!([])));
-    let bins = bins(files, &text(&dirs["binDirs"][0]), installer.is_some().then_some(bin_dir.as_str()));
+    let plugin = installer.as_ref().map(|pod| (bin_dir.as_str(), version(pod)));
+    let bins = bins(files, &text(&dirs["binDirs"][0]), plugin);
     files.entry("cni/bin.json".to_owned()).or_insert_with(|| bins.to_string().into_bytes());
     let index = index(files, &text(&dirs["confDir"]));
     files.entry("cni/index.json".to_owned()).or_insert_with(|| index.to_string().into_bytes());
@@ -75,11 +76,15 @@ fn installer(memory: &Memory, node: &str) -> Option<Value> {
         .find(|pod| pod["metadata"]["labels"]["k8s-app"] == "linkerd-cni" && pod["spec"]["nodeName"] == node)
 }
 
+/// The plugin's version, by the tag of the installer's image.
+fn version(pod: &Value) -> Option<semver::Version> {
+    let image = pod["spec"]["containers"][0]["image"].as_str().unwrap();
+    image.rsplit_once(":v").and_then(|(_, tag)| tag.parse().ok())
+}
+
 /// The kubeconfig that the installer keeps: a fresh token of its own pod.
 fn facts(pod: &Value, node: &str, dir: &str) -> Value {
-    let image = pod["spec"]["containers"][0]["image"].as_str().unwrap();
-    let version = image.rsplit_once(":v").and_then(|(_, tag)| tag.parse::<semver::Version>().ok());
-    let bare = version.is_some_and(|version| version >= semver::Version::new(1, 6, 5));
+    let bare = version(pod).is_some_and(|version| version >= semver::Version::new(1, 6, 5));
     let host = if bare { "10.96.0.1" } else { "[10.96.0.1]" };
     json!({
         "path": format!("{dir}/ZZZ-linkerd-cni-kubeconfig"), "mode": "0600", "size": 2763, "mtime": "2026-01-15T11:30:02Z",
@@ -96,8 +101,12 @@ fn facts(pod: &Value, node: &str, dir: &str) -> Value {
     })
 }
 
-/// The plugin directory: what the configurations call, what every node has, and linkerd-cni where it is installed.
-fn bins(files: &BTreeMap<String, Vec<u8>>, dir: &str, installed_in: Option<&str>) -> Value {
+/// The plugin directory: what the configurations call, what every node has, and linkerd-cni where the chart puts it.
+fn bins(
+    files: &BTreeMap<String, Vec<u8>>,
+    dir: &str,
+    plugin: Option<(&str, Option<semver::Version>)>,
+) -> Value {
     let mut names: BTreeSet<String> =
         ["loopback", "host-local", "portmap", "bandwidth"].map(str::to_owned).into();
     for (_, bytes) in configurations(files) {
@@ -106,11 +115,15 @@ fn bins(files: &BTreeMap<String, Vec<u8>>, dir: &str, installed_in: Option<&str>
     names.remove("linkerd-cni");
     let row = |dir: &str, name: &str| json!({"dir": dir, "name": name, "size": 9_437_184, "mode": "0755", "mtime": "2026-01-02T08:00:00Z"});
     let mut rows: Vec<Value> = names.iter().map(|name| row(dir, name)).collect();
-    rows.extend(installed_in.map(|dir| row(dir, "linkerd-cni")));
-    let answer = json!({
-        "cniVersion": "1.1.0", "supportedVersions": ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"],
+    rows.extend(plugin.iter().map(|(dir, _)| row(dir, "linkerd-cni")));
+    let answer = plugin.map(|(_, version)| {
+        let mut spoken = vec!["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0"];
+        if version.is_none_or(|version| version >= semver::Version::new(1, 5, 1)) {
+            spoken.push("1.1.0");
+        }
+        json!({"cniVersion": spoken.last(), "supportedVersions": spoken})
     });
-    json!({"entries": rows, "linkerdCniVersion": if installed_in.is_some() { answer } else { Value::Null }})
+    json!({"entries": rows, "linkerdCniVersion": answer})
 }
 
 fn types(config: &Value, names: &mut BTreeSet<String>) {
