@@ -22,6 +22,7 @@ pub mod missing;
 pub mod model;
 #[cfg(target_os = "linux")]
 pub mod node_snapshot;
+pub mod node_log;
 pub mod policy;
 pub mod redact;
 pub mod render;

@@ -20,7 +20,7 @@ use super::values::{
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor never changes a cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not judged."
+    after_help = "meshdoctor never changes a cluster; 'collect --node-pods' alone adds pods, asks first, and deletes them. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not judged."
 )]
 pub struct Cli {
     /// What to do.
@@ -194,10 +194,12 @@ pub struct Reports {
 #[derive(Debug, Args)]
 pub struct Collect {
     /// Where to: FILE.tar.gz, FILE.tar.zst or a folder.
-    #[arg(short, long, value_name = "PATH")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub evidence: Evidence,
+    #[command(flatten)]
+    pub node_pods: NodePods,
     #[command(flatten)]
     pub connection: Connection,
     #[command(flatten)]
@@ -235,6 +237,31 @@ pub struct NodeSnapshot {
     /// Say nothing on standard error but errors.
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Reading nodes through pods.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Node pods")]
+pub struct NodePods {
+    /// Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods;
+    /// shows what it would create, and asks.
+    #[arg(long, conflicts_with = "bundle")]
+    pub node_pods: bool,
+    /// Only this node, ready or not. Repeatable; every Linux node when not given.
+    #[arg(long, value_name = "NAME", requires = "node_pods")]
+    pub node: Vec<String>,
+    /// The image of the pods; it must hold this version of meshdoctor on its PATH.
+    #[arg(long, value_name = "IMAGE", requires = "node_pods")]
+    pub node_image: Option<String>,
+    /// The namespace of the pods; it must admit pods that mount files of the node.
+    #[arg(long, value_name = "NAMESPACE", requires = "node_pods", default_value = "kube-system")]
+    pub node_namespace: String,
+    /// Create the pods without asking.
+    #[arg(long, requires = "node_pods")]
+    pub yes: bool,
+    /// Print the manifests of the pods, and do nothing.
+    #[arg(long, requires = "node_pods")]
+    pub dry_run: bool,
 }
 
 /// `meshdoctor demo`.

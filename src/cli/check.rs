@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Context;
 
 use super::args::{Check, FailOn, OnUnknown, Talk};
-use super::evidence::{self, Read};
+use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
@@ -49,7 +49,8 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     {
         items.insert(Item::List(Kind::Namespace));
     }
-    let read = evidence::read(&args.evidence, &args.connection, &args.talk, &items, args.save.as_deref())?;
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
     known_namespaces(args, &read.collected)?;
     examine(&Examination {
         checks: &checks,

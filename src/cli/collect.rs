@@ -1,33 +1,35 @@
 //! `meshdoctor collect`: everything that the checks need, redacted, in one bundle.
 
 use super::args::Collect;
-use super::{check, evidence, output};
+use super::evidence::{self, Way};
+use super::stop::Stop;
+use super::{check, live, output};
 use crate::exit;
+use crate::item::Item;
 use crate::missing::Missing;
+use crate::model::cluster::Cluster;
 use crate::policy::{self, Policy};
-use crate::source::{Fetched, Why};
+use crate::source::{Fetched, Request, Why};
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy =
         Policy { only: args.selection.only.clone(), skip: args.selection.skip.clone(), ..Policy::default() };
     let checks = check::select(&policy)?;
-    let items = policy::run_items(&checks);
-    let read = evidence::read(&args.evidence, &args.connection, &args.talk, &items, Some(&args.output))?;
+    let mut items = policy::run_items(&checks);
+    let node_pods = Some(&args.node_pods).filter(|flags| flags.node_pods);
+    if node_pods.is_some() {
+        items.insert(Item::NodeFiles);
+    }
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods };
+    let Some(path) = args.output.as_deref().filter(|_| !args.node_pods.dry_run) else {
+        return live::dry_run(&way).map(|()| exit::FINE);
+    };
+    let read = evidence::read(&way, &args.talk, &items, Some(path))?;
     if let Some(trouble) = read.save_trouble {
         return Err(trouble.context("the bundle was not saved"));
     }
     let cluster = &read.collected.cluster;
-    let mut missing = Vec::new();
-    for (_, answer) in cluster.answers() {
-        let reasons = match &answer.fetched {
-            Fetched::Complete => continue,
-            Fetched::Partial { reasons } => reasons.clone(),
-            // Nobody gave any: not everybody has to.
-            Fetched::Missing { reason: Why::NotOffered } => continue,
-            Fetched::Missing { reason } => vec![reason.clone()],
-        };
-        missing.extend(reasons.into_iter().map(|why| Missing::whole(answer.request.clone(), why)));
-    }
+    let missing = missing(cluster);
     if !args.talk.quiet {
         let nodes = cluster.nodes.as_ref().map_or(0, Vec::len);
         output::say(&format!(
@@ -42,7 +44,34 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
             output::say(&format!("not collected: {gap}\n  {}", gap.close()));
         }
     }
-    output::print(&format!("{}\n", args.output.display()))?;
+    output::print(&format!("{}\n", path.display()))?;
+    if read.pods_left {
+        // What is left, and the command that deletes it, were said where it was found.
+        return Err(Stop::could_not_run(
+            "the bundle is whole, but pods are left in the cluster",
+            "delete them: the command is above",
+        )
+        .into());
+    }
     let asked_for = missing.iter().any(Missing::was_asked_for);
     Ok(if asked_for { exit::NOT_JUDGED } else { exit::FINE })
+}
+
+/// Everything that was asked for and did not come.
+fn missing(cluster: &Cluster) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    for (_, answer) in cluster.answers() {
+        let reasons = match &answer.fetched {
+            Fetched::Complete => continue,
+            Fetched::Partial { reasons } => reasons.clone(),
+            // Nobody gave any: not everybody has to.
+            Fetched::Missing { reason: Why::NotOffered } => continue,
+            Fetched::Missing { reason } => vec![reason.clone()],
+        };
+        missing.extend(reasons.into_iter().map(|why| Missing::whole(answer.request.clone(), why)));
+    }
+    let nodes = cluster.nodes.as_ref().err().filter(|why| why.was_asked_for());
+    let nodes = nodes.into_iter().chain(&cluster.node_trouble);
+    missing.extend(nodes.map(|why| Missing::whole(Request::of(Item::NodeFiles), why.clone())));
+    missing
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::args::{Connection, Evidence, Talk};
+use super::args::{Connection, Evidence, NodePods, Talk};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::values::{CliVersionArg, CompleteArg, NodesArg};
@@ -17,6 +17,16 @@ use crate::source::logs::{Logs, STDIN};
 use crate::source::nodes::{Given, NodeEvidence};
 use crate::source::{Completeness, Origin, Source};
 
+/// The way to the evidence, as the flags name it.
+pub(super) struct Way<'a> {
+    /// Which cluster, bundle and nodes.
+    pub(super) evidence: &'a Evidence,
+    /// How to reach the cluster.
+    pub(super) connection: &'a Connection,
+    /// Whether nodes are read by pods.
+    pub(super) node_pods: Option<&'a NodePods>,
+}
+
 /// What was read.
 pub(super) struct Read {
     /// The evidence.
@@ -25,24 +35,27 @@ pub(super) struct Read {
     pub(super) origin: Origin,
     /// Why it could not be saved, where that was asked for.
     pub(super) save_trouble: Option<anyhow::Error>,
+    /// Whether pods that read nodes could not be deleted; that was said already.
+    pub(super) pods_left: bool,
 }
 
 /// Everything that reading depends on.
-struct Reading<'a> {
-    items: &'a BTreeSet<Item>,
-    options: Options,
-    talk: &'a Talk,
+pub(super) struct Reading<'a> {
+    pub(super) items: &'a BTreeSet<Item>,
+    pub(super) options: Options,
+    pub(super) talk: &'a Talk,
     save: Option<&'a Path>,
 }
 
 /// Reads `items` from the source that the flags name.
 pub(super) fn read(
-    evidence: &Evidence,
-    connection: &Connection,
+    way: &Way<'_>,
     talk: &Talk,
     items: &BTreeSet<Item>,
     save: Option<&Path>,
 ) -> anyhow::Result<Read> {
+    let evidence = way.evidence;
+    let live = evidence.live || way.node_pods.is_some();
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
     let cli_version = match &evidence.linkerd_cli {
@@ -70,7 +83,7 @@ pub(super) fn read(
         cli_version,
         at: evidence.at,
     };
-    if offline || !(evidence.nodes.is_empty() || evidence.live) {
+    if offline || !(evidence.nodes.is_empty() || live) {
         super::interrupt::ends_with_a_document();
     }
     let nodes = nodes(evidence, talk)?;
@@ -88,11 +101,11 @@ pub(super) fn read(
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
     let reading = Reading { items: &items, options, talk, save };
-    if !evidence.live && (nodes.is_some() || logs.is_some()) {
+    if !live && (nodes.is_some() || logs.is_some()) {
         let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs);
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
     }
-    live(&reading, evidence, connection, (nodes, logs))
+    super::live::read(&reading, way, nodes, logs)
 }
 
 /// The node evidence of `--nodes`, if any was given.
@@ -143,7 +156,7 @@ fn captured(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Captured> {
     Ok(captured)
 }
 
-fn warn(warnings: &[String], talk: &Talk) {
+pub(super) fn warn(warnings: &[String], talk: &Talk) {
     if !talk.quiet {
         for warning in warnings {
             super::output::say(&format!("warning: {}", crate::redact::text(warning)));
@@ -162,7 +175,7 @@ fn load(error: LoadError) -> anyhow::Error {
 }
 
 /// Opens the bundle to save into, reads, and closes it.
-fn finish(
+pub(super) fn finish(
     reading: &Reading<'_>,
     cluster: Option<String>,
     read: impl FnOnce(Option<&dyn Saver>, &Progress) -> anyhow::Result<(Collected, Origin)>,
@@ -182,7 +195,7 @@ fn finish(
         let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
         writer.finish(Closing::of(&collected, cluster, cli)).err().map(anyhow::Error::new)
     });
-    Ok(Read { collected, origin, save_trouble })
+    Ok(Read { collected, origin, save_trouble, pods_left: false })
 }
 
 /// Reads from a source that never waits for a network.
@@ -195,73 +208,4 @@ fn run<S: Source>(
     let collected =
         futures::executor::block_on(collect(source, reading.items, &reading.options, saver, progress));
     Ok((collected, source.origin()))
-}
-
-#[cfg(not(feature = "live"))]
-fn live(
-    _: &Reading<'_>,
-    _: &Evidence,
-    _: &Connection,
-    _: (Option<NodeEvidence>, Option<Logs>),
-) -> anyhow::Result<Read> {
-    let cause = "this meshdoctor is built without access to clusters";
-    Err(Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes").into())
-}
-
-#[cfg(feature = "live")]
-fn live(
-    reading: &Reading<'_>,
-    evidence: &Evidence,
-    connection: &Connection,
-    (nodes, logs): (Option<NodeEvidence>, Option<Logs>),
-) -> anyhow::Result<Read> {
-    use anyhow::Context;
-
-    use crate::source::live::{Cli, Connect, Live};
-
-    let began = std::time::Instant::now();
-    let connect = Connect {
-        kubeconfig: connection.kubeconfig.clone(),
-        context: connection.context.clone(),
-        as_user: connection.as_user.clone(),
-        as_groups: connection.as_group.clone(),
-        request_timeout: connection.request_timeout,
-        disable_compression: connection.disable_compression,
-        deadline: connection.timeout.map(|limit| began + limit),
-        cli: match &evidence.linkerd_cli {
-            None => Cli::OnPath,
-            Some(CliVersionArg::None) => Cli::None,
-            Some(CliVersionArg::Path(path)) => Cli::At(path.clone()),
-            Some(CliVersionArg::Version(version)) => Cli::Given(version.clone()),
-        },
-        ..Connect::default()
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("the system gives no threads")?;
-    let result = finish(reading, None, |saver, progress| {
-        let work = async {
-            let live = Live::connect(connect).await.map_err(|error| {
-                let (cause, next) = (error.to_string(), error.next_step());
-                if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
-            })?;
-            let source = Layered::new(live, nodes).with_logs(logs);
-            let collected = collect(&source, reading.items, &reading.options, saver, progress).await;
-            progress.traffic(&source.base().traffic());
-            Ok((collected, source.origin()))
-        };
-        runtime.block_on(async {
-            tokio::select! {
-                done = work => done,
-                _ = tokio::signal::ctrl_c() => {
-                    Err(Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again").into())
-                }
-            }
-        })
-    });
-    // A credential plugin or a read that hangs must not hold the exit up.
-    runtime.shutdown_background();
-    result
 }

@@ -11,9 +11,14 @@ mod evidence;
 mod explain;
 mod interrupt;
 mod list;
+mod live;
+#[cfg(feature = "live")]
+mod node_pods;
 mod node_snapshot;
 mod output;
 mod progress;
+#[cfg(feature = "live")]
+mod signals;
 mod stop;
 mod values;
 mod version;

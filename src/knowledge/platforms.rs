@@ -106,6 +106,18 @@ struct Dirs {
     bin_dir: String,
 }
 
+/// How a node that is no machine of its own is told.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct VirtualNode {
+    title: String,
+    label: Option<String>,
+    value: Option<String>,
+    taint: Option<String>,
+    #[allow(dead_code, reason = "for whoever reads the file")]
+    source: String,
+}
+
 /// The tables of systems and platforms.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -115,9 +127,23 @@ pub struct Platforms {
     systems: Vec<System>,
     platforms: Vec<Platform>,
     default: Dirs,
+    virtual_nodes: Vec<VirtualNode>,
 }
 
 impl Platforms {
+    /// What plays the node, if it is no machine of its own; by its labels and the keys of its taints.
+    pub fn virtual_node<'a>(
+        &self,
+        label: impl Fn(&str) -> Option<&'a str>,
+        taint: impl Fn(&str) -> bool,
+    ) -> Option<&str> {
+        let labelled = |row: &VirtualNode| {
+            row.label.as_deref().and_then(&label).is_some_and(|value| row.value.as_deref() == Some(value))
+        };
+        let tainted = |row: &VirtualNode| row.taint.as_deref().is_some_and(&taint);
+        self.virtual_nodes.iter().find(|row| labelled(row) || tainted(row)).map(|row| row.title.as_str())
+    }
+
     /// The system by `ID` and `VERSION_ID` of os-release.
     pub fn system_by_os_release(&self, id: &str, version: Option<&str>) -> Option<&System> {
         self.systems.iter().find(|row| {

@@ -15,6 +15,7 @@ use super::spool::Blob;
 use super::{Fetched, Intake, Origin, Request, Source, Why};
 use crate::item::Item;
 use crate::model::node::NodeFiles;
+use crate::node_log::{self, Held, LogError};
 
 /// So many bytes of one file are read; the node model keeps fewer, and says what it cut.
 pub const MAX_FILE: u64 = (16 << 20) + 1;
@@ -79,8 +80,7 @@ impl NodeEvidence {
                         return Err(LoadError::Usage(why));
                     }
                     let tree = without_single_folder(tree(path, &mut budget)?);
-                    evidence.node(name, &shown, &tree);
-                    evidence.notes(&shown, &tree);
+                    evidence.add_node(name, &shown, &tree);
                 }
                 Given::Several(path) => {
                     let tree = tree(path, &mut budget)?;
@@ -96,6 +96,22 @@ impl NodeEvidence {
             return Err(LoadError::Unreadable { path: evidence.name, reason });
         }
         Ok(evidence)
+    }
+
+    /// No evidence yet, for what comes from nodes by another way than a path.
+    pub fn from(name: &str) -> NodeEvidence {
+        NodeEvidence { name: name.to_owned(), ..NodeEvidence::default() }
+    }
+
+    /// Adds one node's files; `from` says where they come from.
+    pub fn add_node(&mut self, node: &str, from: &str, tree: &Tree) {
+        self.node(node, from, tree);
+        self.notes(from, tree);
+    }
+
+    /// Notes a node that was asked for its files and did not give them: a gap in what is known.
+    pub fn add_trouble(&mut self, why: Why) {
+        self.trouble.push(why);
     }
 
     /// What is worth a warning.
@@ -145,8 +161,7 @@ impl NodeEvidence {
             nodes => nodes,
         };
         if let Some(node) = tree.files.get("meta.json").and_then(|meta| Meta::read(meta).node) {
-            self.node(&node, path, &tree);
-            self.notes(path, &tree);
+            self.add_node(&node, path, &tree);
             return Ok(());
         }
         let folders: BTreeSet<&str> =
@@ -169,13 +184,18 @@ impl NodeEvidence {
                 Some(node) => match archive::unpack(blob, budget) {
                     Ok(Unpacked::Tree(tree)) => {
                         let tree = without_single_folder(tree);
-                        self.node(node, &place, &tree);
-                        self.notes(&place, &tree);
+                        self.add_node(node, &place, &tree);
                     }
                     Ok(Unpacked::Plain(..)) => self.trouble.push(malformed(path, file, "it is no archive")),
                     Err(error) => self.trouble.push(malformed(path, file, &error.to_string())),
                 },
-                None => self.warnings.push(format!("{place}: it is in no node's folder, and is ignored")),
+                None => match logged(blob) {
+                    Some(Ok(held)) => self.add_node(&held.node, &place, &held.tree),
+                    Some(Err(error)) => self.trouble.push(malformed(path, file, &error.to_string())),
+                    None => {
+                        self.warnings.push(format!("{place}: it is in no node's folder, and is ignored"));
+                    }
+                },
             }
         }
         self.notes(path, &tree);
@@ -317,10 +337,24 @@ fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
     }
     match archive::unpack(&Blob::file(path).map_err(open)?, budget).map_err(open)? {
         Unpacked::Tree(tree) => Ok(tree),
-        Unpacked::Plain(..) => {
+        Unpacked::Plain(blob, _) => {
+            let unreadable = |reason| LoadError::Unreadable { path: path.display().to_string(), reason };
+            match logged(&blob) {
+                Some(Ok(held)) => return Ok(held.tree),
+                Some(Err(error)) => return Err(unreadable(error.to_string())),
+                None => {}
+            }
             let why = "neither a folder nor an archive of one: give the whole folder, since the order of its files counts";
-            Err(LoadError::Unreadable { path: path.display().to_string(), reason: why.to_owned() })
+            Err(unreadable(why.to_owned()))
         }
+    }
+}
+
+/// The snapshot in a file that is the log of `node-snapshot --to-log`; `None` if it is none.
+fn logged(blob: &Blob) -> Option<Result<Held, LogError>> {
+    match node_log::read(&blob.bytes(node_log::MAX_LOG as u64).ok()?) {
+        Err(LogError::None { .. }) => None,
+        found => Some(found),
     }
 }
 

@@ -44,6 +44,11 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// Smaller limits, for an archive that is known to be small.
+    pub fn of(bytes: u64, entries: usize) -> Budget {
+        Budget { bytes: bytes.min(MAX_UNPACKED), entries: entries.min(MAX_ENTRIES) }
+    }
+
     /// Takes one entry; `false` when there were too many.
     pub fn entry(&mut self) -> bool {
         let left = self.entries > 0;

@@ -1,8 +1,9 @@
 //! The live cluster: the only module that knows the Kubernetes client. [`Live::connect`] finds the way and proves it
 //! once; after that every trouble is an outcome of the item that met it ([`Why`]), never an error.
 //!
-//! It reads: lists over all namespaces in pages, and single objects by name. It never writes, never watches, never lists
-//! Secrets or ConfigMaps, and never logs a header or a body.
+//! It reads: lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
+//! ConfigMaps, and never logs a header or a body. It never writes either, with the one exception that [`node_pods`] makes
+//! on explicit request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +24,7 @@ mod error;
 mod exec;
 mod kubeconfig;
 mod list;
+pub mod node_pods;
 mod path;
 mod process;
 mod proxy;

@@ -1,5 +1,5 @@
-//! One GET and its answer: time limits, retries, byte counts. It sees statuses and bytes, and never logs either headers
-//! or bodies. What an answer means is for its callers.
+//! One request and its answer: time limits, retries, byte counts. It sees statuses and bytes, and never logs either
+//! headers or bodies. What an answer means is for its callers.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use flate2::bufread::MultiGzDecoder;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde::Deserialize;
@@ -29,6 +29,43 @@ const WHOLE_BODY: usize = 1 << 30;
 /// A request may take this many times its allowed silence in all.
 const SILENCES: u32 = 4;
 
+/// What is asked of the API server. It may be sent more than once, so what it does must come to the same.
+pub(super) struct Call {
+    method: Method,
+    path: String,
+    body: Option<Bytes>,
+    accept: &'static str,
+    /// How many bytes of a good answer are read.
+    most: usize,
+}
+
+impl Call {
+    /// Reads an object or a list.
+    pub(super) fn get(path: &str) -> Call {
+        Call::new(Method::GET, path, None)
+    }
+
+    /// Creates an object. Sent twice, it finds the object there (409).
+    pub(super) fn post(path: &str, object: &serde_json::Value) -> Call {
+        Call::new(Method::POST, path, Some(object))
+    }
+
+    /// Deletes an object. Sent twice, it finds nothing there (404).
+    pub(super) fn delete(path: &str, options: &serde_json::Value) -> Call {
+        Call::new(Method::DELETE, path, Some(options))
+    }
+
+    /// Text of at most so many bytes, such as a log.
+    pub(super) fn text(path: &str, most: usize) -> Call {
+        Call { accept: "application/json, */*", most, ..Call::get(path) }
+    }
+
+    fn new(method: Method, path: &str, body: Option<&serde_json::Value>) -> Call {
+        let body = body.map(|body| Bytes::from(body.to_string()));
+        Call { method, path: path.to_owned(), body, accept: "application/json", most: WHOLE_BODY }
+    }
+}
+
 /// The way to the API server.
 pub(super) struct Wire {
     client: kube::Client,
@@ -36,7 +73,7 @@ pub(super) struct Wire {
     gzip: bool,
 }
 
-/// A 200 answer, whole.
+/// The answer to what went well, whole.
 pub(super) struct Answer {
     chunks: Vec<Bytes>,
     gzip: bool,
@@ -54,7 +91,7 @@ pub(super) struct Refusal {
     pub(super) location: Option<String>,
 }
 
-/// Why there is no 200 answer.
+/// Why there is no good answer.
 #[derive(Debug, Clone)]
 pub(super) enum Trouble {
     /// Nothing came for so long, or not all in time.
@@ -71,13 +108,18 @@ impl Wire {
         Wire { client, silence, gzip }
     }
 
-    /// GETs a path, trying again when that may help: on 429 and 5xx and when the connection breaks. `settled` says
-    /// that the server has answered before, so that a refused connection is a restart rather than a wrong address.
+    /// GETs a path; see [`Wire::send`].
     pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
+        self.send(&Call::get(path), meter, settled).await
+    }
+
+    /// Sends a request, trying again when that may help: on 429 and 5xx and when the connection breaks. `settled` says
+    /// that the server has answered before, so that a refused connection is a restart rather than a wrong address.
+    pub(super) async fn send(&self, call: &Call, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
         let mut tried = 0;
         loop {
             tried += 1;
-            let (trouble, asked) = match self.once(path, meter).await {
+            let (trouble, asked) = match self.once(call, meter).await {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
@@ -96,29 +138,37 @@ impl Wire {
         }
     }
 
-    async fn once(&self, path: &str, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
+    async fn once(&self, call: &Call, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
         meter.requested();
         let plain = |trouble: Trouble| (trouble, None);
-        let Some(silence) = self.silence else { return self.exchange(path, meter).await };
+        let Some(silence) = self.silence else { return self.exchange(call, meter).await };
         let whole = silence.saturating_mul(SILENCES);
-        tokio::time::timeout(whole, self.exchange(path, meter))
+        tokio::time::timeout(whole, self.exchange(call, meter))
             .await
             .unwrap_or_else(|_| Err(plain(Trouble::TimedOut { seconds: whole.as_secs().max(1) })))
     }
 
-    async fn exchange(&self, path: &str, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
+    async fn exchange(&self, call: &Call, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
         let plain = |trouble: Trouble| (trouble, None);
-        let mut request = http::Request::get(path).header(header::ACCEPT, "application/json");
+        let mut request = http::Request::builder()
+            .method(call.method.clone())
+            .uri(&call.path)
+            .header(header::ACCEPT, call.accept);
         if self.gzip {
             request = request.header(header::ACCEPT_ENCODING, "gzip");
         }
-        let request = request.body(Body::empty()).map_err(|error| {
+        if call.body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let body = call.body.clone().map_or_else(Body::empty, |body| Body::from(body.to_vec()));
+        let request = request.body(body).map_err(|error| {
             plain(Trouble::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
         })?;
         let response = self.within(self.client.send(request)).await.map_err(plain)?;
         let response = response.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
         let (parts, mut body) = response.into_parts();
-        let limit = if parts.status == StatusCode::OK { WHOLE_BODY } else { ERROR_BODY };
+        let good = parts.status.is_success();
+        let limit = if good { call.most } else { ERROR_BODY };
         let (mut chunks, mut length) = (Vec::new(), 0);
         while let Some(frame) = self.within(body.frame()).await.map_err(plain)? {
             let frame = frame.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
@@ -127,8 +177,8 @@ impl Wire {
             length += chunk.len();
             chunks.push(chunk);
             if length > limit {
-                if parts.status == StatusCode::OK {
-                    let message = format!("the answer is larger than {} MB", WHOLE_BODY / (1024 * 1024));
+                if good {
+                    let message = format!("the answer is larger than {} MB", limit / (1024 * 1024));
                     return Err(plain(Trouble::Broken(Broken::Other { message })));
                 }
                 break;
@@ -136,7 +186,7 @@ impl Wire {
         }
         let gzip = parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
         let answer = Answer { chunks, gzip };
-        if parts.status == StatusCode::OK {
+        if good {
             return Ok(answer);
         }
         let asked = retry_after(&parts.headers);

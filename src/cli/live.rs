@@ -1,0 +1,147 @@
+//! Reading a live cluster: connects, reads what is on the nodes where that was asked for, collects, and ends in good order
+//! when a signal says so.
+
+use super::evidence::{Read, Reading, Way};
+use super::stop::Stop;
+use crate::source::logs::Logs;
+use crate::source::nodes::NodeEvidence;
+
+#[cfg(not(feature = "live"))]
+pub(super) fn read(
+    _: &Reading<'_>,
+    _: &Way<'_>,
+    _: Option<NodeEvidence>,
+    _: Option<Logs>,
+) -> anyhow::Result<Read> {
+    Err(without_clusters().into())
+}
+
+#[cfg(not(feature = "live"))]
+pub(super) fn dry_run(_: &Way<'_>) -> anyhow::Result<()> {
+    Err(without_clusters().into())
+}
+
+#[cfg(not(feature = "live"))]
+fn without_clusters() -> Stop {
+    let cause = "this meshdoctor is built without access to clusters";
+    Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes")
+}
+
+#[cfg(feature = "live")]
+pub(super) use connected::{dry_run, read};
+
+#[cfg(feature = "live")]
+mod connected {
+    use std::time::Instant;
+
+    use anyhow::Context;
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::super::evidence::{finish, warn};
+    use super::super::node_pods;
+    use super::super::signals::Signals;
+    use super::super::values::CliVersionArg;
+    use super::{Logs, NodeEvidence, Read, Reading, Stop, Way};
+    use crate::collect::collect;
+    use crate::source::Source;
+    use crate::source::layered::Layered;
+    use crate::source::live::{Cli, Connect, Live};
+
+    /// Reads the cluster, with the node evidence and logs that were given besides.
+    pub(in super::super) fn read(
+        reading: &Reading<'_>,
+        way: &Way<'_>,
+        nodes: Option<NodeEvidence>,
+        logs: Option<Logs>,
+    ) -> anyhow::Result<Read> {
+        let began = Instant::now();
+        let settings = way.node_pods.map(node_pods::settings).transpose()?;
+        let limit = way.connection.timeout.map(|limit| (began, limit));
+        let mut pods_left = false;
+        let read = on_runtime(|runtime| {
+            finish(reading, None, |saver, progress| {
+                runtime.block_on(async {
+                    let mut signals = listen()?;
+                    let live = connect(way, began, &mut signals).await?;
+                    let mut nodes = nodes;
+                    if let (Some(settings), Some(flags)) = (&settings, way.node_pods) {
+                        let plan = node_pods::plan(&live, settings, &mut signals).await?;
+                        let asking = node_pods::Asking { live: &live, plan: &plan, flags, talk: reading.talk };
+                        let (read, left) = asking.read(limit, nodes, &mut signals).await?;
+                        warn(read.warnings(), reading.talk);
+                        pods_left = !left.is_empty();
+                        nodes = Some(read);
+                    }
+                    let source = Layered::new(live, nodes).with_logs(logs);
+                    let collecting = collect(&source, reading.items, &reading.options, saver, progress);
+                    let collected = tokio::select! {
+                        collected = collecting => collected,
+                        () = signals.next() => return Err(interrupted().into()),
+                    };
+                    progress.traffic(&source.base().traffic());
+                    Ok((collected, source.origin()))
+                })
+            })
+        })?;
+        Ok(Read { pods_left, ..read })
+    }
+
+    /// Prints the pods that `--node-pods` would create.
+    pub(in super::super) fn dry_run(way: &Way<'_>) -> anyhow::Result<()> {
+        let began = Instant::now();
+        let Some(flags) = way.node_pods else { return Ok(()) };
+        let settings = node_pods::settings(flags)?;
+        on_runtime(|runtime| {
+            runtime.block_on(async {
+                let mut signals = listen()?;
+                let live = connect(way, began, &mut signals).await?;
+                node_pods::dry_run(&node_pods::plan(&live, &settings, &mut signals).await?)
+            })
+        })
+    }
+
+    fn on_runtime<T>(work: impl FnOnce(&Runtime) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.context("the system gives no threads")?;
+        let result = work(&runtime);
+        // A credential plugin or a read that hangs must not hold the exit up.
+        runtime.shutdown_background();
+        result
+    }
+
+    fn listen() -> anyhow::Result<Signals> {
+        Signals::listen().context("the system lets nobody listen for signals")
+    }
+
+    async fn connect(way: &Way<'_>, began: Instant, signals: &mut Signals) -> anyhow::Result<Live> {
+        let connection = way.connection;
+        let connect = Connect {
+            kubeconfig: connection.kubeconfig.clone(),
+            context: connection.context.clone(),
+            as_user: connection.as_user.clone(),
+            as_groups: connection.as_group.clone(),
+            request_timeout: connection.request_timeout,
+            disable_compression: connection.disable_compression,
+            deadline: connection.timeout.map(|limit| began + limit),
+            cli: match &way.evidence.linkerd_cli {
+                None => Cli::OnPath,
+                Some(CliVersionArg::None) => Cli::None,
+                Some(CliVersionArg::Path(path)) => Cli::At(path.clone()),
+                Some(CliVersionArg::Version(version)) => Cli::Given(version.clone()),
+            },
+            ..Connect::default()
+        };
+        let live = tokio::select! {
+            live = Live::connect(connect) => live,
+            () = signals.next() => return Err(interrupted().into()),
+        };
+        live.map_err(|error| {
+            let (cause, next) = (error.to_string(), error.next_step());
+            if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }.into()
+        })
+    }
+
+    fn interrupted() -> Stop {
+        Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again")
+    }
+}

@@ -1,0 +1,244 @@
+//! `collect --node-pods`: says what would be created in the cluster, asks, and sees to it that nothing of it stays. The
+//! pods themselves are the live source's business.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::time::{Duration, Instant};
+
+use super::args::{NodePods, Talk};
+use super::output::say;
+use super::signals::Signals;
+use super::stop::Stop;
+use crate::source::Why;
+use crate::source::live::Live;
+use crate::source::live::node_pods::{
+    AT_ONCE, DEADLINE_SECONDS, Gathered, Left, Other, Plan, PlanError, Settings,
+};
+use crate::source::nodes::NodeEvidence;
+
+/// The image that a release was built to go with.
+const IMAGE: Option<&str> = option_env!("MESHDOCTOR_NODE_IMAGE");
+
+/// What the flags ask for, before anything is asked of the cluster.
+///
+/// # Errors
+/// There is no image, or nobody to ask.
+pub(super) fn settings(flags: &NodePods) -> Result<Settings, Stop> {
+    let image = flags.node_image.as_deref().or(IMAGE).unwrap_or_default();
+    if image.is_empty() {
+        return Err(Stop::usage(
+            "--node-pods needs an image that holds meshdoctor, and this build knows none",
+            "name one: --node-image REGISTRY/meshdoctor:VERSION (the Dockerfile makes it); or read the nodes by hand: \
+             meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes NAME=PATH",
+        ));
+    }
+    if !flags.yes && !flags.dry_run && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(Stop::usage(
+            "--node-pods creates pods in the cluster and asks before it does, and there is no terminal to ask on",
+            "see what it would create with --dry-run, and allow it with --yes",
+        ));
+    }
+    Ok(Settings {
+        nodes: flags.node.clone(),
+        image: image.to_owned(),
+        namespace: flags.node_namespace.clone(),
+    })
+}
+
+/// Finds out what would be created. Interrupted, it ends: nothing was created.
+pub(super) async fn plan(live: &Live, settings: &Settings, signals: &mut Signals) -> anyhow::Result<Plan> {
+    tokio::select! {
+        plan = live.plan_node_pods(settings) => plan.map_err(|error| stop(&error).into()),
+        () = signals.next() => Err(interrupted().into()),
+    }
+}
+
+/// Prints the pods that would be created, and nothing else.
+pub(super) fn dry_run(plan: &Plan) -> anyhow::Result<()> {
+    let mut text = String::new();
+    for pod in plan.manifests() {
+        _ = write!(text, "---\n{}", serde_yaml::to_string(&pod)?);
+    }
+    super::output::print(&text)?;
+    plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    match &plan.refused {
+        Some(error) => Err(stop(error).into()),
+        None => Ok(()),
+    }
+}
+
+/// What the operator is asked to agree to.
+pub(super) struct Asking<'a> {
+    pub(super) live: &'a Live,
+    pub(super) plan: &'a Plan,
+    pub(super) flags: &'a NodePods,
+    pub(super) talk: &'a Talk,
+}
+
+impl Asking<'_> {
+    /// Shows the plan, asks, reads the nodes and adds them to what was given besides. Gives the pods that could not be
+    /// deleted as well; they were named. `limit` is when the run began and how long it may take.
+    pub(super) async fn read(
+        &self,
+        limit: Option<(Instant, Duration)>,
+        given: Option<NodeEvidence>,
+        signals: &mut Signals,
+    ) -> anyhow::Result<(NodeEvidence, Vec<Left>)> {
+        if let Some(error) = &self.plan.refused {
+            return Err(stop(error).into());
+        }
+        if !self.flags.yes || !self.talk.quiet {
+            say(&shown(self.plan, self.live));
+        }
+        if !self.flags.yes && !agreed(signals).await? {
+            let next = "leave out --node-pods to collect without the nodes' files";
+            return Err(Stop::could_not_run("not agreed to: nothing was created", next).into());
+        }
+        // The rest of the run needs time as well.
+        let gathered = self.gather(limit.map(|(began, limit)| began + limit / 2), signals).await?;
+        report(&gathered, self.talk);
+        if gathered.interrupted {
+            let next = match gathered.left.first() {
+                None => "nothing of it is left in the cluster; run it again".to_owned(),
+                Some(left) => format!("delete what is left: {}", left.command()),
+            };
+            return Err(Stop::could_not_run("interrupted", next).into());
+        }
+        let mut evidence = given.unwrap_or_else(|| NodeEvidence::from("pods on the nodes"));
+        for (node, tree) in &gathered.read {
+            evidence.add_node(node, &format!("the pod on {node}"), tree);
+        }
+        for (node, why) in &gathered.failed {
+            evidence.add_trouble(Why::Failed { message: format!("node {node}: {why}") });
+        }
+        Ok((evidence, gathered.left))
+    }
+
+    /// Runs the plan. The first signal ends it in good order, the second at once.
+    async fn gather(&self, until: Option<Instant>, signals: &mut Signals) -> anyhow::Result<Gathered> {
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        let tell = |node: &str, read: Result<usize, &str>| {
+            if self.talk.verbose > 0 {
+                match read {
+                    Ok(files) => say(&format!("node {node}: {files} files")),
+                    Err(why) => say(&format!("node {node}: {}", crate::redact::text(why))),
+                }
+            }
+        };
+        let mut work = std::pin::pin!(self.live.gather_nodes(self.plan, until, stopped, &tell));
+        tokio::select! {
+            gathered = &mut work => return Ok(gathered),
+            () = signals.next() => {}
+        }
+        say("interrupted: deleting the pods; interrupt again to leave at once");
+        // The receiver lives as long as the work does.
+        let _ = stop.send(true);
+        tokio::select! {
+            gathered = work => Ok(gathered),
+            () = signals.next() => {
+                let command = self.plan.delete_command();
+                let next = format!("they end by themselves within {DEADLINE_SECONDS} s; delete them: {command}");
+                let cause = "interrupted while deleting: pods may be left in the cluster";
+                Err(Stop::could_not_run(cause, next).into())
+            }
+        }
+    }
+}
+
+/// What would happen, for whoever is to agree to it.
+fn shown(plan: &Plan, live: &Live) -> String {
+    let mut text = format!("--node-pods writes to the cluster (context {}):\n", live.context());
+    let count = plan.nodes.len();
+    let mut row = |name: &str, what: String| _ = writeln!(text, "  {name:<10}{what}");
+    row(
+        "creates",
+        format!("{} in namespace {}, at most {AT_ONCE} at a time", pods(count), plan.namespace()),
+    );
+    row("deletes", "each once it is read, and all of them however this ends".to_owned());
+    row("image", plan.image().to_owned());
+    row(
+        "each",
+        format!(
+            "reads the node's files (/ mounted read-only) as UID 0 without capabilities, on the host network, without an API token, for at most {DEADLINE_SECONDS} s"
+        ),
+    );
+    row("nodes", some(plan.nodes.iter().map(String::as_str)));
+    for (node, why) in &plan.skipped {
+        row("leaves out", format!("{node}: {why}"));
+    }
+    if !plan.abandoned.is_empty() {
+        row("removes", format!("{} that an earlier run left behind: {}", pods(plan.abandoned.len()), names(&plan.abandoned)));
+    }
+    if !plan.running.is_empty() {
+        row("finds", format!("{} of another run, perhaps still at work: {}; removed at the end if abandoned", pods(plan.running.len()), names(&plan.running)));
+    }
+    for note in &plan.notes {
+        row("note", note.clone());
+    }
+    text.push_str("  --dry-run prints the manifests");
+    text
+}
+
+fn pods(count: usize) -> String {
+    if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
+}
+
+fn names(others: &[Other]) -> String {
+    let names: Vec<String> = others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
+    some(names.iter().map(String::as_str))
+}
+
+fn some<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+    const SHOWN: usize = 8;
+    let more = names.clone().count().saturating_sub(SHOWN);
+    let shown = names.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// Asks on the terminal; anything but yes is no.
+async fn agreed(signals: &mut Signals) -> anyhow::Result<bool> {
+    let mut error = std::io::stderr();
+    let _ = write!(error, "Go on? [y/N] ").and_then(|()| error.flush());
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line)
+    });
+    tokio::select! {
+        answer = answer => Ok(matches!(answer??.trim().to_ascii_lowercase().as_str(), "y" | "yes")),
+        () = signals.next() => Err(interrupted().into()),
+    }
+}
+
+/// What came of it.
+fn report(gathered: &Gathered, talk: &Talk) {
+    let (read, failed) = (gathered.read.len(), gathered.failed.len());
+    if !talk.quiet {
+        let not = if failed == 0 { String::new() } else { format!(", {failed} could not be read") };
+        say(&format!("nodes: {read} of {} read{not}", read + failed));
+        if !gathered.running.is_empty() {
+            let others = names(&gathered.running);
+            say(&format!("left alone, of another run: {others}; a later run removes them if that one is gone"));
+        }
+    }
+    for left in &gathered.left {
+        super::output::say_error(
+            &format!(
+                "{} could not be deleted from namespace {}: {} ({})",
+                pods(left.names.len()),
+                left.namespace,
+                some(left.names.iter().map(String::as_str)),
+                crate::redact::text(&left.why)
+            ),
+            Some(&left.command()),
+        );
+    }
+}
+
+fn interrupted() -> Stop {
+    Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again")
+}
+
+fn stop(error: &PlanError) -> Stop {
+    let (cause, next) = (error.to_string(), error.next_step());
+    if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }
+}

@@ -1,0 +1,137 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::node::NodeFiles;
+
+fn snapshot(files: &[(&str, &[u8])]) -> NodeFiles {
+    let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
+    NodeFiles { node: "ip-10-0-1-12".to_owned(), files }
+}
+
+fn written(files: &NodeFiles) -> Vec<u8> {
+    let mut log = Vec::new();
+    write(files, &mut log).unwrap();
+    log
+}
+
+fn files_of(held: &Held) -> BTreeMap<String, Vec<u8>> {
+    assert!(held.tree.trouble.is_empty(), "{:?}", held.tree.trouble);
+    held.tree.files.iter().map(|(path, blob)| (path.clone(), blob.bytes(1 << 30).unwrap())).collect()
+}
+
+/// Bytes that no compression makes smaller.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    (0..length)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[3]
+        })
+        .collect()
+}
+
+#[test]
+fn times_names_and_lines_of_others_do_no_harm() {
+    let files = snapshot(&[("meta.json", b"{}"), ("cni/net.d/05-x.conflist", &noise(20_000))]);
+    let log = String::from_utf8(written(&files)).unwrap();
+    assert!(log.lines().count() > 5 && log.lines().all(|line| line.len() < 5000));
+    let mut dressed = String::from("pulling\n");
+    for line in log.lines() {
+        dressed += &format!("[pod/x] 2026-01-15T12:00:00.000000001Z {line}\r\nwarning: /host/x: permission denied\n");
+    }
+    let held = read(dressed.as_bytes()).unwrap();
+    assert_eq!((held.node.as_str(), files_of(&held)), ("ip-10-0-1-12", files.files));
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    let files = snapshot(&[("meta.json", &noise(10_000))]);
+    let log = String::from_utf8(written(&files)).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    let of = |lines: &[&str]| read(lines.join("\n").as_bytes()).unwrap_err().to_string();
+    let none = "no snapshot is in the log; its last line: exec: meshdoctor: not found";
+    assert_eq!(of(&["exec: meshdoctor: not found", ""]), none);
+    assert_eq!(of(&[]), "no snapshot is in the log");
+    let cut = "the log ends in the middle of the snapshot, after 2 lines of it";
+    assert_eq!(of(&lines[..3]), cut);
+    assert_eq!(of(&[&lines[..3], &["Killed"]].concat()), format!("{cut}; its last line: Killed"));
+    let torn = "line 2 of the snapshot in the log is missing or damaged";
+    assert_eq!(of(&[&lines[..2], &lines[3..]].concat()), torn);
+    assert_eq!(of(&[&lines[..3], &lines[2..]].concat()), "line 3 of the snapshot in the log is missing or damaged");
+    let newer = log.replacen("node-log/1", "node-log/2", 1);
+    assert!(of(&[&newer]).contains("in format 2, and format 1 is read"), "{}", of(&[&newer]));
+    let other = log.replacen("sha256=", "sha256=0", 1);
+    assert!(of(&[&other]).contains("checksum"), "{}", of(&[&other]));
+}
+
+#[test]
+fn what_is_too_much_for_a_log_is_left_out_and_named() {
+    let files = snapshot(&[
+        ("cni/net.d/05-x.conflist", b"{}"),
+        ("logs/kubelet.txt", &noise(MAX_PACKED - 4096)),
+        ("logs/runtime.txt", &noise(MAX_PACKED + 1)),
+        ("meta.json", br#"{"schema":"node-snapshot/1","truncated":["logs/other.txt"]}"#),
+    ]);
+    let mut log = Vec::new();
+    let told = write(&files, &mut log).unwrap();
+    assert_eq!(told.left_out, ["logs/runtime.txt"]);
+    assert!(told.bytes <= MAX_PACKED && log.len() < MAX_LOG);
+    let files = files_of(&read(&log).unwrap());
+    assert_eq!(files.len(), 3);
+    let meta: serde_json::Value = serde_json::from_slice(&files["meta.json"]).unwrap();
+    assert_eq!(meta["truncated"], serde_json::json!(["logs/other.txt", "logs/runtime.txt"]));
+}
+
+#[test]
+fn a_bomb_is_not_unpacked() {
+    // 128 MiB of zeros are 12 KiB of zstd.
+    let files = snapshot(&[("logs/kubelet.txt", &vec![0; 128 << 20])]);
+    let log = written(&files);
+    assert!(log.len() < 64 << 10, "{}", log.len());
+    let held = read(&log).unwrap();
+    let unpacked: u64 = held.tree.files.values().map(crate::source::spool::Blob::len).sum();
+    assert!(unpacked <= crate::source::nodes::MAX_NODE && !held.tree.trouble.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        files in prop::collection::btree_map("[a-z]{1,8}(/[a-z%.]{1,20}[a-z])?", prop::collection::vec(any::<u8>(), 0..6000), 0..6),
+        strangers in prop::collection::vec("[ -~]{0,40}", 1..4),
+    ) {
+        let files = NodeFiles { node: "n1".to_owned(), files };
+        let log = String::from_utf8(written(&files)).unwrap();
+        let mut mixed = String::new();
+        for (index, line) in log.lines().enumerate() {
+            mixed += &format!("{line}\n{}\n", strangers[index % strangers.len()]);
+        }
+        let held = read(mixed.as_bytes()).unwrap();
+        prop_assert_eq!(files_of(&held), files.files);
+    }
+
+    /// Wherever a log is cut, and whichever byte of it is another, there is no snapshot or the same one.
+    #[test]
+    fn nothing_half_is_taken(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let files = snapshot(&[("meta.json", b"{}"), ("cni/net.d/05-x.conflist", &noise(7_000))]);
+        let log = written(&files);
+        // The newline at the very end says nothing.
+        let cut = at.index(log.len() - 1);
+        prop_assert!(read(&log[..cut]).is_err());
+        let mut damaged = log.clone();
+        damaged[at.index(log.len())] = byte;
+        if let Ok(held) = read(&damaged) {
+            prop_assert_eq!(files_of(&held), files.files);
+        }
+    }
+
+    #[test]
+    fn hostile_logs_do_not_panic(log in prop::collection::vec(any::<u8>(), 0..2000)) {
+        let _ = read(&log);
+        let ours = [b"meshdoctor-node-log/1 begin n\nmeshdoctor-node-log/1 0 ".as_slice(), &log].concat();
+        let _ = read(&ours);
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether a namespace takes a pod that mounts the host's files: by its PodSecurity labels, and by what the server said
+//! to a dry run, which asks every admission there is without creating anything.
+
+use http::StatusCode;
+
+use super::super::wire::Refusal;
+use super::PlanError;
+
+/// The label that says what PodSecurity admits in a namespace.
+const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
+
+/// Judges the labels of a namespace. Without the label the cluster's default holds, which no API tells; the dry run does.
+///
+/// # Errors
+/// The namespace refuses `hostPath`.
+pub(super) fn by_labels(namespace: &serde_json::Value) -> Result<(), PlanError> {
+    let metadata = &namespace["metadata"];
+    match metadata["labels"][ENFORCE].as_str() {
+        None | Some("privileged") => Ok(()),
+        // What the server cannot read, it takes for the strictest.
+        Some(level) => Err(PlanError::PodSecurity {
+            namespace: metadata["name"].as_str().unwrap_or_default().to_owned(),
+            level: super::super::quote::quote(level, 40),
+        }),
+    }
+}
+
+/// Judges the refusal of a dry run that was to create the pod. `Ok` gives why it decides nothing.
+///
+/// # Errors
+/// The pod would be refused as well.
+pub(super) fn by_dry_run(namespace: &str, refusal: &Refusal) -> Result<String, PlanError> {
+    let message = &refusal.message;
+    let namespace = namespace.to_owned();
+    if message.contains("does not support dry run") {
+        return Ok(message.clone());
+    }
+    if refusal.status == StatusCode::FORBIDDEN {
+        if let Some(level) = violated(message) {
+            return Err(PlanError::PodSecurity { namespace, level });
+        }
+        if message.contains("cannot create resource") || message.is_empty() {
+            return Err(PlanError::denied("create", "pods", &namespace, message));
+        }
+    }
+    Err(PlanError::Refused { namespace, message: refusal.words() })
+}
+
+/// The level that a message of the PodSecurity admission names: `violates PodSecurity "restricted:latest"`.
+fn violated(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("violates PodSecurity \"")?;
+    let level = rest.split(['"', ':']).next()?;
+    Some(level.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(status: u16, message: &str) -> Refusal {
+        Refusal {
+            status: StatusCode::from_u16(status).unwrap(),
+            message: message.to_owned(),
+            object: None,
+            location: None,
+        }
+    }
+
+    #[test]
+    fn labels_admit_or_refuse() {
+        let judged = |labels| by_labels(&json!({ "metadata": { "name": "tools", "labels": labels } }));
+        assert_eq!(judged(json!(null)), Ok(()));
+        assert_eq!(judged(json!({ "pod-security.kubernetes.io/warn": "restricted" })), Ok(()));
+        assert_eq!(judged(json!({ ENFORCE: "privileged" })), Ok(()));
+        for level in ["baseline", "restricted", "unheard-of"] {
+            let error = judged(json!({ ENFORCE: level })).unwrap_err();
+            assert_eq!(error, PlanError::PodSecurity { namespace: "tools".to_owned(), level: level.to_owned() });
+            assert!(error.to_string().contains(level), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_dry_run_tells_rights_from_policies() {
+        let judged = |status, message: &str| by_dry_run("tools", &refusal(status, message));
+        let message = "pods \"x\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)";
+        let level = "baseline".to_owned();
+        assert_eq!(judged(403, message), Err(PlanError::PodSecurity { namespace: "tools".to_owned(), level }));
+        let message = "pods is forbidden: User \"eve\" cannot create resource \"pods\" in API group \"\" in the namespace \"tools\"";
+        assert!(matches!(judged(403, message), Err(PlanError::Denied { verb: "create", .. })));
+        let message = "admission webhook \"policy.example\" denied the request: hostPath is not allowed";
+        assert!(matches!(judged(403, message), Err(PlanError::Refused { .. })));
+        let message = "admission webhook \"x\" does not support dry run";
+        assert_eq!(judged(400, message), Ok(message.to_owned()));
+        assert!(matches!(judged(422, "invalid"), Err(PlanError::Refused { .. })));
+    }
+}

@@ -1,0 +1,149 @@
+//! The requests that are made about pods of one namespace, and what their refusals mean.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::super::OBJECT_BODY;
+use super::super::broken::Broken;
+use super::super::path::encode;
+use super::super::traffic::Meter;
+use super::super::why::why;
+use super::super::wire::{Answer, Call, Refusal, Trouble, Wire};
+use super::manifest::CONTAINER;
+use crate::node_log::MAX_LOG;
+
+/// How long the server may work on a creation, in seconds. After that, one whose answer was lost has happened or never
+/// will.
+pub(super) const CREATE_SECONDS: u64 = 10;
+
+/// The pods of a namespace.
+pub(super) struct Pods<'a> {
+    wire: &'a Wire,
+    meter: Meter,
+    /// The namespace.
+    pub(super) namespace: String,
+}
+
+impl<'a> Pods<'a> {
+    pub(super) fn new(wire: &'a Wire, namespace: &str) -> Pods<'a> {
+        Pods { wire, meter: Meter::default(), namespace: namespace.to_owned() }
+    }
+
+    /// Creates a pod, or only asks whether it would be created. One that is there already is ours: its name is.
+    pub(super) async fn create(&self, pod: &Value, dry_run: bool) -> Result<Value, Trouble> {
+        let dry_run = if dry_run { "&dryRun=All" } else { "" };
+        let path = format!("{}?fieldManager=meshdoctor&timeout={CREATE_SECONDS}s{dry_run}", self.path(""));
+        match self.wire.send(&Call::post(&path, pod), &self.meter, true).await {
+            Ok(answer) => self.json(answer),
+            Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => Ok(pod.clone()),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// The pod, or that there is none.
+    pub(super) async fn get(&self, name: &str) -> Result<Option<Value>, Trouble> {
+        match self.wire.get(&self.path(name), &self.meter, true).await {
+            Ok(answer) => self.json(answer).map(Some),
+            Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// What the container wrote.
+    pub(super) async fn log(&self, name: &str) -> Result<Vec<u8>, Trouble> {
+        let path = format!("{}/log?container={CONTAINER}&limitBytes={MAX_LOG}", self.path(name));
+        // A server that does not know the limit must not fill the memory.
+        let answer = self.wire.send(&Call::text(&path, MAX_LOG), &self.meter, true).await?;
+        answer.whole(&self.meter, MAX_LOG).map_err(|error| other(&error.to_string()))
+    }
+
+    /// Deletes a pod at once, whatever its kubelet says; the one with this uid if there is one to say. That there is
+    /// none is as good.
+    pub(super) async fn delete(&self, name: &str, uid: Option<&str>, dry_run: bool) -> Result<(), Trouble> {
+        let mut options = json!({
+            "apiVersion": "v1", "kind": "DeleteOptions",
+            "gracePeriodSeconds": 0, "propagationPolicy": "Background",
+        });
+        if let Some(uid) = uid {
+            options["preconditions"] = json!({ "uid": uid });
+        }
+        let dry_run = if dry_run { "?dryRun=All" } else { "" };
+        let path = format!("{}{dry_run}", self.path(name));
+        match self.wire.send(&Call::delete(&path, &options), &self.meter, true).await {
+            Ok(_) => Ok(()),
+            Err(trouble) => match status(&trouble) {
+                // Conflict: another pod of that name, which is not the one that was meant.
+                Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Ok(()),
+                _ => Err(trouble),
+            },
+        }
+    }
+
+    /// The pods with these labels, as they are now.
+    pub(super) async fn list(&self, selector: &str) -> Result<Vec<Value>, Trouble> {
+        listed(self.wire, &self.meter, &self.path(""), selector).await
+    }
+
+    fn json(&self, answer: Answer) -> Result<Value, Trouble> {
+        json_of(answer, &self.meter)
+    }
+
+    fn path(&self, name: &str) -> String {
+        let list = format!("/api/v1/namespaces/{}/pods", encode(&self.namespace));
+        if name.is_empty() { list } else { format!("{list}/{}", encode(name)) }
+    }
+}
+
+/// The pods with these labels in all namespaces.
+pub(super) async fn everywhere(wire: &Wire, selector: &str) -> Result<Vec<Value>, Trouble> {
+    listed(wire, &Meter::default(), "/api/v1/pods", selector).await
+}
+
+/// The namespace, or that there is none. Asked for as a list, which `docs/rbac.yaml` allows.
+pub(super) async fn namespace(wire: &Wire, name: &str) -> Result<Option<Value>, Trouble> {
+    let meter = Meter::default();
+    let path = format!("/api/v1/namespaces?fieldSelector={}", encode(&format!("metadata.name={name}")));
+    let list = json_of(wire.get(&path, &meter, true).await?, &meter)?;
+    Ok(list["items"].as_array().and_then(|items| items.first().cloned()))
+}
+
+async fn listed(wire: &Wire, meter: &Meter, path: &str, selector: &str) -> Result<Vec<Value>, Trouble> {
+    let path = format!("{path}?labelSelector={}", encode(selector));
+    let mut list = json_of(wire.get(&path, meter, true).await?, meter)?;
+    match list["items"].take() {
+        Value::Array(items) => Ok(items),
+        _ => Err(other("the answer is no list")),
+    }
+}
+
+fn json_of(answer: Answer, meter: &Meter) -> Result<Value, Trouble> {
+    let body = answer.whole(meter, OBJECT_BODY).map_err(|error| other(&error.to_string()))?;
+    serde_json::from_slice(&body).map_err(|_| other("the answer is no JSON"))
+}
+
+fn other(message: &str) -> Trouble {
+    Trouble::Broken(Broken::Other { message: message.to_owned() })
+}
+
+/// The status of a refusal.
+pub(super) fn status(trouble: &Trouble) -> Option<StatusCode> {
+    refusal(trouble).map(|refusal| refusal.status)
+}
+
+/// What the server said, if it was the server.
+pub(super) fn refusal(trouble: &Trouble) -> Option<&Refusal> {
+    match trouble {
+        Trouble::Refused(refusal) => Some(refusal),
+        Trouble::TimedOut { .. } | Trouble::Broken(_) => None,
+    }
+}
+
+/// Whether what was asked may have happened all the same.
+pub(super) fn may_have_happened(trouble: &Trouble) -> bool {
+    status(trouble).is_none_or(|status| !status.is_client_error())
+}
+
+/// The trouble in words.
+pub(super) fn words(trouble: &Trouble) -> String {
+    why(trouble).to_string()
+}

@@ -1,0 +1,247 @@
+//! Reading the nodes: a pod each, a few at a time, and on every path to the end nothing of it left in the cluster.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::{BoxFuture, FutureExt, Shared};
+use futures::StreamExt;
+use tokio::sync::watch;
+
+use super::super::quote::quote_end;
+use super::calls::{self, CREATE_SECONDS, Pods};
+use super::manifest::DEADLINE_SECONDS;
+use super::state::{self, State};
+use super::{AT_ONCE, Gathered, Plan, sweep};
+use crate::node_log::{self, Held, LogError};
+use crate::source::live::Live;
+
+/// How long a kubelet may take to take a pod up.
+const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
+/// How long after a pod's own deadline it is given up.
+const OVERTIME: Duration = Duration::from_secs(15);
+/// How long a creation that is on its way may take to be answered when everything ends.
+const LAST_ANSWER: Duration = Duration::from_secs(3);
+/// The pauses between two looks at a pod.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// How often a log is asked for that is not all there yet, and the pause in between.
+const LOG_TRIES: usize = 3;
+const LOG_PAUSE: Duration = Duration::from_secs(1);
+
+/// Why reading ends before all nodes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Interrupted,
+    TimeUp,
+}
+
+impl End {
+    fn words(self) -> &'static str {
+        match self {
+            End::Interrupted => "the run was interrupted",
+            End::TimeUp => "the time of the run (--timeout) was up",
+        }
+    }
+}
+
+/// What the reading of one node needs.
+struct Reading<'a> {
+    pods: &'a Pods<'a>,
+    plan: &'a Plan,
+    end: Shared<BoxFuture<'a, End>>,
+    /// The names that were asked for.
+    asked: Mutex<Vec<String>>,
+    /// When the creations whose answers were lost have happened or never will.
+    settled: Mutex<Option<Instant>>,
+}
+
+impl Live {
+    /// Creates the pods of a plan, reads their logs, and deletes them: also when `stop` says so, when the time is up, and
+    /// when something in here panics. `tell` is told of each node, read or not.
+    pub async fn gather_nodes(
+        &self,
+        plan: &Plan,
+        until: Option<Instant>,
+        stop: watch::Receiver<bool>,
+        tell: &(dyn Fn(&str, Result<usize, &str>) + Sync),
+    ) -> Gathered {
+        let pods = Pods::new(&self.wire, &plan.pattern.namespace);
+        let left_before = sweep::remove(&self.wire, &plan.abandoned).await;
+        let reading = Reading {
+            pods: &pods,
+            plan,
+            end: ending(until, stop).boxed().shared(),
+            asked: Mutex::default(),
+            settled: Mutex::default(),
+        };
+        let reading = &reading;
+        let one = |(number, node): (usize, &String)| {
+            let node = node.clone();
+            async move {
+                let read = reading.node(number, &node).await;
+                tell(&node, read.as_ref().map(|held| held.tree.files.len()).map_err(String::as_str));
+                (node, read)
+            }
+        };
+        let all = futures::stream::iter(plan.nodes.iter().enumerate()).map(one).buffer_unordered(AT_ONCE);
+        let read = AssertUnwindSafe(all.collect::<Vec<_>>()).catch_unwind().await;
+
+        let asked = std::mem::take(&mut *lock(&reading.asked));
+        let settled = lock(&reading.settled).take();
+        let left = sweep::own(&pods, &plan.pattern, &asked, settled).await;
+        let end = reading.end.clone().now_or_never();
+        let running = match end {
+            Some(End::Interrupted) => plan.running.clone(),
+            _ if plan.running.is_empty() => Vec::new(),
+            _ => sweep::remove_abandoned(&self.wire, &pods, &plan.pattern.run, &plan.running).await,
+        };
+        let mut gathered = Gathered {
+            left: left.into_iter().chain(left_before).collect(),
+            running,
+            interrupted: end == Some(End::Interrupted),
+            ..Gathered::default()
+        };
+        match read {
+            // Nothing is left in the cluster; what is wrong with us may now be said.
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(read) => {
+                for (node, read) in read {
+                    match read {
+                        Ok(held) => gathered.read.push((node, held.tree)),
+                        Err(why) => gathered.failed.push((node, why)),
+                    }
+                }
+            }
+        }
+        gathered.read.sort_by(|a, b| a.0.cmp(&b.0));
+        gathered.failed.sort();
+        gathered
+    }
+}
+
+async fn ending(until: Option<Instant>, mut stop: watch::Receiver<bool>) -> End {
+    let stopped = async {
+        // Nobody left who could stop it is no reason to end.
+        if stop.wait_for(|stop| *stop).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let time_up = async {
+        match until {
+            Some(until) => tokio::time::sleep_until(until.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stopped => End::Interrupted,
+        () = time_up => End::TimeUp,
+    }
+}
+
+impl Reading<'_> {
+    /// Reads one node; its pod is deleted again as soon as it has been read.
+    async fn node(&self, number: usize, node: &str) -> Result<Held, String> {
+        if let Some(end) = self.end.clone().now_or_never() {
+            return Err(format!("not asked: {}", end.words()));
+        }
+        let name = self.plan.pattern.name(number);
+        lock(&self.asked).push(name.clone());
+        self.create(number, node).await?;
+        let read = tokio::select! {
+            biased;
+            end = self.end.clone() => Err(end.words().to_owned()),
+            read = self.read(&name, node) => read,
+        };
+        // A deletion that fails here is tried again at the end, by label.
+        let end = async {
+            self.end.clone().await;
+            tokio::time::sleep(LAST_ANSWER).await;
+        };
+        tokio::select! { _ = self.pods.delete(&name, None, false) => {}, () = end => {} }
+        read
+    }
+
+    /// Creates the pod. A creation is never given up half-way without remembering that it may yet happen.
+    async fn create(&self, number: usize, node: &str) -> Result<(), String> {
+        let pod = self.plan.pattern.pod(number, node);
+        let end = async {
+            let end = self.end.clone().await;
+            tokio::time::sleep(LAST_ANSWER).await;
+            end
+        };
+        let (uncertain, result) = tokio::select! {
+            created = self.pods.create(&pod, false) => match created {
+                Ok(_) => (false, Ok(())),
+                Err(trouble) => {
+                    let why = format!("its pod could not be created: {}", calls::words(&trouble));
+                    (calls::may_have_happened(&trouble), Err(why))
+                }
+            },
+            end = end => (true, Err(end.words().to_owned())),
+        };
+        if uncertain {
+            let then = Instant::now() + Duration::from_secs(CREATE_SECONDS + 2);
+            lock(&self.settled).replace(then);
+        }
+        result
+    }
+
+    /// Waits for the pod and reads its log.
+    async fn read(&self, name: &str, node: &str) -> Result<Held, String> {
+        let how = self.ended(name).await?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let log = self.pods.log(name).await;
+            let log = log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
+            let error = match node_log::read(&log) {
+                Ok(held) if held.node == node => return Ok(held),
+                Ok(held) => return Err(format!("its log holds the snapshot of node {:?}", held.node)),
+                Err(error) => error,
+            };
+            // The runtime may still be writing what the container said last.
+            let late = matches!(error, LogError::None { .. } | LogError::Cut { .. }) && how.is_none();
+            if !late || tries == LOG_TRIES {
+                let error = quote_end(&error.to_string(), 400);
+                return Err(how.map_or(error.clone(), |how| format!("{how}; {error}")));
+            }
+            tokio::time::sleep(LOG_PAUSE).await;
+        }
+    }
+
+    /// Waits until the container has ended; how, unless it ended well.
+    async fn ended(&self, name: &str) -> Result<Option<String>, String> {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+            let pod = self.pods.get(name).await;
+            let pod = pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
+            let state = pod.as_ref().map_or_else(
+                || State::Failed("its pod was deleted before it was read".to_owned()),
+                state::of,
+            );
+            let waited = began.elapsed();
+            match state {
+                State::Ended(how) => return Ok(how),
+                State::Failed(why) => return Err(why),
+                State::Unseen if waited > TAKEN_UP_WITHIN => {
+                    let seconds = waited.as_secs();
+                    return Err(format!("its kubelet did not take the pod up within {seconds} s: does it run?"));
+                }
+                State::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
+                    return Err(format!("not done within {} s: {what}", waited.as_secs()));
+                }
+                State::Unseen | State::Waiting(_) => {}
+            }
+        }
+    }
+}
+
+/// A poisoned lock means a panic while a name was noted; the names are as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

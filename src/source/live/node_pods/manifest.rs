@@ -1,0 +1,176 @@
+//! The pod that reads one node, as it is shown and as it is created: one function makes both. What it may do is as little
+//! as reading files of mode 0600 takes; `docs/node-evidence.md` gives the reasons.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+/// The one container.
+pub(super) const CONTAINER: &str = "node-snapshot";
+/// How long a pod may run, in seconds; the kubelet ends it then.
+pub const DEADLINE_SECONDS: u64 = 180;
+/// Which run of meshdoctor a pod belongs to.
+pub(super) const RUN_LABEL: &str = "meshdoctor.io/run";
+/// When it was made, by the clock of the machine that meshdoctor ran on.
+const CREATED_ANNOTATION: &str = "meshdoctor.io/created-at";
+/// What all pods of ours have, as a label selector.
+pub(super) const OURS: &str =
+    "app.kubernetes.io/managed-by=meshdoctor,app.kubernetes.io/component=node-snapshot";
+/// Where the node's root is in the pod.
+const HOST: &str = "/host";
+
+/// What the pods of one run have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// The id of the run: eight hexadecimal digits.
+    pub(super) run: String,
+    pub(super) namespace: String,
+    pub(super) image: String,
+    pub(super) created: Timestamp,
+}
+
+impl Pattern {
+    /// The selector of this run's pods.
+    pub(super) fn selector(&self) -> String {
+        format!("{OURS},{RUN_LABEL}={}", self.run)
+    }
+
+    /// The name of the pod with this number. It is never given twice, so a request that is sent again is harmless.
+    pub(super) fn name(&self, number: usize) -> String {
+        format!("meshdoctor-{}-{number}", self.run)
+    }
+
+    /// The pod with this number, for a node.
+    pub(super) fn pod(&self, number: usize, node: &str) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": self.name(number),
+                "namespace": self.namespace,
+                "labels": {
+                    "app.kubernetes.io/name": "meshdoctor",
+                    "app.kubernetes.io/managed-by": "meshdoctor",
+                    "app.kubernetes.io/component": "node-snapshot",
+                    RUN_LABEL: self.run,
+                },
+                "annotations": {
+                    CREATED_ANNOTATION: self.created.to_string(),
+                    "linkerd.io/inject": "disabled",
+                },
+            },
+            "spec": {
+                // Past the scheduler, so that neither its state nor a cordon keeps the pod away.
+                "nodeName": node,
+                "tolerations": [{ "operator": "Exists" }],
+                // A network of its own is what a broken CNI cannot give it.
+                "hostNetwork": true,
+                "dnsPolicy": "Default",
+                "restartPolicy": "Never",
+                "activeDeadlineSeconds": DEADLINE_SECONDS,
+                "terminationGracePeriodSeconds": 1,
+                "automountServiceAccountToken": false,
+                "enableServiceLinks": false,
+                "securityContext": {
+                    "seccompProfile": { "type": "RuntimeDefault" },
+                    // Where SELinux is enforced, no other type may read the host's files.
+                    "seLinuxOptions": { "type": "spc_t" },
+                },
+                "containers": [{
+                    "name": CONTAINER,
+                    "image": self.image,
+                    "imagePullPolicy": "IfNotPresent",
+                    "command": ["meshdoctor", "node-snapshot", "--root", HOST, "--node", node, "--to-log"],
+                    "securityContext": {
+                        "runAsUser": 0,
+                        "runAsNonRoot": false,
+                        "privileged": false,
+                        "allowPrivilegeEscalation": false,
+                        "readOnlyRootFilesystem": true,
+                        "capabilities": { "drop": ["ALL"] },
+                    },
+                    "resources": {
+                        "requests": { "cpu": "10m", "memory": "64Mi" },
+                        "limits": { "cpu": "1", "memory": "256Mi" },
+                    },
+                    "volumeMounts": [{
+                        "name": "host",
+                        "mountPath": HOST,
+                        "readOnly": true,
+                        "recursiveReadOnly": "IfPossible",
+                    }],
+                }],
+                "volumes": [{ "name": "host", "hostPath": { "path": "/", "type": "" } }],
+            },
+        })
+    }
+}
+
+/// An id for a run that no other run has.
+pub(super) fn run_id() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    // The keys of a new hasher are random; nobody needs to be kept from guessing them.
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    format!("{:08x}", chance as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod() -> Value {
+        let pattern = Pattern {
+            run: run_id(),
+            namespace: "kube-system".to_owned(),
+            image: "registry.example/meshdoctor:1".to_owned(),
+            created: Timestamp::UNIX_EPOCH,
+        };
+        pattern.pod(7, "ip-10-0-1-12")
+    }
+
+    #[test]
+    fn it_starts_where_the_network_is_broken() {
+        let spec = &pod()["spec"];
+        assert_eq!(spec["hostNetwork"], true);
+        assert_eq!(spec["nodeName"], "ip-10-0-1-12");
+        assert_eq!(spec["tolerations"], json!([{ "operator": "Exists" }]));
+        assert_eq!(pod()["metadata"]["annotations"]["linkerd.io/inject"], "disabled");
+    }
+
+    #[test]
+    fn it_may_read_and_nothing_else() {
+        let spec = pod()["spec"].clone();
+        assert_eq!(spec["automountServiceAccountToken"], false);
+        for absent in ["serviceAccountName", "hostPID", "hostIPC", "initContainers"] {
+            assert!(spec[absent].is_null(), "{absent}");
+        }
+        let [container] = &spec["containers"].as_array().unwrap()[..] else { panic!("one container") };
+        let security = &container["securityContext"];
+        assert_eq!(security["runAsUser"], 0);
+        assert_eq!(security["capabilities"], json!({ "drop": ["ALL"] }));
+        for refused in ["privileged", "allowPrivilegeEscalation"] {
+            assert_eq!(security[refused], false, "{refused}");
+        }
+        assert_eq!(security["readOnlyRootFilesystem"], true);
+        let mounts = container["volumeMounts"].as_array().unwrap();
+        assert!(mounts.iter().all(|mount| mount["readOnly"] == true) && mounts.len() == 1);
+        for limit in ["cpu", "memory"] {
+            assert!(container["resources"]["limits"][limit].is_string(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn it_ends_and_is_found_again() {
+        let pod = pod();
+        assert_eq!(pod["spec"]["restartPolicy"], "Never");
+        assert_eq!(pod["spec"]["activeDeadlineSeconds"], DEADLINE_SECONDS);
+        let labels = &pod["metadata"]["labels"];
+        for label in OURS.split(',') {
+            let (key, value) = label.split_once('=').unwrap();
+            assert_eq!(labels[key], value);
+        }
+        let run = labels[RUN_LABEL].as_str().unwrap();
+        assert_eq!(run.len(), 8);
+        assert_eq!(pod["metadata"]["name"], format!("meshdoctor-{run}-7"));
+        assert_ne!(run_id(), run_id());
+    }
+}

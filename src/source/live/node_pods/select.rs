@@ -1,0 +1,145 @@
+//! Which nodes are asked: those that were named, or every one that has a machine with Linux; a node need not be ready.
+
+use serde::Deserialize;
+
+use super::PlanError;
+use crate::knowledge::Knowledge;
+use crate::policy;
+
+/// What is read of a Node.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Node {
+    metadata: Metadata,
+    spec: Spec,
+    status: Status,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    name: String,
+    labels: std::collections::BTreeMap<String, String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spec {
+    taints: Vec<Taint>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Taint {
+    key: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    node_info: Info,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Info {
+    operating_system: String,
+}
+
+/// The nodes that are asked, and those that are not, each with the reason.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Selected {
+    pub(super) nodes: Vec<String>,
+    pub(super) skipped: Vec<(String, String)>,
+}
+
+/// Selects among all nodes of the cluster, given as JSON. In order, each once.
+///
+/// # Errors
+/// A named node does not exist, or none is left.
+pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, PlanError> {
+    let mut all: Vec<Node> = all.iter().filter_map(|json| serde_json::from_slice(json).ok()).collect();
+    all.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+    for name in wanted {
+        if !all.iter().any(|node| node.metadata.name == *name) {
+            let names = || all.iter().map(|node| node.metadata.name.as_str());
+            return Err(PlanError::NoSuchNode {
+                name: name.clone(),
+                nearest: policy::closest(name, names()),
+                known: names().map(str::to_owned).collect(),
+            });
+        }
+    }
+    let mut selected = Selected::default();
+    for node in all {
+        let name = node.metadata.name.clone();
+        if !wanted.is_empty() && !wanted.contains(&name) {
+            continue;
+        }
+        match why_not(&node) {
+            None => selected.nodes.push(name),
+            Some(why) => selected.skipped.push((name, why)),
+        }
+    }
+    if selected.nodes.is_empty() {
+        return Err(PlanError::NoNodes { skipped: selected.skipped });
+    }
+    Ok(selected)
+}
+
+/// Why a pod of ours cannot read this node.
+fn why_not(node: &Node) -> Option<String> {
+    let system = match node.status.node_info.operating_system.as_str() {
+        "" => node.metadata.labels.get("kubernetes.io/os").map_or("linux", String::as_str),
+        system => system,
+    };
+    if system != "linux" {
+        return Some(format!("it runs {system}"));
+    }
+    let label = |key: &str| node.metadata.labels.get(key).map(String::as_str);
+    let taint = |key: &str| node.spec.taints.iter().any(|taint| taint.key == key);
+    let virtual_node = Knowledge::embedded().platforms().virtual_node(label, taint);
+    virtual_node.map(|title| format!("it is no machine of its own ({title})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn nodes() -> Vec<Vec<u8>> {
+        let linux = json!({ "nodeInfo": { "operatingSystem": "linux" } });
+        [
+            json!({ "metadata": { "name": "w2" }, "status": linux }),
+            json!({ "metadata": { "name": "w1" }, "status": linux, "spec": { "unschedulable": true } }),
+            json!({ "metadata": { "name": "win", "labels": { "kubernetes.io/os": "windows" } } }),
+            json!({ "metadata": { "name": "far", "labels": { "eks.amazonaws.com/compute-type": "fargate" } }, "status": linux }),
+            json!({ "metadata": { "name": "aci" }, "spec": { "taints": [{ "key": "virtual-kubelet.io/provider", "effect": "NoSchedule" }] } }),
+        ]
+        .iter()
+        .map(|node| node.to_string().into_bytes())
+        .collect()
+    }
+
+    fn wanted(names: &[&str]) -> Result<Selected, PlanError> {
+        select(&nodes(), &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn machines_with_linux_are_asked_and_the_others_are_named() {
+        let selected = wanted(&[]).unwrap();
+        assert_eq!(selected.nodes, ["w1", "w2"]);
+        let skipped: Vec<_> = selected.skipped.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(skipped, ["aci", "far", "win"]);
+        assert_eq!(selected.skipped[2].1, "it runs windows");
+        assert_eq!(wanted(&["w2", "w2"]).unwrap().nodes, ["w2"]);
+    }
+
+    #[test]
+    fn names_that_are_none_have_a_nearest() {
+        let Err(PlanError::NoSuchNode { nearest, .. }) = wanted(&["w3"]) else { panic!("there is no w3") };
+        assert!(nearest.is_some());
+        assert!(matches!(wanted(&["win"]), Err(PlanError::NoNodes { .. })));
+    }
+}

@@ -1,0 +1,127 @@
+//! How far a pod of ours has come, by what the kubelet says of it.
+
+use serde_json::Value;
+
+use super::super::quote::quote;
+use super::manifest::CONTAINER;
+
+/// How far a pod has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// No kubelet has taken it up.
+    Unseen,
+    /// Not yet; what it waits for.
+    Waiting(String),
+    /// The container ended; how, unless it ended well. Its log is there.
+    Ended(Option<String>),
+    /// Nothing more will come; why.
+    Failed(String),
+}
+
+/// What a container can wait for in vain.
+const HOPELESS: [&str; 9] = [
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "CrashLoopBackOff",
+];
+
+/// How far this pod has come.
+pub(super) fn of(pod: &Value) -> State {
+    let status = &pod["status"];
+    let containers = status["containerStatuses"].as_array();
+    let container = containers.and_then(|all| all.iter().find(|one| one["name"] == CONTAINER));
+    let state = container.map(|container| &container["state"]).unwrap_or(&Value::Null);
+    let phase = status["phase"].as_str().unwrap_or_default();
+    if state["terminated"].is_object() {
+        return State::Ended(ended(&state["terminated"]));
+    }
+    let waiting = state["waiting"]["reason"].as_str().unwrap_or_default();
+    if HOPELESS.contains(&waiting) {
+        return State::Failed(with(waiting, &state["waiting"]["message"]));
+    }
+    match phase {
+        "Succeeded" => State::Ended(None),
+        "Failed" => {
+            let reason = status["reason"].as_str().unwrap_or("the pod failed");
+            State::Failed(with(reason, &status["message"]))
+        }
+        _ if !pod["metadata"]["deletionTimestamp"].is_null() => {
+            State::Failed("somebody else deleted its pod".to_owned())
+        }
+        _ if status["startTime"].is_null() && container.is_none() => State::Unseen,
+        _ if state["running"].is_object() => State::Waiting("its pod is running".to_owned()),
+        _ if waiting.is_empty() => State::Waiting("its pod is pending".to_owned()),
+        _ => State::Waiting(with(waiting, &state["waiting"]["message"])),
+    }
+}
+
+/// Whether nothing runs in it any more.
+pub(super) fn is_over(pod: &Value) -> bool {
+    matches!(of(pod), State::Ended(_)) || pod["status"]["phase"] == "Failed"
+}
+
+/// When it ended, where that is said.
+pub(super) fn ended_at(pod: &Value) -> Option<jiff::Timestamp> {
+    let containers = pod["status"]["containerStatuses"].as_array()?;
+    let ends = containers.iter().filter_map(|one| one["state"]["terminated"]["finishedAt"].as_str());
+    ends.filter_map(|end| end.parse().ok()).max()
+}
+
+fn ended(terminated: &Value) -> Option<String> {
+    let reason = terminated["reason"].as_str().unwrap_or_default();
+    match terminated["exitCode"].as_i64() {
+        Some(0) => None,
+        Some(code) => Some(with(&format!("{reason}, exit status {code}"), &terminated["message"])),
+        None => Some(with(reason, &terminated["message"])),
+    }
+}
+
+fn with(reason: &str, message: &Value) -> String {
+    match message.as_str().unwrap_or_default() {
+        "" => quote(reason, 60),
+        message => format!("{}: {}", quote(reason, 60), quote(message, 300)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn in_state(state: Value) -> State {
+        let status = json!({ "phase": "Pending", "startTime": "2026-01-15T12:00:00Z",
+            "containerStatuses": [{ "name": "proxy", "state": { "running": {} } }, { "name": CONTAINER, "state": state }] });
+        of(&json!({ "status": status }))
+    }
+
+    #[test]
+    fn the_kubelets_words_become_a_state() {
+        assert_eq!(of(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
+        assert_eq!(of(&json!({ "status": { "phase": "Pending", "startTime": "x" } })), State::Waiting("its pod is pending".to_owned()));
+        let pull = json!({ "waiting": { "reason": "ErrImagePull", "message": "pull access denied" } });
+        assert_eq!(in_state(pull), State::Waiting("ErrImagePull: pull access denied".to_owned()));
+        let back_off = json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off pulling image \"x\"" } });
+        assert_eq!(in_state(back_off), State::Failed("ImagePullBackOff: Back-off pulling image \"x\"".to_owned()));
+        assert_eq!(in_state(json!({ "terminated": { "exitCode": 0, "reason": "Completed" } })), State::Ended(None));
+        let start = json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"meshdoctor\": not found" } });
+        let said = "StartError, exit status 128: exec: \"meshdoctor\": not found";
+        assert_eq!(in_state(start), State::Ended(Some(said.to_owned())));
+        let evicted = json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
+        assert_eq!(of(&evicted), State::Failed("Evicted: disk pressure".to_owned()));
+        let deleted = json!({ "metadata": { "deletionTimestamp": "x" }, "status": { "phase": "Running" } });
+        assert!(matches!(of(&deleted), State::Failed(_)));
+    }
+
+    #[test]
+    fn a_container_of_others_does_not_keep_it_waiting() {
+        // An injected sidecar keeps the pod running; ours has ended.
+        assert_eq!(in_state(json!({ "terminated": { "exitCode": 0 } })), State::Ended(None));
+    }
+}

@@ -1,0 +1,179 @@
+//! Taking away: what this run made, on whatever path it ends, and what an earlier run that was killed left behind. A pod
+//! is gone when the server no longer lists it, not when a deletion was asked for.
+
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::calls::{self, Pods};
+use super::manifest::{DEADLINE_SECONDS, OURS, RUN_LABEL};
+use super::{AT_ONCE, Left, state};
+use crate::source::live::wire::{Trouble, Wire};
+
+/// How long the taking away may try.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The pauses between looks.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// A pod that ended so long ago would have been read and deleted by its run, if that were still there.
+const READ_WITHIN: i64 = 10;
+/// So long after its deadline a pod is nobody's, in seconds.
+const GRACE: i64 = 60;
+
+/// A pod of another run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Other {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The run that made it.
+    pub run: String,
+    uid: String,
+    created: Option<Timestamp>,
+    /// When it ended; the time of its creation where nobody says.
+    ended: Option<Timestamp>,
+}
+
+impl Other {
+    fn of(pod: &Value) -> Other {
+        let metadata = &pod["metadata"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let created = metadata["creationTimestamp"].as_str().and_then(|time| time.parse().ok());
+        let ended = if state::is_over(pod) { state::ended_at(pod).or(created) } else { None };
+        Other {
+            namespace: text(&metadata["namespace"]),
+            name: text(&metadata["name"]),
+            run: text(&metadata["labels"][RUN_LABEL]),
+            uid: text(&metadata["uid"]),
+            created,
+            ended,
+        }
+    }
+
+    /// Whether the run that made it is surely gone.
+    pub(super) fn is_abandoned(&self, now: Timestamp) -> bool {
+        let age = |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
+        let deadline = i64::try_from(DEADLINE_SECONDS).unwrap_or(i64::MAX);
+        match self.ended {
+            Some(ended) => age(Some(ended)) >= READ_WITHIN,
+            None => age(self.created) >= deadline + GRACE,
+        }
+    }
+}
+
+/// The pods of other runs: everywhere, or where this one works if only that may be seen.
+pub(super) async fn others(wire: &Wire, pods: &Pods<'_>, run: &str) -> Result<Vec<Other>, Trouble> {
+    let listed = match calls::everywhere(wire, OURS).await {
+        Ok(listed) => listed,
+        Err(_) => pods.list(OURS).await?,
+    };
+    let mut others: Vec<Other> = listed.iter().map(Other::of).filter(|other| other.run != run).collect();
+    others.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+    Ok(others)
+}
+
+/// Deletes pods of other runs; those that could not be deleted, with the reason.
+pub(super) async fn remove(wire: &Wire, others: &[Other]) -> Vec<Left> {
+    let one = |other: Other| async move {
+        let pods = Pods::new(wire, &other.namespace);
+        let trouble = pods.delete(&other.name, Some(&other.uid), false).await.err()?;
+        Some(Left {
+            namespace: other.namespace.clone(),
+            run: other.run.clone(),
+            names: vec![other.name],
+            why: calls::words(&trouble),
+        })
+    };
+    let removed = futures::stream::iter(others.to_vec()).map(one).buffer_unordered(AT_ONCE);
+    removed.filter_map(std::future::ready).collect().await
+}
+
+/// Pods of other runs that were there at the beginning: those that prove abandoned by now are removed. Waits a moment for
+/// those that have just ended. Gives what is still there.
+pub(super) async fn remove_abandoned(wire: &Wire, pods: &Pods<'_>, run: &str, seen: &[Other]) -> Vec<Other> {
+    let until = Instant::now() + Duration::from_secs(READ_WITHIN.unsigned_abs() + 2);
+    loop {
+        let Ok(mut there) = others(wire, pods, run).await else { return seen.to_vec() };
+        there.retain(|other| seen.iter().any(|earlier| earlier.uid == other.uid));
+        let (gone, there): (Vec<_>, Vec<_>) =
+            there.into_iter().partition(|other| other.is_abandoned(Timestamp::now()));
+        remove(wire, &gone).await;
+        if !there.iter().any(|other| other.ended.is_some()) || Instant::now() > until {
+            return there;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Deletes every pod of this run and makes sure that none is left. `names` are those that were asked for; `settled` is
+/// when a creation whose answer was lost has happened or never will.
+pub(super) async fn own(pods: &Pods<'_>, pattern: &super::manifest::Pattern, names: &[String], settled: Option<Instant>) -> Option<Left> {
+    let selector = pattern.selector();
+    let until = Instant::now() + PATIENCE;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let (there, why) = match pods.list(&selector).await {
+            Ok(listed) => {
+                let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+                (listed.iter().map(name).collect(), "it is still there".to_owned())
+            }
+            // What cannot be listed can be deleted by name.
+            Err(trouble) => (names.to_vec(), calls::words(&trouble)),
+        };
+        let waiting = settled.is_some_and(|settled| Instant::now() < settled);
+        if there.is_empty() && !waiting {
+            return None;
+        }
+        let deleted = futures::stream::iter(there.clone())
+            .map(|name| async move { pods.delete(&name, None, false).await.err() })
+            .buffer_unordered(AT_ONCE);
+        let trouble: Vec<_> = deleted.filter_map(std::future::ready).collect().await;
+        if Instant::now() > until {
+            return Some(Left {
+                namespace: pods.namespace.clone(),
+                run: pattern.run.clone(),
+                names: there,
+                why: trouble.first().map_or(why, calls::words),
+            });
+        }
+        // Most often everything is gone now, and the next look says so.
+        tokio::time::sleep(if there.is_empty() { FIRST_PAUSE } else { pause }).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn other(created: &str, status: Value) -> Other {
+        let metadata = json!({
+            "namespace": "kube-system", "name": "meshdoctor-0a-1", "uid": "u", "creationTimestamp": created,
+            "labels": { RUN_LABEL: "0a" },
+        });
+        Other::of(&json!({ "metadata": metadata, "status": status }))
+    }
+
+    #[test]
+    fn a_pod_is_abandoned_when_its_run_would_have_deleted_it() {
+        let now: Timestamp = "2026-01-15T12:00:00Z".parse().unwrap();
+        let abandoned = |created: &str, status: Value| other(created, status).is_abandoned(now);
+        let running = json!({ "phase": "Running" });
+        assert!(!abandoned("2026-01-15T11:59:00Z", running.clone()));
+        assert!(abandoned("2026-01-15T11:55:59Z", running));
+        let ended = |at: &str| {
+            let state = json!({ "terminated": { "exitCode": 0, "finishedAt": at } });
+            json!({ "phase": "Succeeded", "containerStatuses": [{ "name": "node-snapshot", "state": state }] })
+        };
+        assert!(!abandoned("2026-01-15T11:59:00Z", ended("2026-01-15T11:59:55Z")));
+        assert!(abandoned("2026-01-15T11:59:00Z", ended("2026-01-15T11:59:50Z")));
+        // Without a time of its end, that of its creation counts.
+        assert!(abandoned("2026-01-15T11:59:00Z", json!({ "phase": "Failed", "reason": "Evicted" })));
+        assert!(!abandoned("2026-01-15T11:59:58Z", json!({ "phase": "Failed", "reason": "Evicted" })));
+    }
+}
