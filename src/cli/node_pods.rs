@@ -149,11 +149,8 @@ impl Asking<'_> {
 fn shown(plan: &Plan, live: &Live) -> String {
     let mut text = format!("--node-pods writes to the cluster (context {}):\n", live.context());
     let count = plan.nodes.len();
-    let mut row = |name: &str, what: String| _ = writeln!(text, "  {name:<10}{what}");
-    row(
-        "creates",
-        format!("{} in namespace {}, at most {AT_ONCE} at a time", pods(count), plan.namespace()),
-    );
+    let mut row = |name: &str, what: String| _ = writeln!(text, "  {name:<12}{what}");
+    row("creates", format!("{} in namespace {}, at most {AT_ONCE} at a time", pods(count), plan.namespace()));
     row("deletes", "each once it is read, and all of them however this ends".to_owned());
     row("image", plan.image().to_owned());
     row(
@@ -167,10 +164,24 @@ fn shown(plan: &Plan, live: &Live) -> String {
         row("leaves out", format!("{node}: {why}"));
     }
     if !plan.abandoned.is_empty() {
-        row("removes", format!("{} that an earlier run left behind: {}", pods(plan.abandoned.len()), names(&plan.abandoned)));
+        row(
+            "removes",
+            format!(
+                "{} that an earlier run left behind: {}",
+                pods(plan.abandoned.len()),
+                names(&plan.abandoned)
+            ),
+        );
     }
     if !plan.running.is_empty() {
-        row("finds", format!("{} of another run, perhaps still at work: {}; removed at the end if abandoned", pods(plan.running.len()), names(&plan.running)));
+        row(
+            "finds",
+            format!(
+                "{} of another run, perhaps still at work: {}; removed at the end if abandoned",
+                pods(plan.running.len()),
+                names(&plan.running)
+            ),
+        );
     }
     for note in &plan.notes {
         row("note", note.clone());
@@ -184,7 +195,8 @@ fn pods(count: usize) -> String {
 }
 
 fn names(others: &[Other]) -> String {
-    let names: Vec<String> = others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
+    let names: Vec<String> =
+        others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
     some(names.iter().map(String::as_str))
 }
 
@@ -217,7 +229,9 @@ fn report(gathered: &Gathered, talk: &Talk) {
         say(&format!("nodes: {read} of {} read{not}", read + failed));
         if !gathered.running.is_empty() {
             let others = names(&gathered.running);
-            say(&format!("left alone, of another run: {others}; a later run removes them if that one is gone"));
+            say(&format!(
+                "left alone, of another run: {others}; a later run removes them if that one is gone"
+            ));
         }
     }
     for left in &gathered.left {

@@ -1,4 +1,4 @@
-//! The signals that ask a run to end: Ctrl-C, and what `kill` and a closed terminal send. Once asked for, they no longer
+//! The signals that ask a run to end: Ctrl-C, Ctrl-\, and what `kill` and a closed terminal send. Once asked for, they no longer
 //! end the process by themselves, so whoever asks for them must listen until the end.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// The signals that ask a run to end.
 pub(super) struct Signals {
     #[cfg(unix)]
-    streams: [tokio::signal::unix::Signal; 3],
+    streams: [tokio::signal::unix::Signal; 4],
 }
 
 impl Signals {
@@ -18,9 +18,14 @@ impl Signals {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-            let [interrupt, terminate, hangup] = kinds.map(signal);
-            Ok(Signals { streams: [interrupt?, terminate?, hangup?] })
+            Ok(Signals {
+                streams: [
+                    signal(SignalKind::interrupt())?,
+                    signal(SignalKind::quit())?,
+                    signal(SignalKind::terminate())?,
+                    signal(SignalKind::hangup())?,
+                ],
+            })
         }
         #[cfg(not(unix))]
         Ok(Signals {})
@@ -30,9 +35,10 @@ impl Signals {
     pub(super) async fn next(&mut self) {
         #[cfg(unix)]
         {
-            let [interrupt, terminate, hangup] = &mut self.streams;
+            let [interrupt, quit, terminate, hangup] = &mut self.streams;
             tokio::select! {
                 _ = interrupt.recv() => {}
+                _ = quit.recv() => {}
                 _ = terminate.recv() => {}
                 _ = hangup.recv() => {}
             }

@@ -38,7 +38,9 @@ pub enum LogError {
         last: String,
     },
     /// Another meshdoctor wrote it.
-    #[error("the log has a snapshot in format {version}, and format {VERSION} is read: use the same meshdoctor on both sides")]
+    #[error(
+        "the log has a snapshot in format {version}, and format {VERSION} is read: use the same meshdoctor on both sides"
+    )]
     Version {
         /// Its format.
         version: String,
@@ -74,19 +76,43 @@ fn said(last: &str) -> String {
 /// # Errors
 /// There is none, or not all of one.
 pub fn read(log: &[u8]) -> Result<Held, LogError> {
-    let mut node = None;
-    let mut packed = Vec::new();
-    let mut lines = 0;
-    let mut last = String::new();
-    for line in log.split(|byte| *byte == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut reading = Reading::default();
+    let mut lines = log.split(|byte| *byte == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        match reading.line(line.strip_suffix(b"\r").unwrap_or(line)) {
+            Ok(None) => {}
+            Ok(Some(held)) => return Ok(held),
+            // The last line has no end of its own: it was cut off like the rest.
+            Err(LogError::Torn { .. } | LogError::Damaged { .. }) if lines.peek().is_none() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    match reading.node {
+        None => Err(LogError::None { last: reading.last }),
+        Some(_) => Err(LogError::Cut { lines: reading.lines, last: reading.last }),
+    }
+}
+
+/// What has come so far.
+#[derive(Default)]
+struct Reading {
+    node: Option<String>,
+    packed: Vec<u8>,
+    lines: usize,
+    /// The last line of another's since the last of ours.
+    last: String,
+}
+
+impl Reading {
+    /// Takes a line; the snapshot, when it was the last one of it.
+    fn line(&mut self, line: &[u8]) -> Result<Option<Held>, LogError> {
         let Some(ours) = find(line, TAG.as_bytes()).map(|at| &line[at + TAG.len()..]) else {
             if !line.is_empty() {
-                last = String::from_utf8_lossy(&line[..line.len().min(QUOTED)]).into_owned();
+                self.last = String::from_utf8_lossy(&line[..line.len().min(QUOTED)]).into_owned();
             }
-            continue;
+            return Ok(None);
         };
-        let torn = LogError::Torn { line: lines + 1 };
+        let torn = LogError::Torn { line: self.lines + 1 };
         let Ok(ours) = std::str::from_utf8(ours) else { return Err(torn) };
         let mut words = ours.splitn(3, ' ');
         let (version, what, rest) = (words.next(), words.next(), words.next());
@@ -95,26 +121,23 @@ pub fn read(log: &[u8]) -> Result<Held, LogError> {
             let version = version.chars().take(20).collect();
             return Err(LogError::Version { version });
         }
-        match (what, &node) {
-            ("begin", None) => node = Some(rest.to_owned()),
+        match (what, &self.node) {
+            ("begin", None) => self.node = Some(rest.to_owned()),
             ("end", Some(node)) => {
-                whole(rest, lines, &packed)?;
-                return Ok(Held { node: node.clone(), tree: unpack(&packed)? });
+                whole(rest, self.lines, &self.packed)?;
+                return Ok(Some(Held { node: node.clone(), tree: unpack(&self.packed)? }));
             }
-            (number, Some(_)) if number.parse() == Ok(lines) => {
-                packed.extend(STANDARD.decode(rest).map_err(|_| torn)?);
-                if packed.len() > MAX_PACKED {
+            (number, Some(_)) if number.parse() == Ok(self.lines) => {
+                self.packed.extend(STANDARD.decode(rest).map_err(|_| torn)?);
+                if self.packed.len() > MAX_PACKED {
                     return Err(damaged("it is larger than a log may hold"));
                 }
-                lines += 1;
+                self.lines += 1;
             }
             _ => return Err(torn),
         }
-        last.clear();
-    }
-    match node {
-        None => Err(LogError::None { last }),
-        Some(_) => Err(LogError::Cut { lines, last }),
+        self.last.clear();
+        Ok(None)
     }
 }
 

@@ -41,7 +41,9 @@ fn times_names_and_lines_of_others_do_no_harm() {
     assert!(log.lines().count() > 5 && log.lines().all(|line| line.len() < 5000));
     let mut dressed = String::from("pulling\n");
     for line in log.lines() {
-        dressed += &format!("[pod/x] 2026-01-15T12:00:00.000000001Z {line}\r\nwarning: /host/x: permission denied\n");
+        dressed += &format!(
+            "[pod/x] 2026-01-15T12:00:00.000000001Z {line}\r\nwarning: /host/x: permission denied\n"
+        );
     }
     let held = read(dressed.as_bytes()).unwrap();
     assert_eq!((held.node.as_str(), files_of(&held)), ("ip-10-0-1-12", files.files));
@@ -61,7 +63,10 @@ fn what_is_missing_is_told() {
     assert_eq!(of(&[&lines[..3], &["Killed"]].concat()), format!("{cut}; its last line: Killed"));
     let torn = "line 2 of the snapshot in the log is missing or damaged";
     assert_eq!(of(&[&lines[..2], &lines[3..]].concat()), torn);
-    assert_eq!(of(&[&lines[..3], &lines[2..]].concat()), "line 3 of the snapshot in the log is missing or damaged");
+    assert_eq!(
+        of(&[&lines[..3], &lines[2..]].concat()),
+        "line 3 of the snapshot in the log is missing or damaged"
+    );
     let newer = log.replacen("node-log/1", "node-log/2", 1);
     assert!(of(&[&newer]).contains("in format 2, and format 1 is read"), "{}", of(&[&newer]));
     let other = log.replacen("sha256=", "sha256=0", 1);
@@ -100,7 +105,11 @@ fn a_bomb_is_not_unpacked() {
 proptest! {
     #[test]
     fn what_is_written_is_read(
-        files in prop::collection::btree_map("[a-z]{1,8}(/[a-z%.]{1,20}[a-z])?", prop::collection::vec(any::<u8>(), 0..6000), 0..6),
+        files in prop::collection::btree_map(
+            "[a-z]{1,8}(/[a-z%.]{1,20}[a-z])?",
+            prop::collection::vec(any::<u8>(), 0..6000),
+            1..6,
+        ),
         strangers in prop::collection::vec("[ -~]{0,40}", 1..4),
     ) {
         let files = NodeFiles { node: "n1".to_owned(), files };

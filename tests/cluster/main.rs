@@ -14,6 +14,7 @@ mod contexts;
 mod doctor;
 mod harness;
 mod installs;
+mod node_pods;
 mod pages;
 mod roles;
 mod seeds;

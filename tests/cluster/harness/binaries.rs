@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::say;
@@ -53,20 +54,33 @@ impl Binaries {
 
     /// The folder with the standard Gateway API definitions of the pinned version.
     pub fn gateway_api(&self) -> Result<PathBuf, String> {
-        need_go()?;
-        let module = module_folder("gateway-api");
-        let version = required(&module, "sigs.k8s.io/gateway-api");
-        let answer = Command::new("go")
-            .current_dir(&module)
-            .args(["mod", "download", "-json", &format!("sigs.k8s.io/gateway-api@{version}")])
-            .output()
-            .map_err(|error| format!("go mod download: {error}"))?;
-        let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)
-            .map_err(|error| format!("go mod download of the Gateway API did not answer in JSON: {error}"))?;
-        match answer["Dir"].as_str() {
-            Some(folder) => Ok(Path::new(folder).join("config/crd/standard")),
-            None => Err(format!("the Gateway API {version} cannot be had: {}", answer["Error"])),
-        }
+        Ok(downloaded("gateway-api", "sigs.k8s.io/gateway-api")?.join("config/crd/standard"))
+    }
+
+    /// The definition of kwok's `Logs`, which say where a played pod's log is.
+    pub fn kwok_logs(&self) -> Result<Value, String> {
+        let path =
+            downloaded("kwok", "sigs.k8s.io/kwok")?.join("kustomize/crd/bases/kwok.x-k8s.io_logs.yaml");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        serde_yaml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// The folder of a module that one of ours requires.
+fn downloaded(ours: &str, path: &str) -> Result<PathBuf, String> {
+    need_go()?;
+    let module = module_folder(ours);
+    let version = required(&module, path);
+    let answer = Command::new("go")
+        .current_dir(&module)
+        .args(["mod", "download", "-json", &format!("{path}@{version}")])
+        .output()
+        .map_err(|error| format!("go mod download: {error}"))?;
+    let answer: Value = serde_json::from_slice(&answer.stdout)
+        .map_err(|error| format!("go mod download of {path} did not answer in JSON: {error}"))?;
+    match answer["Dir"].as_str() {
+        Some(folder) => Ok(PathBuf::from(folder)),
+        None => Err(format!("{path} {version} cannot be had: {}", answer["Error"])),
     }
 }
 

@@ -19,6 +19,7 @@ use super::etcd::Etcd;
 use super::front::{Front, Rule};
 use super::kubeconfig::{ADMIN, Context, token, write_kubeconfig};
 use super::process::Process;
+use super::road::Road;
 use super::slot::Slot;
 use super::{Api, front, say};
 
@@ -29,6 +30,7 @@ pub struct Options {
     presents: Option<String>,
     users: Vec<String>,
     pages_from_etcd: bool,
+    reachable: bool,
 }
 
 impl Options {
@@ -53,6 +55,11 @@ impl Options {
         Options { pages_from_etcd: true, ..self }
     }
 
+    /// Played kubelets that the server can ask for logs, which are told by `Logs` objects of kwok.
+    pub fn reachable_kubelets(self) -> Options {
+        Options { played: true, reachable: true, ..self }
+    }
+
     /// One more user, who may do nothing until a binding names them.
     pub fn user(mut self, name: &str) -> Options {
         self.users.push(name.to_owned());
@@ -72,6 +79,7 @@ pub struct Cluster {
     front: Option<Front>,
     processes: Vec<Process>,
     folder: Option<TempDir>,
+    _road: Option<Road>,
     _slot: Slot,
 }
 
@@ -159,6 +167,13 @@ impl Cluster {
         );
         let mut processes = vec![server, etcd];
         ready(&api, &mut processes)?;
+        let road = match options.reachable {
+            true => {
+                api.apply(&binaries.kwok_logs()?);
+                Some(Road::open(&folder.path().join(NOWHERE), kubelets))
+            }
+            false => None,
+        };
 
         if options.played {
             let kubeconfig = at("admin.kubeconfig");
@@ -179,20 +194,23 @@ impl Cluster {
             let program = "kube-controller-manager";
             processes.push(start(program, &binaries.program(program), &controllers));
             processes.push(start("kube-scheduler", &binaries.program("kube-scheduler"), &connection));
-            processes.push(start(
-                "kwok",
-                &binaries.program("kwok"),
-                &[
-                    &format!("--kubeconfig={kubeconfig}"),
-                    "--manage-all-nodes=true",
-                    "--cidr=10.244.0.0/16",
-                    "--node-ip=10.0.0.1",
-                    &format!("--server-address=127.0.0.1:{kubelets}"),
-                ],
-            ));
+            let kubeconfig = format!("--kubeconfig={kubeconfig}");
+            let address = format!("--server-address=127.0.0.1:{kubelets}");
+            let port = format!("--node-port={kubelets}");
+            let mut kwok = vec![
+                &*kubeconfig,
+                "--manage-all-nodes=true",
+                "--cidr=10.244.0.0/16",
+                "--node-ip=10.0.0.1",
+                &address,
+            ];
+            if options.reachable {
+                kwok.extend([&*port, "--enable-crds=Logs"]);
+            }
+            processes.push(start("kwok", &binaries.program("kwok"), &kwok));
             processes.reverse();
         }
-        Ok(Parts { api, etcd: Etcd::new(&store_url), url, authority, processes, folder })
+        Ok(Parts { api, etcd: Etcd::new(&store_url), url, authority, processes, folder, road })
     }
 
     /// A context of this cluster for `kubeconfig`.
@@ -254,15 +272,17 @@ struct Parts {
     authority: String,
     processes: Vec<Process>,
     folder: TempDir,
+    road: Option<Road>,
 }
 
 impl Parts {
     fn into_cluster(self, options: Options, slot: Slot) -> Cluster {
-        let Parts { api, etcd, url, authority, processes, folder } = self;
+        let Parts { api, etcd, url, authority, processes, folder, road } = self;
         let users = options.users;
         let front =
             options.presents.map(|version| Front::start(&url, &authority, front::presenting(&version)));
-        Cluster { api, etcd, url, authority, users, front, processes, folder: Some(folder), _slot: slot }
+        let folder = Some(folder);
+        Cluster { api, etcd, url, authority, users, front, processes, folder, _road: road, _slot: slot }
     }
 }
 
@@ -303,7 +323,7 @@ fn write_identity(folder: &Path, users: &[String]) -> String {
 
     let nowhere = json!({
         "proxyProtocol": "HTTPConnect",
-        "transport": { "uds": { "udsName": folder.join("nowhere.sock") } },
+        "transport": { "uds": { "udsName": folder.join(NOWHERE) } },
     });
     let egress = json!({
         "apiVersion": "apiserver.k8s.io/v1beta1",
@@ -316,6 +336,9 @@ fn write_identity(folder: &Path, users: &[String]) -> String {
     write("egress.yaml", &egress.to_string());
     authority
 }
+
+/// The socket to which everything goes that the server would dial by itself. It is there only where a [`Road`] is.
+const NOWHERE: &str = "nowhere.sock";
 
 /// Ports that were free a moment ago, all different.
 fn free_ports<const N: usize>() -> [u16; N] {

@@ -11,6 +11,7 @@ pub mod kubeconfig;
 pub mod linkerd;
 pub mod objects;
 pub mod process;
+pub mod road;
 pub mod seed;
 pub mod sketch;
 pub mod slot;

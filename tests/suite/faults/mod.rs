@@ -4,6 +4,7 @@
 mod connect;
 mod exec;
 mod lists;
+mod node_pods;
 mod server;
 
 use std::path::PathBuf;

@@ -18,9 +18,11 @@ use tokio::net::TcpListener;
 /// What the server was asked.
 #[derive(Debug, Clone)]
 pub struct Asked {
+    pub method: String,
     pub path: String,
     pub query: BTreeMap<String, String>,
     pub headers: HeaderMap,
+    pub body: Bytes,
     /// How often this path with this query was asked for, this time included.
     pub time: usize,
 }
@@ -41,6 +43,7 @@ pub struct Reply {
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
     end: End,
+    after: Duration,
 }
 
 /// How an answer ends.
@@ -68,7 +71,7 @@ impl Reply {
 
     pub fn text(status: u16, kind: &str, body: &str) -> Reply {
         let headers = vec![("content-type", kind.to_owned())];
-        Reply { status, headers, body: body.as_bytes().to_vec(), end: End::Whole }
+        Reply { status, headers, body: body.as_bytes().to_vec(), end: End::Whole, after: Duration::ZERO }
     }
 
     /// A Status object, as the API server writes it.
@@ -81,7 +84,13 @@ impl Reply {
     }
 
     pub fn silence() -> Reply {
-        Reply { status: 200, headers: Vec::new(), body: Vec::new(), end: End::Nothing }
+        Reply { status: 200, headers: Vec::new(), body: Vec::new(), end: End::Nothing, after: Duration::ZERO }
+    }
+
+    /// The same, later.
+    pub fn after(mut self, pause: Duration) -> Reply {
+        self.after = pause;
+        self
     }
 
     pub fn header(mut self, name: &'static str, value: &str) -> Reply {
@@ -117,6 +126,7 @@ impl Reply {
     }
 
     async fn into_response(self) -> Response<UnsyncBoxBody<Bytes, Error>> {
+        tokio::time::sleep(self.after).await;
         let body = Bytes::from(self.body);
         let stream = |end| {
             let first = futures::stream::iter([Ok(Frame::data(body.clone()))]);
@@ -213,24 +223,30 @@ where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
 {
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let reply = {
-            let uri = request.uri();
-            let query: BTreeMap<String, String> = uri
+        let (script, log) = (Arc::clone(&script), Arc::clone(&log));
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            let query: BTreeMap<String, String> = parts
+                .uri
                 .query()
                 .unwrap_or_default()
                 .split('&')
                 .filter_map(|pair| pair.split_once('='))
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect();
-            let mut log = log.lock().unwrap();
-            let path = uri.path().to_owned();
-            let time = 1 + log.iter().filter(|a| a.path == path && a.query == query).count();
-            let asked = Asked { path, query, headers: request.headers().clone(), time };
-            log.push(asked.clone());
-            drop(log);
-            script(&asked)
-        };
-        async move { Ok::<_, Infallible>(reply.into_response().await) }
+            let reply = {
+                let mut log = log.lock().unwrap();
+                let path = parts.uri.path().to_owned();
+                let time = 1 + log.iter().filter(|a| a.path == path && a.query == query).count();
+                let method = parts.method.to_string();
+                let asked = Asked { method, path, query, headers: parts.headers, body, time };
+                log.push(asked.clone());
+                drop(log);
+                script(&asked)
+            };
+            Ok::<_, Infallible>(reply.into_response().await)
+        }
     });
     // A connection that a script broke is as it should be.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(io, service).await;

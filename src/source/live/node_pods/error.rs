@@ -3,8 +3,7 @@
 use thiserror::Error;
 
 /// What can be done on the nodes themselves instead.
-const BY_HAND: &str =
-    "or read the nodes by hand: meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes";
+const BY_HAND: &str = "or read the nodes by hand: meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes";
 
 /// Why nodes cannot be read by pods. Nothing was created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -39,7 +38,9 @@ pub enum PlanError {
         namespace: String,
     },
     /// The namespace does not take pods that mount the host's files.
-    #[error("namespace {namespace} enforces the PodSecurity level {level}, which refuses pods that mount files of the node")]
+    #[error(
+        "namespace {namespace} enforces the PodSecurity level {level}, which refuses pods that mount files of the node"
+    )]
     PodSecurity {
         /// Its name.
         namespace: String,
@@ -75,7 +76,12 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    pub(super) fn denied(verb: &'static str, resource: &'static str, namespace: &str, message: &str) -> PlanError {
+    pub(super) fn denied(
+        verb: &'static str,
+        resource: &'static str,
+        namespace: &str,
+        message: &str,
+    ) -> PlanError {
         PlanError::Denied { verb, resource, namespace: namespace.to_owned(), message: message.to_owned() }
     }
 
@@ -87,7 +93,9 @@ impl PlanError {
     /// What to do about it.
     pub fn next_step(&self) -> String {
         match self {
-            PlanError::Nodes { .. } => "grant list on nodes (docs/rbac.yaml), or name no --node-pods".to_owned(),
+            PlanError::Nodes { .. } => {
+                "grant list on nodes (docs/rbac.yaml), or name no --node-pods".to_owned()
+            }
             PlanError::NoSuchNode { known, .. } => {
                 let shown = known.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let more = known.len().saturating_sub(12);
@@ -116,7 +124,8 @@ fn listed(skipped: &[(String, String)]) -> String {
     match skipped {
         [] => ": the cluster has none".to_owned(),
         skipped => {
-            let each: Vec<String> = skipped.iter().take(5).map(|(node, why)| format!("{node}: {why}")).collect();
+            let each: Vec<String> =
+                skipped.iter().take(5).map(|(node, why)| format!("{node}: {why}")).collect();
             format!(" ({})", each.join("; "))
         }
     }

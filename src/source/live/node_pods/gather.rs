@@ -4,8 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::future::{BoxFuture, FutureExt, Shared};
 use futures::StreamExt;
+use futures::future::{BoxFuture, FutureExt, Shared};
 use tokio::sync::watch;
 
 use super::super::quote::quote_end;
@@ -195,7 +195,8 @@ impl Reading<'_> {
         loop {
             tries += 1;
             let log = self.pods.log(name).await;
-            let log = log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
+            let log =
+                log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
             let error = match node_log::read(&log) {
                 Ok(held) if held.node == node => return Ok(held),
                 Ok(held) => return Err(format!("its log holds the snapshot of node {:?}", held.node)),
@@ -219,7 +220,8 @@ impl Reading<'_> {
             tokio::time::sleep(pause).await;
             pause = (pause * 3 / 2).min(LONGEST_PAUSE);
             let pod = self.pods.get(name).await;
-            let pod = pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
+            let pod =
+                pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
             let state = pod.as_ref().map_or_else(
                 || State::Failed("its pod was deleted before it was read".to_owned()),
                 state::of,
@@ -230,7 +232,9 @@ impl Reading<'_> {
                 State::Failed(why) => return Err(why),
                 State::Unseen if waited > TAKEN_UP_WITHIN => {
                     let seconds = waited.as_secs();
-                    return Err(format!("its kubelet did not take the pod up within {seconds} s: does it run?"));
+                    return Err(format!(
+                        "its kubelet did not take the pod up within {seconds} s: does it run?"
+                    ));
                 }
                 State::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
                     return Err(format!("not done within {} s: {what}", waited.as_secs()));

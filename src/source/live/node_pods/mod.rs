@@ -177,7 +177,9 @@ impl Live {
         // The list above may have been of all namespaces.
         let listed = pods.list(&plan.pattern.selector()).await;
         listed.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
-        pods.delete(&name, None, true).await.map_err(|trouble| allowed("delete", "pods", &namespace, &trouble))?;
+        pods.delete(&name, None, true)
+            .await
+            .map_err(|trouble| allowed("delete", "pods", &namespace, &trouble))?;
         pods.get(&name).await.map_err(|trouble| allowed("get", "pods", &namespace, &trouble))?;
         match pods.log(&name).await {
             Err(trouble) if calls::status(&trouble) != Some(http::StatusCode::NOT_FOUND) => {
@@ -191,7 +193,8 @@ impl Live {
             Err(trouble) => match calls::refusal(&trouble) {
                 Some(refusal) => {
                     let note = admission::by_dry_run(&namespace, refusal)?;
-                    plan.notes.push(format!("a dry run could not tell whether the pods are admitted: {note}"));
+                    plan.notes
+                        .push(format!("a dry run could not tell whether the pods are admitted: {note}"));
                     Ok(())
                 }
                 None => Err(PlanError::Failed { what: calls::words(&trouble) }),

@@ -104,16 +104,27 @@ mod tests {
     #[test]
     fn the_kubelets_words_become_a_state() {
         assert_eq!(of(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
-        assert_eq!(of(&json!({ "status": { "phase": "Pending", "startTime": "x" } })), State::Waiting("its pod is pending".to_owned()));
+        assert_eq!(
+            of(&json!({ "status": { "phase": "Pending", "startTime": "x" } })),
+            State::Waiting("its pod is pending".to_owned())
+        );
         let pull = json!({ "waiting": { "reason": "ErrImagePull", "message": "pull access denied" } });
         assert_eq!(in_state(pull), State::Waiting("ErrImagePull: pull access denied".to_owned()));
-        let back_off = json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off pulling image \"x\"" } });
-        assert_eq!(in_state(back_off), State::Failed("ImagePullBackOff: Back-off pulling image \"x\"".to_owned()));
-        assert_eq!(in_state(json!({ "terminated": { "exitCode": 0, "reason": "Completed" } })), State::Ended(None));
+        let back_off =
+            json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off pulling image \"x\"" } });
+        assert_eq!(
+            in_state(back_off),
+            State::Failed("ImagePullBackOff: Back-off pulling image \"x\"".to_owned())
+        );
+        assert_eq!(
+            in_state(json!({ "terminated": { "exitCode": 0, "reason": "Completed" } })),
+            State::Ended(None)
+        );
         let start = json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"meshdoctor\": not found" } });
         let said = "StartError, exit status 128: exec: \"meshdoctor\": not found";
         assert_eq!(in_state(start), State::Ended(Some(said.to_owned())));
-        let evicted = json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
+        let evicted =
+            json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
         assert_eq!(of(&evicted), State::Failed("Evicted: disk pressure".to_owned()));
         let deleted = json!({ "metadata": { "deletionTimestamp": "x" }, "status": { "phase": "Running" } });
         assert!(matches!(of(&deleted), State::Failed(_)));

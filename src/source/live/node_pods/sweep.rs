@@ -55,7 +55,8 @@ impl Other {
 
     /// Whether the run that made it is surely gone.
     pub(super) fn is_abandoned(&self, now: Timestamp) -> bool {
-        let age = |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
+        let age =
+            |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
         let deadline = i64::try_from(DEADLINE_SECONDS).unwrap_or(i64::MAX);
         match self.ended {
             Some(ended) => age(Some(ended)) >= READ_WITHIN,
@@ -110,7 +111,12 @@ pub(super) async fn remove_abandoned(wire: &Wire, pods: &Pods<'_>, run: &str, se
 
 /// Deletes every pod of this run and makes sure that none is left. `names` are those that were asked for; `settled` is
 /// when a creation whose answer was lost has happened or never will.
-pub(super) async fn own(pods: &Pods<'_>, pattern: &super::manifest::Pattern, names: &[String], settled: Option<Instant>) -> Option<Left> {
+pub(super) async fn own(
+    pods: &Pods<'_>,
+    pattern: &super::manifest::Pattern,
+    names: &[String],
+    settled: Option<Instant>,
+) -> Option<Left> {
     let selector = pattern.selector();
     let until = Instant::now() + PATIENCE;
     let mut pause = FIRST_PAUSE;
