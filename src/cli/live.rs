@@ -66,7 +66,8 @@ mod connected {
                     let mut nodes = nodes;
                     if let (Some(settings), Some(flags)) = (&settings, way.node_pods) {
                         let plan = node_pods::plan(&live, settings, &mut signals).await?;
-                        let asking = node_pods::Asking { live: &live, plan: &plan, flags, talk: reading.talk };
+                        let asking =
+                            node_pods::Asking { live: &live, plan: &plan, flags, talk: reading.talk };
                         let (read, left) = asking.read(limit, nodes, &mut signals).await?;
                         warn(read.warnings(), reading.talk);
                         pods_left = !left.is_empty();

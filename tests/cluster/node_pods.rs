@@ -64,7 +64,7 @@ fn the_documented_rights_suffice(cluster: &mut Cluster, doctor: &Doctor) {
     }
     assert_eq!(status, 0, "{stderr}");
     assert!(stderr.contains("nodes: 4 of 4 read"), "{stderr}");
-    assert!(stderr.contains("leaves out win"), "{stderr}");
+    assert!(stderr.contains("leaves out  win"), "{stderr}");
     assert_eq!(left(&cluster.api), Vec::<String>::new());
     let bundle = NodeEvidence::open(&[Given::Several(doctor.file("nodes.tar.gz"))]).unwrap();
     assert_eq!(bundle.nodes().collect::<Vec<_>>(), NODES);
