@@ -20,9 +20,9 @@ pub mod knowledge;
 pub mod markdown;
 pub mod missing;
 pub mod model;
+pub mod node_log;
 #[cfg(target_os = "linux")]
 pub mod node_snapshot;
-pub mod node_log;
 pub mod policy;
 pub mod redact;
 pub mod render;

@@ -37,7 +37,8 @@ impl Missing {
     pub fn close(&self) -> String {
         match (&self.request.item, &self.why) {
             (Item::NodeFiles, Why::NotOffered) => {
-                "give node evidence: --nodes NAME=PATH or --nodes DIR".to_owned()
+                "give node evidence with --nodes, taken by meshdoctor node-snapshot on the node, or by meshdoctor collect --node-pods"
+                    .to_owned()
             }
             (Item::Logs, Why::NotOffered | Why::NotCaptured) => {
                 "give log texts: --logs NODE=FILE or --logs NAMESPACE/POD=FILE".to_owned()

@@ -214,6 +214,9 @@ pub struct NodeSnapshot {
     /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output. NODE.tar.gz when not given.
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// Write to standard output as lines of a log, as the pods of 'collect --node-pods' do: what --nodes reads again.
+    #[arg(long, conflicts_with = "output")]
+    pub to_log: bool,
     /// The root of the node's file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a
     /// pod that has the node's files there.
     #[arg(long, value_name = "DIR")]

@@ -24,6 +24,7 @@ mod linux {
     use super::{NodeSnapshot, Stop};
     use crate::cli::output;
     use crate::exit;
+    use crate::node_log;
     use crate::node_snapshot::{self, NotTaken, Options, Taken};
     use crate::source::bundle::{self, Form};
 
@@ -47,6 +48,13 @@ mod linux {
             account(&taken);
         }
         let node = taken.files.node.clone();
+        if args.to_log {
+            let written = node_log::write(&taken.files, &mut io::stdout().lock());
+            for path in written.context("the log was not written")?.left_out {
+                output::say(&format!("left out  {path}: too much for a log"));
+            }
+            return Ok(exit::FINE);
+        }
         if to_stdout {
             let stdout = io::stdout().lock();
             bundle::stream(stdout, in_folder(taken), options.at).context("the archive was not written")?;
