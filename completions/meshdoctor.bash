@@ -222,7 +222,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --verbose --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -269,6 +269,18 @@ _meshdoctor() {
                     return 0
                     ;;
                 --cni-namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-image)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-namespace)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -568,7 +580,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__node__subcmd__snapshot)
-            opts="-o -q -h -V --output --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
+            opts="-o -q -h -V --output --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -83,6 +83,9 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -d 'Only this node, ready or not. Repeatable; every Linux node when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-image -d 'The image of the pods; it must hold this version of meshdoctor on its PATH' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'The namespace of the pods; it must admit pods that mount files of the node' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
@@ -96,6 +99,9 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l yes -d 'Create the pods without asking'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l dry-run -d 'Print the manifests of the pods, and do nothing'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -108,6 +114,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'

@@ -88,6 +88,9 @@ _arguments "${_arguments_options[@]}" : \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
+'*--node=[Only this node, ready or not. Repeatable; every Linux node when not given]:NAME:_default' \
+'--node-image=[The image of the pods; it must hold this version of meshdoctor on its PATH]:IMAGE:_default' \
+'--node-namespace=[The namespace of the pods; it must admit pods that mount files of the node]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
 '--context=[The context of the kubeconfig to use]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -102,6 +105,9 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
+'(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
+'--yes[Create the pods without asking]' \
+'--dry-run[Print the manifests of the pods, and do nothing]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
@@ -122,6 +128,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
 '(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
 '--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
 '-q[Say nothing on standard error but errors]' \

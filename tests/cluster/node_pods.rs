@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use meshdoctor::model::node::NodeFiles;
-use meshdoctor::node_log;
+use meshdoctor::source::Fetched;
 use meshdoctor::source::nodes::{Given, NodeEvidence};
 use serde_json::{Value, json};
 
@@ -68,6 +67,9 @@ fn the_documented_rights_suffice(cluster: &mut Cluster, doctor: &Doctor) {
     assert_eq!(left(&cluster.api), Vec::<String>::new());
     let bundle = NodeEvidence::open(&[Given::Several(doctor.file("nodes.tar.gz"))]).unwrap();
     assert_eq!(bundle.nodes().collect::<Vec<_>>(), NODES);
+    let mut files = Vec::new();
+    assert_eq!(bundle.answer(&mut |node| files.push(node.files)), Fetched::Complete);
+    assert!(files.iter().all(|files| files.contains_key("cni/net.d/05-cilium.conflist")), "{files:?}");
 }
 
 fn a_strict_namespace_refuses_before_anything_is_created(cluster: &Cluster, doctor: &Doctor) {
@@ -242,21 +244,26 @@ fn contain(api: &Api, pod: &Value, folder: &Path, takes: Duration) {
     let _ = api.call("PATCH", &path, "application/merge-patch+json", body);
 }
 
-/// The log as a container runtime writes it: the lines of the snapshot, and in between lines of standard error.
-fn write_log(folder: &Path, name: &str, node: &str) -> PathBuf {
-    let meta =
-        format!(r#"{{"schema":"node-snapshot/1","node":"{node}","collectedAt":"2026-01-15T12:00:00Z"}}"#);
-    let conflist = r#"{"cniVersion":"0.3.1","name":"x","plugins":[{"type":"cilium-cni"}]}"#.repeat(400);
-    let files = [
-        ("meta.json".to_owned(), meta.into_bytes()),
-        ("cni/net.d/05-cilium.conflist".to_owned(), conflist.into_bytes()),
-    ];
-    let mut lines = Vec::new();
-    node_log::write(&NodeFiles { node: node.to_owned(), files: files.into() }, &mut lines).unwrap();
+/// Runs what the pod runs, on files of a node, and keeps its log as a container runtime writes it: a time and a stream
+/// before each line.
+fn write_log(folder: &Path, name: &str, pod: &Value) -> PathBuf {
+    let host = folder.join(name);
+    let conflist = r#"{"cniVersion":"0.3.1","name":"cilium","plugins":[{"type":"cilium-cni"}]}"#;
+    for (file, text) in [("etc/cni/net.d/05-cilium.conflist", conflist), ("etc/os-release", "ID=amzn\n")] {
+        fs::create_dir_all(host.join(file).parent().unwrap()).unwrap();
+        fs::write(host.join(file), text).unwrap();
+    }
+    let command = pod["spec"]["containers"][0]["command"].as_array().unwrap().iter();
+    let command: Vec<&str> = command.map(|word| word.as_str().unwrap()).collect();
+    let words = command[1..].iter().map(|word| if *word == "/host" { text(&host) } else { word });
+    assert_eq!(command[0], "meshdoctor");
+    let run = Command::new(env!("CARGO_BIN_EXE_meshdoctor")).args(words).env_clear().output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let mut log = String::new();
-    for line in String::from_utf8(lines).unwrap().lines() {
-        log += &format!("2026-01-15T12:00:00.000000001Z stderr F /host/run/x: permission denied\n");
-        log += &format!("2026-01-15T12:00:00.000000002Z stdout F {line}\n");
+    for (stream, bytes) in [("stderr", run.stderr), ("stdout", run.stdout)] {
+        for line in String::from_utf8(bytes).unwrap().lines() {
+            log += &format!("2026-01-15T12:00:00.000000001Z {stream} F {line}\n");
+        }
     }
     let path = folder.join(format!("{name}.log"));
     fs::write(&path, log).unwrap();
