@@ -46,6 +46,16 @@ pub struct Crio {
     pub endpoints: Vec<String>,
 }
 
+/// crictl, which asks the runtime.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Crictl {
+    /// Where it lies, beside PATH.
+    pub folders: Vec<String>,
+    /// Its configuration, which names the socket; the first that is there.
+    pub config_files: Vec<String>,
+}
+
 /// The kubelet, which says which runtime it uses.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -92,6 +102,8 @@ pub struct NodePlaces {
     pub containerd: Containerd,
     /// CRI-O.
     pub crio: Crio,
+    /// crictl.
+    pub crictl: Crictl,
     /// The kubelet.
     pub kubelet: Kubelet,
     /// PATH of a service that sets none.

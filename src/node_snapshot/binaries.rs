@@ -74,7 +74,8 @@ pub(super) fn look(
         }
     }
     let found = binaries.values().flatten().count();
-    notes.read(format!("{found} of the {} names of iptables and nsenter on {path}", places.binaries.len()));
+    let on = shown(Path::new(&path));
+    notes.read(format!("{found} of the {} names of iptables and nsenter on {on}", places.binaries.len()));
     HostBinaries { runtime_path: Some(path), path_source: Some(source.to_owned()), binaries, proxy_env }
 }
 

@@ -64,6 +64,10 @@ impl Conf {
         for entry in &listing.entries {
             let name = plain_name(&entry.name);
             self.index.push(row(dir, &name, entry));
+            if redact::text(&entry.name.to_string_lossy()) != entry.name.to_string_lossy() {
+                // Its place in the order of the files is lost with the name.
+                notes.unlisted(path, "the name of one of its entries holds a secret, and is not kept");
+            }
             if entry.metadata.is_dir() {
                 self.second_level(root, &format!("{dir}/{name}"), &path.join(&entry.name), notes);
             } else if name.as_bytes() != entry.name.as_encoded_bytes() {

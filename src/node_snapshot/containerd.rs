@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::notes::Notes;
+use super::notes::{Notes, shown};
 use super::process::Process;
 use super::root::{Root, clean};
 use super::settings::{Settings, directories, directory, table, text};
@@ -100,7 +100,7 @@ impl Files<'_> {
             match table(self.root, &path) {
                 Ok(table) => {
                     self.read += 1;
-                    self.notes.read(format!("{}: containerd's configuration", path.display()));
+                    self.notes.read(format!("{}: containerd\'s configuration", shown(&path)));
                     self.take(&path, &table);
                     pending.extend(self.imports(&path, &table));
                 }

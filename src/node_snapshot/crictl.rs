@@ -12,11 +12,22 @@ use crate::model::node::{RuntimeInfo, runtime_info};
 
 const LIMITS: Limits = Limits { deadline: Duration::from_secs(10), output: 4 << 20 };
 
+/// What crictl answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) info: RuntimeInfo,
+    /// It was told which socket to ask; without, it asks the first usual one that answers.
+    pub(super) told: bool,
+}
+
 /// The answer of `crictl info` and the name and version that `crictl version` gives; `None` without crictl.
-pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<RuntimeInfo> {
-    let path = &knowledge.node().path;
-    let crictl = program(root, path, "crictl")?;
-    let env = [("PATH", path.as_str())];
+pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Answer> {
+    let places = knowledge.node();
+    let path = format!("{}:{}", places.path, places.crictl.folders.join(":"));
+    let crictl = program(root, &path, "crictl")?;
+    let config = places.crictl.config_files.iter().find(|file| root.has(file));
+    let mut env = vec![("PATH", places.path.as_str())];
+    env.extend(config.map(|file| ("CRI_CONFIG_FILE", file.as_str())));
     let info = match run(&crictl, &["info"], &env, b"", LIMITS) {
         Ok(printed) if printed.success && !printed.cut => printed.bytes,
         Ok(_) => {
@@ -46,7 +57,7 @@ pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Opti
         info.version = field("RuntimeVersion:").or(info.version);
     }
     notes.read("crictl info: the runtime's own account of its CNI settings");
-    Some(info)
+    Some(Answer { info, told: config.is_some() })
 }
 
 /// A program on a PATH of the node, as this process can run it.

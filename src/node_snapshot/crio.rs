@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::notes::Notes;
+use super::notes::{Notes, shown};
 use super::process::Process;
 use super::root::Root;
 use super::settings::{Settings, directories, directory, table, text};
@@ -38,7 +38,7 @@ pub(super) fn configured(
         match table(root, path) {
             Ok(table) => {
                 present = true;
-                notes.read(format!("{}: CRI-O's configuration", path.display()));
+                notes.read(format!("{}: CRI-O\'s configuration", shown(path)));
                 let crio = table.get("crio").and_then(Value::as_table);
                 let own = crio.and_then(|crio| crio.get("network")).and_then(Value::as_table);
                 network.extend(own.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));

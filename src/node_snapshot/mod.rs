@@ -174,7 +174,7 @@ fn gather(
         let found = binaries::look(root, runtime.process.as_ref(), places, run, notes);
         add("host/binaries.json", Some(json(&found)));
     }
-    add("runtime/info.json", runtime.info.as_ref().map(|info| json(info)));
+    add("runtime/info.json", runtime.info.as_ref().map(json));
     for (target, log) in
         [("logs/runtime.txt", &places.logs.runtime), ("logs/kubelet.txt", &places.logs.kubelet)]
     {

@@ -55,8 +55,9 @@ pub(super) fn named(root: &Root, names: &[&str]) -> Vec<Process> {
     let mut found: Vec<Process> = pids
         .filter_map(|pid| {
             let content = root.read(&file(pid, "cmdline"), MAX_WORDS).ok()?;
-            let process = Process { pid, words: words(&content.bytes), contained: is_contained(root, pid) };
-            names.contains(&process.name()).then_some(process)
+            let process = Process { pid, words: words(&content.bytes), contained: false };
+            let wanted = names.contains(&process.name());
+            wanted.then(|| Process { contained: is_contained(root, pid), ..process })
         })
         .collect();
     // A node that is a container itself (kind) sees only such.

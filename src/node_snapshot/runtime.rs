@@ -4,13 +4,16 @@
 
 use std::path::Path;
 
-use super::notes::Notes;
+use super::notes::{Notes, shown};
 use super::process::{self, Process};
 use super::root::Root;
 use super::settings::{MAX_CONFIG, Settings, directory};
 use super::{Options, containerd, crictl, crio};
 use crate::knowledge::Knowledge;
 use crate::model::node::{RuntimeInfo, RuntimeKind};
+
+/// The file of the snapshot that says which runtime it is.
+const INFO: &str = "runtime/info.json";
 
 /// What is known of the node's runtime.
 #[derive(Debug)]
@@ -42,38 +45,33 @@ pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes:
             .collect();
     let endpoint = kubelet_endpoint(root, knowledge, notes);
     let asked = if root.is_own() && options.run { crictl::ask(root, knowledge, notes) } else { None };
-    let places = knowledge.node();
-    let kind_of = |endpoint: &str| {
-        let file = endpoint.rsplit('/').next().unwrap_or(endpoint);
-        let has = |words: &[String]| words.iter().any(|word| file.contains(word.as_str()));
-        match () {
-            () if has(&places.crio.endpoints) => RuntimeKind::Crio,
-            () if has(&places.containerd.endpoints) => RuntimeKind::Containerd,
-            () => RuntimeKind::Unknown,
-        }
+    // Without a configuration of its own crictl asks whichever runtime answers, which need not be the kubelet's.
+    let told = asked.as_ref().filter(|answer| answer.told).and_then(|answer| answer.info.name.as_deref());
+    let wanted = match &endpoint {
+        Some(endpoint) => Some(kind_of(endpoint, knowledge)),
+        None => told.map(RuntimeKind::parse),
     };
-    let told = asked.as_ref().and_then(|info| info.name.as_deref()).map(RuntimeKind::parse);
-    let wanted = endpoint.as_deref().map(kind_of).or(told).filter(|kind| *kind != RuntimeKind::Unknown);
-    if let Some(wanted) = wanted {
-        // What the kubelet says counts, also where nothing else of that runtime can be seen.
-        if candidates.iter().any(|candidate| candidate.settings.kind == wanted) {
-            candidates.retain(|candidate| candidate.settings.kind == wanted);
-        }
-    } else {
-        for keep in
-            [|c: &Candidate| !c.disabled, |c: &Candidate| c.process.is_some(), |c: &Candidate| c.present]
-        {
-            if candidates.iter().any(keep) && candidates.len() > 1 {
-                candidates.retain(keep);
+    let wanted = wanted.filter(|kind| *kind != RuntimeKind::Unknown);
+    match wanted {
+        // What the kubelet says counts, also where nothing of that runtime can be seen.
+        Some(wanted) => candidates.retain(|candidate| candidate.settings.kind == wanted),
+        None => {
+            for keep in
+                [|c: &Candidate| !c.disabled, |c: &Candidate| c.process.is_some(), |c: &Candidate| c.present]
+            {
+                if candidates.iter().any(keep) {
+                    candidates.retain(keep);
+                }
             }
         }
     }
+    let asked = asked.filter(|answer| answer.told || candidates.len() < 2);
     let mut runtime = match candidates.len() {
-        0 => unknown(),
+        0 => unseen(wanted, endpoint.as_deref(), notes),
         1 => certain(candidates.remove(0), notes),
         _ => ambiguous(candidates, notes),
     };
-    runtime.add(asked);
+    runtime.add(asked.map(|answer| answer.info));
     if let Some(dir) = options.conf_dir.as_deref().and_then(directory) {
         runtime.settings.conf_dir = Some(dir);
         runtime.settings.source = "flag";
@@ -96,13 +94,42 @@ fn unknown() -> Runtime {
     Runtime { settings, process: None, info: None, other_conf_dirs: Vec::new() }
 }
 
+/// The runtime that the kubelet names by its socket, where nothing else of it is seen.
+fn unseen(wanted: Option<RuntimeKind>, endpoint: Option<&str>, notes: &mut Notes) -> Runtime {
+    let mut runtime = unknown();
+    if let Some(endpoint) = endpoint {
+        let endpoint = shown(Path::new(endpoint));
+        notes.error(
+            Path::new(INFO),
+            format!("the kubelet uses {endpoint}, and no configuration of that runtime is seen"),
+        );
+    }
+    if let Some(kind) = wanted {
+        runtime.settings.kind = kind;
+        runtime.info = Some(RuntimeInfo { name: Some(name(kind).to_owned()), ..RuntimeInfo::default() });
+    }
+    runtime
+}
+
+/// Which runtime listens on this socket, going by its name. (`dockershim.sock` names none: containerd has used it too.)
+fn kind_of(endpoint: &str, knowledge: &Knowledge) -> RuntimeKind {
+    let file = endpoint.rsplit('/').next().unwrap_or(endpoint);
+    let has = |words: &[String]| words.iter().any(|word| file.contains(word.as_str()));
+    match () {
+        () if file.contains("cri-dockerd") => RuntimeKind::Dockershim,
+        () if has(&knowledge.node().crio.endpoints) => RuntimeKind::Crio,
+        () if has(&knowledge.node().containerd.endpoints) => RuntimeKind::Containerd,
+        () => RuntimeKind::Unknown,
+    }
+}
+
 fn certain(candidate: Candidate, notes: &mut Notes) -> Runtime {
     let Candidate { settings, process, seen, disabled, .. } = candidate;
     let name = name(settings.kind);
     notes.read(format!("the runtime is {name}: {seen}"));
     if disabled {
         notes.error(
-            Path::new("/etc"),
+            Path::new(INFO),
             format!("{name} is here with its CRI plugin switched off: a kubelet cannot use it"),
         );
     }
@@ -116,7 +143,7 @@ fn ambiguous(candidates: Vec<Candidate>, notes: &mut Notes) -> Runtime {
         candidates.iter().map(|one| format!("{} ({})", name(one.settings.kind), one.seen)).collect();
     let why =
         format!("two runtimes are here, and nothing says which one the kubelet uses: {}", all.join(", "));
-    notes.error(Path::new("/run"), why);
+    notes.error(Path::new(INFO), why);
     let mut runtime = unknown();
     let dirs: Vec<&String> = candidates.iter().filter_map(|one| one.settings.conf_dir.as_ref()).collect();
     if dirs.len() == candidates.len() && dirs.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -134,6 +161,11 @@ impl Runtime {
     /// What the runtime itself said counts more than what its files say: they may be newer than it is.
     fn add(&mut self, asked: Option<RuntimeInfo>) {
         let Some(asked) = asked else { return };
+        let kind = asked.name.as_deref().map_or(RuntimeKind::Unknown, RuntimeKind::parse);
+        let other = kind != self.settings.kind && self.settings.kind != RuntimeKind::Unknown;
+        if other && kind != RuntimeKind::Unknown {
+            return;
+        }
         if let Some(dir) = &asked.conf_dir {
             self.settings.conf_dir = Some(dir.clone());
             self.settings.source = "crictl";
@@ -219,4 +251,38 @@ fn kubelet_endpoint(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Op
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runtime(kind: RuntimeKind) -> Runtime {
+        let mut runtime = unknown();
+        runtime.settings =
+            Settings { kind, conf_dir: Some("/file".to_owned()), source: "config.toml", ..runtime.settings };
+        runtime.info = Some(RuntimeInfo { name: Some(name(kind).to_owned()), ..RuntimeInfo::default() });
+        runtime
+    }
+
+    #[test]
+    fn what_the_runtime_says_counts_more_than_its_files_unless_another_runtime_says_it() {
+        let asked = |name: Option<&str>| RuntimeInfo {
+            name: name.map(str::to_owned),
+            conf_dir: Some("/said".to_owned()),
+            last_cni_load_status: Some("OK".to_owned()),
+            ..RuntimeInfo::default()
+        };
+        for (kind, name, dir, source) in [
+            (RuntimeKind::Containerd, Some("containerd"), "/said", "crictl"),
+            (RuntimeKind::Containerd, None, "/said", "crictl"),
+            (RuntimeKind::Crio, Some("containerd"), "/file", "config.toml"),
+            (RuntimeKind::Unknown, Some("containerd"), "/said", "crictl"),
+        ] {
+            let mut runtime = runtime(kind);
+            runtime.add(Some(asked(name)));
+            assert_eq!(runtime.settings.conf_dir.as_deref(), Some(dir), "{kind:?} {name:?}");
+            assert_eq!(runtime.settings.source, source);
+        }
+    }
 }

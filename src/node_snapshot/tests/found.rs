@@ -72,6 +72,16 @@ fn in_a_part_of_a_file_system_nothing_is_absent() {
 }
 
 #[test]
+fn a_pod_with_a_part_of_the_nodes_files_still_tells_its_kernel() {
+    let made = Made::empty().file("etc/cni/net.d/10-x.conflist", "{}");
+    let options = Options { node: Some("n1".to_owned()), ..made.options() };
+    assert_eq!(read(&take(&options).unwrap()).uname, None);
+    let in_pod = read(&take(&Options { in_pod: true, ..options }).unwrap());
+    let own = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(in_pod.kernel_release(), Some(own.trim()));
+}
+
+#[test]
 fn plugins_are_listed_where_the_runtime_looks_and_where_platforms_put_them() {
     let made = Made::whole()
         .file("etc/containerd/config.toml", "version = 2\n")

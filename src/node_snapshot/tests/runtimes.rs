@@ -137,7 +137,11 @@ fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
     let snapshot = both().read();
     assert_eq!(snapshot.runtime_hint(), RuntimeKind::Unknown);
     assert!(snapshot.conf_dir_is_assumed());
-    assert!(why(&snapshot, "/run").contains("two runtimes are here"), "{:?}", snapshot.meta.errors);
+    assert!(
+        why(&snapshot, "runtime/info.json").contains("two runtimes are here"),
+        "{:?}",
+        snapshot.meta.errors
+    );
     assert!(
         snapshot.conf_file("/a/net.d/1.conflist").is_some()
             && snapshot.conf_file("/b/net.d/2.conflist").is_some()
@@ -161,6 +165,17 @@ fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
         assert_eq!(dirs(&made).0.as_deref(), Some("/b/net.d"));
         assert_eq!(made.read().runtime_hint(), RuntimeKind::Crio);
     }
+    // One whose configuration is not known here is no reason to take another.
+    let docker = both().process(
+        5,
+        &["/usr/bin/kubelet", "--container-runtime-endpoint", "unix:///run/cri-dockerd.sock"],
+        &[],
+    );
+    let snapshot = docker.read();
+    assert_eq!(snapshot.runtime_hint(), RuntimeKind::Dockershim);
+    assert!(
+        snapshot.conf_dir_is_assumed() && why(&snapshot, "runtime/info.json").contains("cri-dockerd.sock")
+    );
     // Docker's own containerd serves no kubelet.
     let docker = both().file("etc/containerd/config.toml", "disabled_plugins = [\"cri\"]\n");
     assert_eq!(dirs(&docker).0.as_deref(), Some("/b/net.d"));
