@@ -194,6 +194,17 @@ impl<'a> Context<'a> {
             .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
     }
 
+    /// The nodes that evidence was given for, if any was: for what only sharpens.
+    pub fn snapshot_hints(&self) -> &'a [NodeSnapshot] {
+        self.declared(&Item::NodeFiles);
+        self.cluster.nodes.as_deref().unwrap_or_default()
+    }
+
+    /// The logs that were given, if any were: for what only sharpens.
+    pub fn log_hints(&self) -> &'a [Log] {
+        self.answer(Item::Logs).map_or(&[], |(answer, _)| answer.objects())
+    }
+
     /// The logs that were given. What could not be read of them is noted as a gap.
     ///
     /// # Errors

@@ -240,6 +240,38 @@ mod tests {
         );
     }
 
+    #[test]
+    fn texts_that_were_cut_or_combined_stay_at_the_right_door() {
+        let head = "(combined from similar events): Failed to create pod sandbox: rpc error: code = Unknown desc = failed \
+            to setup network for sandbox \"4c1f\": ";
+        let own = format!(
+            "{head}plugin type=\"linkerd-cni\" name=\"x\" failed (add): Get \"https://10.96.0.1:443/api\": dial tcp 10.96.0.1:443: i/o timeout"
+        );
+        assert_eq!(id(&own), Some("api-unreachable"));
+        let foreign =
+            format!("{head}plugin type=\"aws-cni\" name=\"linkerd-cni\" failed (add): Unauthorized");
+        let nested = format!(
+            "{head}plugin type=\"multus\" failed (add): [shop/web/u1:x]: error adding container to network: plugin type=\"istio-cni\" failed (add): Unauthorized, after plugin type=\"linkerd-cni\" succeeded"
+        );
+        // Cut anywhere, as the API server cuts at 1024 bytes, another plugin's failure is never linkerd-cni's.
+        for text in [&foreign, &nested] {
+            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                assert_eq!(id(&text[..end]), None, "{}", &text[..end]);
+            }
+        }
+        let long = format!("{own} {}", "x".repeat(1024));
+        assert_eq!(id(&long[..1024]), Some("api-unreachable"));
+        let crio = "error adding pod shop_web to CNI network \"linkerd-cni\": plugin type=\"cilium-cni\" name=\"linkerd-cni\" failed (add): exit status 127";
+        assert_eq!(id(crio), None);
+    }
+
+    #[test]
+    fn every_row_says_how_to_make_sure() {
+        for row in signatures().rows() {
+            assert!(row.confirm.is_some(), "{}", row.id);
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_panics(text in "(plugin type=|\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|exit status 1|é|.){0,12}") {

@@ -9,6 +9,7 @@ pub mod control_plane;
 pub mod downtime;
 pub mod injection;
 pub mod installed;
+pub mod journal;
 pub mod log;
 pub mod node;
 pub mod objects;

@@ -1,10 +1,12 @@
-//! Pods whose sandbox linkerd-cni refuses, joined from events and pods. An event is history; whether its pod still waits
+//! Pods whose sandbox linkerd-cni refuses, joined from events, journals and pods. Both are history; whether a pod still waits
 //! is asked of the pod. Pure; what a refusal means is for the checks.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::journal::{Journal, Said};
 use super::objects::{ContainerStatus, Event, Pod};
 use super::owners::{Owner, Owners};
 use crate::finding::{Evidence, Place};
@@ -18,9 +20,9 @@ const RECENT: SignedDuration = SignedDuration::from_mins(75);
 #[derive(Debug, Clone)]
 pub struct FailedAdd<'a> {
     /// The pod's namespace.
-    pub namespace: &'a str,
+    pub namespace: Cow<'a, str>,
     /// The pod's name.
-    pub pod: &'a str,
+    pub pod: Cow<'a, str>,
     /// What it belongs to.
     pub owner: Owner,
     /// Its node; empty when nobody says.
@@ -28,11 +30,32 @@ pub struct FailedAdd<'a> {
     /// What the answer means; `None` for one that nobody has described.
     pub signature: Option<&'a Signature>,
     /// What the plugin answered.
-    pub answer: &'a str,
-    /// The event.
-    pub event: &'a Event,
+    pub answer: Cow<'a, str>,
+    /// Who says so.
+    pub told: Told<'a>,
+    /// What iptables itself said, where the node's journal has it.
+    pub detail: Option<(Said<'a>, &'a Signature)>,
     /// Whether the pod was seen to wait still; otherwise only the event says so.
     pub waits: bool,
+}
+
+/// Who tells of a refusal.
+#[derive(Debug, Clone, Copy)]
+pub enum Told<'a> {
+    /// An event.
+    Event(&'a Event),
+    /// A line of a journal.
+    Journal(Said<'a>),
+}
+
+impl Told<'_> {
+    /// When it was last told.
+    fn last(&self) -> Option<Timestamp> {
+        match self {
+            Told::Event(event) => event.last,
+            Told::Journal(said) => said.at,
+        }
+    }
 }
 
 impl FailedAdd<'_> {
@@ -41,16 +64,24 @@ impl FailedAdd<'_> {
         self.signature.is_some_and(|known| known.id == signature)
     }
 
-    /// The event, quoted.
+    /// The event or the line, quoted.
     pub fn evidence(&self) -> Evidence {
-        Evidence {
-            place: Place::Event {
-                object: format!("Pod {}/{}", self.namespace, self.pod),
-                reason: self.event.reason.clone(),
-                count: self.event.count,
-                last: self.event.last,
+        let said = format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.answer);
+        match self.told {
+            Told::Event(event) => Evidence {
+                place: Place::Event {
+                    object: format!("Pod {}/{}", self.namespace, self.pod),
+                    reason: event.reason.clone(),
+                    count: event.count,
+                    last: event.last,
+                },
+                said,
             },
-            said: format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.answer),
+            Told::Journal(line) => {
+                let when = line.at.map(|at| format!(" (last {at})")).unwrap_or_default();
+                let name = format!("node {}, journal", line.node);
+                Evidence::other(name, format!("Pod {}/{}: {said}{when}", self.namespace, self.pod))
+            }
         }
     }
 }
@@ -67,13 +98,16 @@ pub enum KnownPods<'a> {
 /// The pods that wait for a sandbox because of linkerd-cni, each by the last thing that the plugin said of it, ordered by
 /// namespace and name. Pods that are gone, run, or have ended are left out.
 pub fn failed_adds<'a>(
-    events: &'a [Event],
+    (events, journals): (&'a [Event], &[Journal<'a>]),
     pods: KnownPods<'a>,
     owners: &Owners<'_>,
     knowledge: &'a Knowledge,
     now: Timestamp,
 ) -> Vec<FailedAdd<'a>> {
-    let last = last_refusals(events, knowledge);
+    let mut last = last_refusals(events, knowledge);
+    for journal in journals {
+        add_journal(&mut last, *journal, knowledge, now);
+    }
     if last.is_empty() {
         return Vec::new();
     }
@@ -82,36 +116,46 @@ pub fn failed_adds<'a>(
         KnownPods::Some(list) => (list, false),
     };
     let wanted: BTreeSet<(&str, &str)> =
-        last.keys().map(|(namespace, name, _)| (*namespace, *name)).collect();
+        last.keys().map(|(namespace, name, _)| (namespace.as_ref(), name.as_ref())).collect();
     let known: BTreeMap<(&str, &str), &Pod> = list
         .iter()
         .map(|pod| ((pod.metadata.namespace.as_str(), pod.metadata.name.as_str()), pod))
         .filter(|(key, _)| wanted.contains(key))
         .collect();
+    let known: BTreeMap<(String, String), &Pod> = known
+        .into_iter()
+        .map(|((namespace, name), pod)| ((namespace.to_owned(), name.to_owned()), pod))
+        .collect();
     let mut failed = Vec::new();
     for ((namespace, name, uid), refusal) in last {
-        let pod = known.get(&(namespace, name)).copied();
+        let pod = known.get(&(namespace.to_string(), name.to_string())).copied();
+        let when = refusal.told.last();
         let waits = match pod {
             // Another pod of that name: a StatefulSet's before this one.
             Some(pod) if !uid.is_empty() && !pod.metadata.uid.is_empty() && uid != pod.metadata.uid => {
                 continue;
             }
-            Some(pod) if !waits_for_sandbox(pod, refusal.event.last) => continue,
+            Some(pod) if !waits_for_sandbox(pod, when) => continue,
             Some(_) => true,
-            None if every || refusal.event.last.is_some_and(|last| now.duration_since(last) > RECENT) => {
-                continue;
-            }
+            None if every || when.is_some_and(|last| now.duration_since(last) > RECENT) => continue,
             None => false,
         };
         let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        let node = node.unwrap_or(match refusal.told {
+            Told::Event(event) => &event.host,
+            Told::Journal(said) => said.node,
+        });
+        let of_iptables = refusal.signature.is_some_and(|signature| signature.id.starts_with("exit-"));
+        let journal = journals.iter().filter(|journal| of_iptables && journal.node == node);
         failed.push(FailedAdd {
+            owner: pod.map_or_else(|| itself(&namespace, &name), |pod| owners.of(pod)),
             namespace,
             pod: name,
-            owner: pod.map_or_else(|| itself(namespace, name), |pod| owners.of(pod)),
-            node: node.unwrap_or(&refusal.event.host),
+            node,
             signature: refusal.signature,
             answer: refusal.answer,
-            event: refusal.event,
+            detail: journal.filter_map(|journal| journal.beside(knowledge, now, when)).last(),
+            told: refusal.told,
             waits,
         });
     }
@@ -120,25 +164,52 @@ pub fn failed_adds<'a>(
 
 /// What the plugin said of a pod.
 struct Refusal<'a> {
-    event: &'a Event,
-    answer: &'a str,
+    told: Told<'a>,
+    answer: Cow<'a, str>,
     signature: Option<&'a Signature>,
 }
 
 /// The last refusal of each pod, by namespace, name and uid. The two event APIs show one event twice.
-fn last_refusals<'a>(
-    events: &'a [Event],
-    knowledge: &'a Knowledge,
-) -> BTreeMap<(&'a str, &'a str, &'a str), Refusal<'a>> {
-    let mut last: BTreeMap<(&str, &str, &str), Refusal<'_>> = BTreeMap::new();
+type Refusals<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Cow<'a, str>), Refusal<'a>>;
+
+fn last_refusals<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> Refusals<'a> {
+    let mut last: Refusals<'a> = BTreeMap::new();
     for event in events.iter().filter(|e| e.about.kind == "Pod" && e.message.contains("linkerd-cni")) {
         let Some(failure) = knowledge.signatures().match_add_failure(&event.message) else { continue };
-        let key = (event.about.namespace.as_str(), event.about.name.as_str(), event.about.uid.as_str());
-        if last.get(&key).is_none_or(|held| held.event.last < event.last) {
-            last.insert(key, Refusal { event, answer: failure.answer, signature: failure.signature });
+        let about = &event.about;
+        let key = (about.namespace.as_str().into(), about.name.as_str().into(), about.uid.as_str().into());
+        if last.get(&key).is_none_or(|held| held.told.last() < event.last) {
+            let answer = failure.answer.into();
+            last.insert(key, Refusal { told: Told::Event(event), answer, signature: failure.signature });
         }
     }
     last
+}
+
+/// Refusals that only a journal tells, and later words than an event's.
+fn add_journal<'a>(last: &mut Refusals<'a>, journal: Journal<'a>, knowledge: &'a Knowledge, now: Timestamp) {
+    for refusal in journal.refusals(knowledge, now) {
+        let (namespace, name, uid) = refusal.pod;
+        // A line without a uid is of whichever pod of that name is known.
+        let same = last.keys().find(|(held_namespace, held_name, held_uid)| {
+            *held_namespace == namespace
+                && *held_name == name
+                && (uid.is_empty() || held_uid.is_empty() || *held_uid == uid)
+        });
+        let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid.into()));
+        // Of equal moments the event is shown: it counts how often.
+        let minute = SignedDuration::from_mins(1);
+        let later = last.get(&key).is_none_or(|held| match (held.told, held.told.last(), refusal.said.at) {
+            (Told::Journal(_), None, _) => true,
+            (Told::Journal(_), Some(held), at) => at.is_some_and(|at| at >= held),
+            (Told::Event(_), Some(held), Some(at)) => at.duration_since(held) > minute,
+            (Told::Event(_), _, _) => false,
+        });
+        if later {
+            let told = Told::Journal(refusal.said);
+            last.insert(key, Refusal { told, answer: refusal.answer.into(), signature: refusal.signature });
+        }
+    }
 }
 
 fn itself(namespace: &str, name: &str) -> Owner {
@@ -221,7 +292,7 @@ mod tests {
 
     fn found(events: &[Event], pods: KnownPods<'_>) -> Vec<(String, bool)> {
         let now = NOW.parse().expect("a time");
-        failed_adds(events, pods, &Owners::default(), Knowledge::embedded(), now)
+        failed_adds((events, &[]), pods, &Owners::default(), Knowledge::embedded(), now)
             .into_iter()
             .map(|add| (add.signature.map_or("none", |s| s.id.as_str()).to_owned(), add.waits))
             .collect()
@@ -257,6 +328,52 @@ mod tests {
         assert_eq!(found(&refused, KnownPods::Some(&[])), [("unauthorized".to_owned(), false)]);
         let old = [event("u0", "Unauthorized", "2026-01-15T09:00:00Z")];
         assert!(found(&old, KnownPods::Some(&[])).is_empty());
+    }
+
+    #[test]
+    fn one_event_of_both_apis_is_one_refusal() {
+        let core = event("u1", "exit status 127", REFUSED);
+        let other: Event = serde_json::from_value(json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"namespace": "shop", "name": "e-2"},
+            "regarding": {"kind": "Pod", "namespace": "shop", "name": "web", "uid": "u1"},
+            "reason": "FailedCreatePodSandBox", "note": core.message, "deprecatedLastTimestamp": REFUSED,
+            "deprecatedCount": 3, "reportingInstance": "n1",
+        }))
+        .expect("an event");
+        let both = [core, other];
+        assert_eq!(found(&both, KnownPods::Some(&[])), [("exit-127".to_owned(), false)]);
+        assert_eq!(found(&both[1..], KnownPods::Some(&[])), [("exit-127".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_journal_tells_what_events_no_longer_do_and_iptables_own_words() {
+        let lines: Vec<String> = [
+            "Jan 15 11:57:30 n1 containerd[1]: Another app is currently holding the xtables lock.",
+            r#"Jan 15 11:58:00 n1 kubelet[9]: err="plugin type=\"linkerd-cni\" failed (add): exit status 4" pod="shop/web" podUID="u1""#,
+        ]
+        .map(str::to_owned)
+        .into();
+        let journals = [Journal { node: "n1", lines: &lines }];
+        let now = NOW.parse().expect("a time");
+        let look = |events: &[Event], pods: &[Pod]| -> Vec<(String, Option<String>, bool)> {
+            let knowledge = Knowledge::embedded();
+            failed_adds((events, &journals), KnownPods::Every(pods), &Owners::default(), knowledge, now)
+                .into_iter()
+                .map(|add| {
+                    let id = add.signature.map_or("none", |s| s.id.as_str()).to_owned();
+                    let event = matches!(add.told, Told::Event(_));
+                    (id, add.detail.map(|(_, row)| row.id.clone()), event)
+                })
+                .collect()
+        };
+        let waiting = [pod(&json!({}))];
+        let lock = || Some("lock-held".to_owned());
+        assert_eq!(look(&[], &waiting), [("exit-4".to_owned(), lock(), false)]);
+        // The event of the same moment is shown, and is not counted twice.
+        let event = event("u1", "exit status 4", REFUSED);
+        assert_eq!(look(&[event], &waiting), [("exit-4".to_owned(), lock(), true)]);
+        assert_eq!(look(&[], &[]), []);
     }
 
     #[test]

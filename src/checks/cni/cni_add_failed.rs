@@ -1,7 +1,7 @@
 //! `cni-add-failed`: linkerd-cni refuses pods for any other reason than a dead token or a missing iptables binary.
 
 use super::refusals::{failed_adds, refused};
-use super::{cni_add_exit_127, cni_add_unauthorized, remedy};
+use super::{cni_add_exit_127, cni_add_unauthorized, logs, remedy};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::knowledge::Signature;
@@ -11,6 +11,7 @@ use crate::model::sandbox::FailedAdd;
 const ELSEWHERE: [&str; 2] = [cni_add_exit_127::SIGNATURE, cni_add_unauthorized::SIGNATURE];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    logs::strangers(ctx);
     let adds = failed_adds(ctx)?;
     let others = adds.iter().filter(|add| !ELSEWHERE.iter().any(|id| add.is(id)));
     let findings = others.map(|add| match add.signature {
@@ -21,14 +22,34 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn known(ctx: &Context<'_>, add: &FailedAdd<'_>, signature: &Signature) -> Finding {
+    // What iptables said itself says more than how it ended.
+    let (detail, meant) = match add.detail {
+        Some((_, row)) => (Some(row), row),
+        None => (None, signature),
+    };
     let remedy = Remedy::verified_by(remedy::VERIFY);
-    let remedy = match &signature.confirm {
+    let remedy = match &meant.confirm {
         Some(confirm) => remedy.step(StepKind::Note, format!("Confirm it: {confirm}")),
         None => remedy,
     };
-    refused(ctx, add, format!("pods cannot start because of linkerd-cni: {}", signature.cause))
+    let unsaid = detail.is_none() && signature.id.starts_with("exit-");
+    let remedy = if unsaid { journal(remedy, add) } else { remedy };
+    let finding = refused(ctx, add, format!("pods cannot start because of linkerd-cni: {}", meant.cause))
         .parameter(signature.id.clone())
-        .remedy(remedy.step(StepKind::Note, sentence(&signature.remedy)))
+        .remedy(remedy.step(StepKind::Note, remedy::sentence(&meant.remedy)));
+    detail.into_iter().fold(finding, |finding, row| finding.parameter(row.id.clone()))
+}
+
+/// How to get at iptables' own words.
+fn journal(remedy: Remedy, add: &FailedAdd<'_>) -> Remedy {
+    let node = if add.node.is_empty() { "<node>" } else { add.node };
+    remedy.run(
+        StepKind::Note,
+        "Give meshdoctor the journal of the node's container runtime, which has iptables' own words",
+        format!(
+            "NODE={node}\nkubectl debug node/\"$NODE\" -i --profile=sysadmin --image=busybox -- chroot /host journalctl -u containerd -u crio --since -1h --no-pager > journal.txt\nmeshdoctor check --live --logs \"$NODE\"=journal.txt"
+        ),
+    )
 }
 
 fn unknown(ctx: &Context<'_>, add: &FailedAdd<'_>) -> Finding {
@@ -42,10 +63,4 @@ fn unknown(ctx: &Context<'_>, add: &FailedAdd<'_>) -> Finding {
     );
     let message = "pods cannot start: linkerd-cni fails to set up their network, with an answer that meshdoctor does not know";
     refused(ctx, add, message).parameter("unknown").remedy(remedy)
-}
-
-/// The text with a capital letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
     let adds = hinted_adds(ctx);
     let adds: BTreeMap<(&str, &str), &FailedAdd<'_>> =
-        adds.iter().map(|add| ((add.namespace, add.pod), add)).collect();
+        adds.iter().map(|add| ((add.namespace.as_ref(), add.pod.as_ref()), add)).collect();
     let silence = Silence::new(ctx);
     let findings = installers.filter_map(|pod| {
         let meta = &pod.metadata;

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::installers::not_redirected;
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::in_file;
 use super::remedy;
@@ -82,6 +83,7 @@ fn missing(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, installe
     ))
     .evidences(elsewhere)
     .remedy(cure(ctx, snapshot, &plugins))
+    .tie(not_redirected(&snapshot.node))
 }
 
 fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, plugins: &[&str]) -> Remedy {

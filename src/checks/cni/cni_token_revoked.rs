@@ -121,7 +121,8 @@ impl Look<'_, '_, '_> {
             .map(|pod| (pod.metadata.namespace.as_str(), pod.metadata.name.as_str()))
             .collect();
         let told = |adds: &[&FailedAdd<'_>]| {
-            !self.history.is_empty() || adds.iter().any(|add| installers.contains(&(add.namespace, add.pod)))
+            !self.history.is_empty()
+                || adds.iter().any(|add| installers.contains(&(add.namespace.as_ref(), add.pod.as_ref())))
         };
         self.refused
             .iter()

@@ -36,6 +36,15 @@ impl<'a> Nodes<'a> {
         Nodes::new(ctx, snapshots)
     }
 
+    /// For checks that node files only make surer: that some are not there is not noted.
+    pub(super) fn hinted(ctx: &Context<'a>) -> Nodes<'a> {
+        let objects = ctx.hints::<Node>(Kind::Node).iter();
+        Nodes {
+            objects: objects.map(|node| (node.metadata.name.as_str(), node)).collect(),
+            snapshots: ctx.snapshot_hints().iter().map(|s| (s.node.as_str(), s)).collect(),
+        }
+    }
+
     fn new(ctx: &Context<'a>, snapshots: &'a [NodeSnapshot]) -> Nodes<'a> {
         let objects = ctx.hints::<Node>(Kind::Node);
         let mut nodes = Nodes {

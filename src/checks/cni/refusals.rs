@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::logs;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Tie};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
+use crate::model::journal::Journal;
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, FailedAdd, KnownPods};
@@ -15,30 +17,42 @@ use crate::model::sandbox::{self, FailedAdd, KnownPods};
 /// How many events a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;
 
-/// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events; pods,
-/// ReplicaSets and Jobs make it surer.
+/// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events, or a journal in
+/// their place; pods, ReplicaSets and Jobs make it surer.
 pub(super) fn failed_adds<'a>(ctx: &Context<'a>) -> Result<Vec<FailedAdd<'a>>, Missing> {
-    let events = ctx.seen::<Event>(Kind::Event)?;
+    let journals = logs::journals(ctx);
+    let events = match ctx.seen::<Event>(Kind::Event) {
+        Ok(events) => events,
+        Err(missing) if journals.is_empty() => return Err(missing),
+        Err(missing) => {
+            ctx.gap(missing);
+            &[]
+        }
+    };
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
-    let mut adds = adds_among(ctx, events, &owners);
+    let mut adds = adds_among(ctx, (events, &journals), &owners);
     let own = ctx.namespaces();
     adds.retain(|add| {
-        ctx.judges(add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
+        ctx.judges(&add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
     });
     Ok(adds)
 }
 
 /// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
 pub(super) fn hinted_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
-    adds_among(ctx, ctx.hints::<Event>(Kind::Event), &Owners::default())
+    adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &[]), &Owners::default())
 }
 
-fn adds_among<'a>(ctx: &Context<'a>, events: &'a [Event], owners: &Owners<'_>) -> Vec<FailedAdd<'a>> {
+fn adds_among<'a>(
+    ctx: &Context<'a>,
+    told: (&'a [Event], &[Journal<'a>]),
+    owners: &Owners<'_>,
+) -> Vec<FailedAdd<'a>> {
     let pods = match ctx.every::<Pod>(Kind::Pod) {
         Ok(every) => KnownPods::Every(every),
         Err(_) => KnownPods::Some(ctx.hints::<Pod>(Kind::Pod)),
     };
-    sandbox::failed_adds(events, pods, owners, ctx.knowledge, ctx.now())
+    sandbox::failed_adds(told, pods, owners, ctx.knowledge, ctx.now())
 }
 
 /// Refused pods by node; those of which nobody knows the node are left out.
@@ -63,9 +77,15 @@ pub(super) fn quoted(adds: &[&FailedAdd<'_>]) -> Vec<Evidence> {
 /// A finding about one refused pod.
 pub(super) fn refused(ctx: &Context<'_>, add: &FailedAdd<'_>, message: impl Into<String>) -> Finding {
     let mut finding =
-        ctx.finding(add.owner.subject(vec![add.pod.to_owned()]), message).evidence(add.evidence());
+        ctx.finding(add.owner.subject(vec![add.pod.to_string()]), message).evidence(add.evidence());
     if let Some(signature) = add.signature {
         finding = finding.tie(everywhere(&signature.id)).tie(on_node(&signature.id, add.node));
+    }
+    if let Some((said, signature)) = add.detail {
+        finding = finding
+            .evidence(said.evidence())
+            .tie(everywhere(&signature.id))
+            .tie(on_node(&signature.id, add.node));
     }
     if add.waits { finding } else { finding.likely() }
 }

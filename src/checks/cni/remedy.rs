@@ -233,7 +233,7 @@ const NAMED: usize = 20;
 pub(super) fn delete_failed(adds: &[&FailedAdd<'_>]) -> String {
     let mut by_namespace: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for add in adds {
-        by_namespace.entry(add.namespace).or_default().insert(add.pod);
+        by_namespace.entry(add.namespace.as_ref()).or_default().insert(add.pod.as_ref());
     }
     if adds.is_empty() || adds.len() > NAMED {
         return "kubectl get pods -A --field-selector status.phase=Pending".to_owned();
@@ -242,4 +242,10 @@ pub(super) fn delete_failed(adds: &[&FailedAdd<'_>]) -> String {
         format!("kubectl -n {namespace} delete pod {}", pods.iter().copied().collect::<Vec<_>>().join(" "))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The text with a capital letter.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,0 +1,100 @@
+//! `cni-boot-race`: pods were created on a node before linkerd-cni was in place there.
+
+use super::cni_validator_failed::{failing, installer_started};
+use super::nodes::{Nodes, lacks};
+use super::places::in_file;
+use super::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::item::Kind;
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::Owners;
+use crate::source::Why;
+
+const MESSAGE: &str = "pods were created on the node before linkerd-cni was in place: they have no redirection and never get one, since a pod keeps the network that it started with";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let late: Vec<&Pod> = failing(pods)
+        .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.spec.node_name.is_empty())
+        .collect();
+    if late.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let nodes = Nodes::hinted(ctx);
+    let findings = late.into_iter().filter_map(|pod| {
+        let node = pod.spec.node_name.as_str();
+        let proof = match nodes.snapshots().find(|snapshot| snapshot.node == node) {
+            Some(snapshot) => {
+                let chain = nodes.chain(ctx, snapshot);
+                // Without an entry now, a new pod would be no better off: that is trouble of another kind.
+                let running = chain.entries.first()?;
+                let written = running.file.index.as_ref().and_then(|row| row.mtime);
+                let place = Some(running.entry.place());
+                let said = written.map(|at| (at, format!("written at {at}")));
+                said.map(|(at, said)| (at, in_file(snapshot, &running.file.path(), None, place, said)))
+            }
+            None => None,
+        };
+        let started = installer_started(pods, node).map(|at| {
+            (
+                at,
+                Evidence::other(format!("node {node}"), format!("its linkerd-cni installer runs since {at}")),
+            )
+        });
+        let found = proof.clone().or(started).and_then(|proof| later(ctx, &owners, pod, proof));
+        if found.is_none() && proof.is_none() {
+            // A file may be younger than the installer that keeps it.
+            lacks(ctx, Why::NotOffered, format!("node {node}: when its CNI configuration was written"));
+        }
+        found
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// A pod that is older than what the node has of linkerd-cni.
+fn later(
+    ctx: &Context<'_>,
+    owners: &Owners<'_>,
+    pod: &Pod,
+    (in_place, proof): (jiff::Timestamp, Evidence),
+) -> Option<Finding> {
+    let meta = &pod.metadata;
+    let created = meta.creation_timestamp?;
+    if created >= in_place {
+        return None;
+    }
+    let target = remedy::target(ctx);
+    let finding = ctx
+        .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
+        // Files are written again, and installers restart, for other reasons too.
+        .likely()
+        .evidence(Evidence::field(
+            format!("Pod {}/{}", meta.namespace, meta.name),
+            "metadata.creationTimestamp",
+            created.to_string(),
+        ))
+        .evidence(proof)
+        .remedy(
+            Remedy::verified_by(remedy::VERIFY)
+                .run(
+                    StepKind::Command,
+                    "Delete the pods: those that take their place start with redirection",
+                    format!("kubectl -n {} delete pod {}", meta.namespace, meta.name),
+                )
+                .run(
+                    StepKind::ChartValue,
+                    "Let linkerd-cni do that by itself on nodes to come, and be among the first that start there",
+                    target.set_values(
+                        None,
+                        &[
+                            "repairController.enabled=true".to_owned(),
+                            "priorityClassName=system-node-critical".to_owned(),
+                        ],
+                    ),
+                ),
+        )
+        .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()));
+    Some(finding)
+}

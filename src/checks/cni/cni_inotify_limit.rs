@@ -1,0 +1,90 @@
+//! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify instances left.
+
+use super::installers::{installers, none_seen};
+use super::logs::{pod_lines, strangers};
+use super::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{Item, Kind};
+use crate::knowledge::SignatureScope;
+use crate::model::objects::Pod;
+use crate::source::Why;
+
+/// The installer's words.
+pub(super) const SIGNATURE: &str = "inotify-exhausted";
+/// What is counted for each user: the kernel's own default is no more than this.
+const SYSCTL: &str = "fs.inotify.max_user_instances";
+/// Where a busy node runs out.
+const LOW: u64 = 128;
+
+const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node has no inotify instances left. Older installers stay deaf, newer ones end and restart";
+const TIGHT: &str = "the node allows few inotify instances: once programs there use them up, linkerd-cni no longer sees changes of the node's CNI files";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if installers(ctx)?.is_empty() {
+        return Ok(none_seen(ctx));
+    }
+    strangers(ctx);
+    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let mut findings: Vec<Finding> = Vec::new();
+    for line in pod_lines(ctx, SignatureScope::InstallerLog) {
+        if line.signature.id != SIGNATURE {
+            continue;
+        }
+        let pod = pods.iter().find(|p| p.metadata.name == line.pod && p.metadata.namespace == line.namespace);
+        let object = format!("Pod {}/{}", line.namespace, line.pod);
+        let said = Evidence::other(format!("{object}, log"), line.line.trim());
+        let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        let subject = match node {
+            Some(node) => Subject::node(node),
+            None => Subject::object(Kind::Pod, line.namespace, line.pod),
+        };
+        if findings.iter().any(|finding| finding.subjects.contains(&subject)) {
+            continue;
+        }
+        findings.push(
+            ctx.finding(subject, EXHAUSTED)
+                .evidence(said)
+                .remedy(raise(node.unwrap_or("<node>")))
+                .tie(ends(node.unwrap_or_default())),
+        );
+    }
+    let mut looked = !ctx.log_hints().is_empty();
+    for snapshot in ctx.snapshot_hints() {
+        let Some(limit) = snapshot.sysctl.as_ref().and_then(|sysctl| sysctl.get(SYSCTL)) else { continue };
+        looked = true;
+        let Ok(number) = limit.trim().parse::<u64>() else { continue };
+        let known = findings.iter().any(|finding| finding.subjects.contains(&Subject::node(&snapshot.node)));
+        if number <= LOW && !known {
+            let finding = ctx
+                .finding(Subject::node(&snapshot.node), TIGHT)
+                .severity(Severity::Info)
+                .evidence(Evidence::other(format!("node {}", snapshot.node), format!("{SYSCTL} = {number}")))
+                .remedy(raise(&snapshot.node));
+            findings.push(finding);
+        }
+    }
+    if !looked {
+        let part = format!("the installers' logs, or {SYSCTL} of the nodes");
+        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, part));
+    }
+    Ok(findings.into())
+}
+
+/// What ties a node without instances to the installer that ends there for it.
+pub(super) fn ends(node: &str) -> Tie {
+    Tie::Fact(format!("cni-installer {SIGNATURE} on {node}"))
+}
+
+fn raise(node: &str) -> Remedy {
+    Remedy::verified_by(remedy::VERIFY)
+        .run(
+            StepKind::Command,
+            "Raise the limit on the node at once",
+            format!(
+                "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sysctl -w {SYSCTL}=512"
+            ),
+        )
+        .step(StepKind::NodeFile, format!("Keep it over a restart of the node: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"))
+        .step(StepKind::Note, "Then restart the node's linkerd-cni pod, so that it begins to watch")
+}

@@ -1,0 +1,117 @@
+//! `cni-installer-failing`: linkerd-cni's installer ends on a node instead of putting the plugin in place.
+
+use std::collections::BTreeMap;
+
+use super::cni_inotify_limit;
+use super::installers::installers;
+use super::logs::{PodLine, pod_lines, strangers};
+use super::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::knowledge::{Signature, SignatureScope};
+use crate::model::cni;
+use crate::model::objects::{ContainerStatus, Pod};
+use crate::model::owners::Owners;
+
+/// Signatures that only say how things stand, or that have a check of their own.
+const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];
+/// A file that two writers take from each other: once or twice is normal.
+const REWRITTEN: &str = "rewritten-again";
+/// After so many lines it is no start-up any more.
+const AGAIN_AND_AGAIN: usize = 5;
+/// The clean-up of a pod that is gone; its log is of the past.
+const CLEAN_UP: &str = "clean-up-died";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    strangers(ctx);
+    let installing: Vec<&Pod> = pods.iter().filter(|pod| cni::is_installer_pod(pod)).collect();
+    let installed = installers(ctx).is_ok_and(|sets| !sets.is_empty());
+    if installing.is_empty() && !installed && ctx.every::<Pod>(Kind::Pod).is_ok() {
+        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+    }
+    let mut said: BTreeMap<(&str, &str), Vec<PodLine<'_>>> = BTreeMap::new();
+    for line in pod_lines(ctx, SignatureScope::InstallerLog) {
+        said.entry((line.namespace, line.pod)).or_default().push(line);
+    }
+    let findings = installing.into_iter().filter_map(|pod| {
+        let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
+        failing(ctx, pod, said.get(&key).map_or(&[][..], Vec::as_slice))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding> {
+    let meta = &pod.metadata;
+    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let status = pod.container_status(cni::INSTALLER).and_then(ends);
+    let line = worst(said);
+    let base = |message: String| {
+        let finding = ctx.finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message);
+        let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
+        if deaf { finding.tie(cni_inotify_limit::ends(&pod.spec.node_name)) } else { finding }
+    };
+    let state = status.map(|said| {
+        Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said)
+    });
+    let target = remedy::target(ctx);
+    let remedy = Remedy::verified_by(format!(
+        "kubectl -n {} rollout status daemonset/{}",
+        target.namespace, target.name
+    ));
+    match (line, state) {
+        (None, None) => None,
+        (None, Some(state)) => Some(
+            base("linkerd-cni's installer ends on the node instead of keeping the plugin in place: nothing renews its entry, its token and its binary, and a new node stays without them".to_owned())
+                .evidence(state)
+                .remedy(remedy.run(
+                    StepKind::Command,
+                    "Read what it wrote before it ended, and give it to meshdoctor, which knows its texts",
+                    format!(
+                        "kubectl -n {ns} logs {pod} -c {container} --previous > installer.txt\nmeshdoctor check --live --logs {ns}/{pod}=installer.txt",
+                        ns = meta.namespace,
+                        pod = meta.name,
+                        container = cni::INSTALLER
+                    ),
+                )),
+        ),
+        (Some(line), state) => {
+            let finding = base(message(line.signature))
+                .parameter(line.signature.id.clone())
+                .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))
+                .remedy(remedy.step(StepKind::Note, remedy::sentence(&line.signature.remedy)));
+            // A log without a container that ends may be of the past.
+            Some(match state {
+                Some(state) => finding.evidence(state),
+                None => finding.severity(Severity::Warning).likely(),
+            })
+        }
+    }
+}
+
+fn message(signature: &Signature) -> String {
+    format!("linkerd-cni's installer does not keep the plugin in place on the node: {}", signature.cause)
+}
+
+/// The line that says most: the last failure, or a file that is written again and again.
+fn worst<'l, 'a>(said: &'l [PodLine<'a>]) -> Option<&'l PodLine<'a>> {
+    let rewritten = said.iter().filter(|line| line.signature.id == REWRITTEN).count();
+    said.iter().rev().find(|line| match line.signature.id.as_str() {
+        REWRITTEN => rewritten >= AGAIN_AND_AGAIN,
+        CLEAN_UP => false,
+        id => !NOT_FAILURES.contains(&id),
+    })
+}
+
+/// What the status says of an installer that ends again and again; `None` while it runs and did not just restart.
+fn ends(status: &ContainerStatus) -> Option<String> {
+    let before = status.last_state.terminated.as_ref().or(status.state.terminated.as_ref());
+    let code = before.map(|ended| format!(", last exit {}", ended.exit_code)).unwrap_or_default();
+    match &status.state.waiting {
+        Some(waiting) if waiting.reason == "CrashLoopBackOff" => {
+            Some(format!("CrashLoopBackOff, {} restarts{code}", status.restart_count))
+        }
+        _ => status.state.terminated.as_ref().map(|ended| format!("ended with {}", ended.exit_code)),
+    }
+}

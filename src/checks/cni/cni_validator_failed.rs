@@ -1,0 +1,173 @@
+//! `cni-validator-failed`: pods do not start because nothing redirects their traffic to the proxy.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::installers::not_redirected;
+use super::logs::{PodLine, pod_lines, strangers};
+use super::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
+use crate::item::Kind;
+use crate::knowledge::SignatureScope;
+use crate::model::cni;
+use crate::model::objects::pod::VALIDATOR_CONTAINER;
+use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::owners::Owners;
+
+/// How the validator ends when the traffic does not come back to it.
+const EXIT: i32 = 95;
+/// The reason of the event with which the repair controller deletes such a pod.
+const REPAIRED: &str = "LinkerdCNINotConfigured";
+/// After so many pods of one owner it is no race of a starting node any more.
+const REPEATED: usize = 3;
+
+const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator gives up. Mostly the configuration that the node's runtime loads has no linkerd-cni, or had none when the pod was created; a firewall before the address that it dials is not the reason";
+const IN_CIRCLES: &str = "pods are deleted and created again without end: the repair controller finds each of them without redirection. That is no race of a starting node: new pods do not get the rules of linkerd-cni there at all";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    strangers(ctx);
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let lines = pod_lines(ctx, SignatureScope::Validator);
+    let judged = |pod: &&Pod| {
+        ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
+    };
+    let mut findings: Vec<Finding> = pods
+        .iter()
+        .filter(judged)
+        .filter_map(|pod| {
+            let said: Vec<&PodLine<'_>> = lines
+                .iter()
+                .filter(|line| line.pod == pod.metadata.name && line.namespace == pod.metadata.namespace)
+                .collect();
+            failed(ctx, &owners, pod, &said)
+        })
+        .collect();
+    findings.extend(in_circles(ctx, &owners, pods));
+    Ok(findings.into())
+}
+
+fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[&PodLine<'_>]) -> Option<Finding> {
+    let status = seen_to_fail(pod)?;
+    let meta = &pod.metadata;
+    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let finding = ctx
+        .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
+        .evidence(Evidence::field(
+            object.clone(),
+            format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
+            status,
+        ))
+        .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()))
+        .tie(not_redirected(&pod.spec.node_name));
+    let Some(last) = said.last() else { return Some(finding.remedy(replaced(cure(ctx, pod, None), pod))) };
+    Some(
+        finding
+            .evidence(Evidence::other(
+                format!("{object}, log"),
+                format!("{}: {}", last.line.trim(), last.signature.cause),
+            ))
+            .remedy(replaced(cure(ctx, pod, Some(&last.signature.remedy)), pod)),
+    )
+}
+
+/// What the status says of a validator that failed, and has not succeeded since.
+fn seen_to_fail(pod: &Pod) -> Option<String> {
+    if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+        return None;
+    }
+    let status = pod.container_status(VALIDATOR_CONTAINER)?;
+    let (now, before) = (&status.state, &status.last_state);
+    if now.terminated.as_ref().is_some_and(|ended| ended.exit_code != EXIT) {
+        return None;
+    }
+    let ended = [&now.terminated, &before.terminated].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
+    let when = ended.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    Some(format!("ended with {EXIT}{when}, {} restarts", status.restart_count))
+}
+
+fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
+    let target = remedy::target(ctx);
+    let node = if pod.spec.node_name.is_empty() { "<node>" } else { &pod.spec.node_name };
+    let remedy = Remedy::verified_by(remedy::VERIFY).run(
+        StepKind::Note,
+        "Give meshdoctor the node's CNI files: it names the file that the runtime loads, and what keeps linkerd-cni from redirecting",
+        format!("meshdoctor check --live --nodes {node}=./net.d"),
+    );
+    let remedy = match said {
+        Some(said) => remedy.step(StepKind::Note, remedy::sentence(said)),
+        None => remedy,
+    };
+    remedy.run(
+        StepKind::Command,
+        "See that the installer runs on the node; it must have started before the pod was created",
+        format!(
+            "kubectl -n {} get pods -l k8s-app=linkerd-cni -o wide --field-selector spec.nodeName={node}",
+            target.namespace
+        ),
+    )
+}
+
+/// What is left to do for a pod that is stuck.
+fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
+    remedy.run(
+        StepKind::Command,
+        "Then delete the pod: rules are set only when its sandbox is made, and restarts of its containers keep the sandbox",
+        format!("kubectl -n {} delete pod {}", pod.metadata.namespace, pod.metadata.name),
+    )
+}
+
+/// Pods of one owner that the repair controller deletes one after the other.
+fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Finding> {
+    let events = ctx.hints::<Event>(Kind::Event).iter();
+    let repaired = events.filter(|event| event.reason == REPAIRED && event.about.kind == "Pod");
+    let mut families: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
+    for event in repaired.filter(|event| ctx.judges(&event.about.namespace)) {
+        families.entry((&event.about.namespace, family(&event.about.name))).or_default().push(event);
+    }
+    let mut findings = Vec::new();
+    for ((namespace, family_name), events) in families {
+        let deleted: BTreeSet<&str> = events.iter().map(|event| event.about.name.as_str()).collect();
+        if deleted.len() < REPEATED {
+            continue;
+        }
+        // The owner is that of a pod of the same family that is there; those that were deleted have none any more.
+        let sibling = pods
+            .iter()
+            .find(|pod| pod.metadata.namespace == namespace && family(&pod.metadata.name) == family_name);
+        let Some(sibling) = sibling else { continue };
+        let nodes: BTreeSet<&str> = [sibling.spec.node_name.as_str()].into();
+        let last = events.iter().max_by_key(|event| event.last);
+        let finding = ctx
+            .finding(owners.of(sibling).subject(vec![sibling.metadata.name.clone()]), IN_CIRCLES)
+            .parameter(REPAIRED)
+            .evidences(last.map(|event| Evidence {
+                place: Place::Event {
+                    object: format!("Pod {namespace}/{}", event.about.name),
+                    reason: event.reason.clone(),
+                    count: event.count,
+                    last: event.last,
+                },
+                said: format!("{} pods {family_name}-… were deleted for it", deleted.len()),
+            }))
+            .remedy(cure(ctx, sibling, None));
+        findings.push(nodes.into_iter().fold(finding, |finding, node| finding.tie(not_redirected(node))));
+    }
+    findings
+}
+
+/// A pod's name without the part that differs between the pods of one ReplicaSet, DaemonSet or Job.
+fn family(pod: &str) -> &str {
+    pod.rsplit_once('-').map_or(pod, |(family, _)| family)
+}
+
+/// The pods whose validator failed, for checks that ask why.
+pub(super) fn failing<'a>(pods: &'a [Pod]) -> impl Iterator<Item = &'a Pod> {
+    pods.iter().filter(|pod| seen_to_fail(pod).is_some())
+}
+
+/// When the installer began to run on a node.
+pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
+    let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node)?;
+    installer.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at
+}

@@ -1,0 +1,272 @@
+//! The journals of nodes: which sandboxes linkerd-cni refused, and what iptables said meanwhile. Journals hold what every
+//! plugin and the runtime itself write, so this file also decides which lines may be laid at linkerd-cni's door. Pure; what
+//! a line means is a row of the signatures.
+
+use std::borrow::Cow;
+
+use jiff::{SignedDuration, Timestamp, civil};
+
+use crate::finding::Evidence;
+use crate::knowledge::{Knowledge, Signature, SignatureScope};
+
+/// How far apart a refusal and what iptables said of it may stand.
+const TOGETHER: SignedDuration = SignedDuration::from_mins(2);
+/// How much of a line is quoted.
+const QUOTED: usize = 300;
+
+/// Signatures of the runtime, not of a call of linkerd-cni.
+pub const OF_RUNTIME: [&str; 2] = ["no-network-config", "config-skipped"];
+
+/// The lines of one journal.
+#[derive(Debug, Clone, Copy)]
+pub struct Journal<'a> {
+    /// The node.
+    pub node: &'a str,
+    /// Its lines, the oldest first.
+    pub lines: &'a [String],
+}
+
+/// A line of a journal.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// The node.
+    pub node: &'a str,
+    /// As it stands.
+    pub line: &'a str,
+    /// When, if the line says.
+    pub at: Option<Timestamp>,
+}
+
+impl Said<'_> {
+    /// The line, quoted.
+    pub fn evidence(&self) -> Evidence {
+        let line = self.line.trim();
+        let cut = line.char_indices().nth(QUOTED).map(|(at, _)| at);
+        let said = cut.map_or_else(|| line.to_owned(), |at| format!("{}…", &line[..at]));
+        Evidence::other(format!("node {}, journal", self.node), said)
+    }
+}
+
+/// A sandbox that linkerd-cni refused.
+#[derive(Debug, Clone)]
+pub struct JournalRefusal<'a> {
+    /// Where it stands.
+    pub said: Said<'a>,
+    /// Namespace, name and uid of the pod; the uid is empty where the line has none.
+    pub pod: (String, String, String),
+    /// What the plugin answered.
+    pub answer: String,
+    /// What that means.
+    pub signature: Option<&'a Signature>,
+}
+
+impl<'a> Journal<'a> {
+    fn said(&self, now: Timestamp) -> impl Iterator<Item = Said<'a>> {
+        let node = self.node;
+        self.lines.iter().map(move |line| Said { node, line, at: time_of(line, now) })
+    }
+
+    /// The refusals of pods that their lines name. `now` tells the year of times that have none.
+    pub fn refusals(&self, knowledge: &'a Knowledge, now: Timestamp) -> Vec<JournalRefusal<'a>> {
+        let candidates = self.said(now).filter(|said| said.line.contains("linkerd-cni"));
+        candidates
+            .filter_map(|said| {
+                let text = plain(said.line);
+                let failure = knowledge.signatures().match_add_failure(&text)?;
+                let answer = without_rest_of_line(failure.answer).to_owned();
+                Some(JournalRefusal { said, pod: pod_of(&text)?, signature: failure.signature, answer })
+            })
+            .collect()
+    }
+
+    /// The last line with a signature that `wanted` takes.
+    pub fn last(
+        &self,
+        knowledge: &'a Knowledge,
+        now: Timestamp,
+        wanted: impl Fn(&Signature, Option<Timestamp>) -> bool,
+    ) -> Option<(Said<'a>, &'a Signature)> {
+        let mut lines: Vec<Said<'a>> = self.said(now).collect();
+        lines.reverse();
+        lines.into_iter().find_map(|said| {
+            let text = plain(said.line);
+            let row = knowledge.signatures().matching(SignatureScope::Journal, &text)?;
+            (!names_another_plugin(&text) && wanted(row, said.at)).then_some((said, row))
+        })
+    }
+
+    /// What iptables said when it made linkerd-cni fail at that moment: the last such line, near it where both have times.
+    pub fn beside(
+        &self,
+        knowledge: &'a Knowledge,
+        now: Timestamp,
+        refused: Option<Timestamp>,
+    ) -> Option<(Said<'a>, &'a Signature)> {
+        self.last(knowledge, now, |row, at| {
+            let near = match (at, refused) {
+                (Some(at), Some(refused)) => refused.duration_since(at).abs() <= TOGETHER,
+                _ => true,
+            };
+            near && !OF_RUNTIME.contains(&row.id.as_str())
+        })
+    }
+}
+
+/// The line without the escapes of the quotes around a message.
+fn plain(line: &str) -> Cow<'_, str> {
+    if line.contains('\\') {
+        Cow::Owned(line.replace("\\\\", "\\").replace("\\\"", "\""))
+    } else {
+        line.into()
+    }
+}
+
+/// What stands behind the message in a structured line is no part of the answer.
+fn without_rest_of_line(answer: &str) -> &str {
+    let ends = ["\" pod=", "\" id=", "\" name=", "\" podUID="].into_iter().filter_map(|end| answer.find(end));
+    let answer = ends.min().map_or(answer, |at| &answer[..at]);
+    // The quote that closes the message, not one that belongs to the answer.
+    let unpaired = answer.matches('"').count() % 2 == 1;
+    answer.strip_suffix('"').filter(|_| unpaired).unwrap_or(answer).trim_end()
+}
+
+fn names_another_plugin(text: &str) -> bool {
+    text.match_indices("plugin type=\"").any(|(at, piece)| {
+        let name = text[at + piece.len()..].split('"').next().unwrap_or_default();
+        name != "linkerd-cni"
+    })
+}
+
+/// The pod that a line is about, as containerd, the kubelet and CRI-O write it.
+fn pod_of(text: &str) -> Option<(String, String, String)> {
+    let between = |start: &str, end: &[char]| {
+        let at = text.find(start)? + start.len();
+        let rest = &text[at..];
+        Some(rest[..rest.find(end)?].to_owned())
+    };
+    if text.contains("PodSandboxMetadata{") {
+        let uid = between("Uid:", &[',', '}']).unwrap_or_default();
+        return Some((between("Namespace:", &[',', '}'])?, between("{Name:", &[',', '}'])?, uid));
+    }
+    if let Some(pod) = between(" pod=\"", &['"']) {
+        let (namespace, name) = pod.split_once('/')?;
+        let uid = between("podUID=\"", &['"']).unwrap_or_default();
+        return Some((namespace.to_owned(), name.to_owned(), uid));
+    }
+    let pod = between("error adding pod ", &[' '])?;
+    let (namespace, name) = pod.split_once('_')?;
+    Some((namespace.to_owned(), name.to_owned(), String::new()))
+}
+
+/// When a line was written: its own time, else the journal's. A time without a zone is taken as UTC, which nodes run in.
+fn time_of(line: &str, now: Timestamp) -> Option<Timestamp> {
+    let own = line.find("time=\"").map(|at| &line[at + "time=\"".len()..]);
+    if let Some(time) = own.and_then(|rest| rest.split('"').next()?.parse().ok()) {
+        return Some(time);
+    }
+    let first = line.split_whitespace().next()?;
+    if let Ok(time) = first.parse() {
+        return Some(time);
+    }
+    // `Jan 15 11:58:00`, which has no year: the last one that is not to come.
+    let mut words = line.split_whitespace();
+    let (month, day, clock) = (words.next()?, words.next()?, words.next()?);
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = i8::try_from(months.iter().position(|name| *name == month)? + 1).ok()?;
+    let clock: civil::Time = clock.parse().ok()?;
+    let utc = jiff::tz::TimeZone::UTC;
+    let year = now.to_zoned(utc.clone()).year();
+    let in_year = |year: i16| {
+        let date = civil::Date::new(year, month, day.parse().ok()?).ok()?;
+        Some(date.to_datetime(clock).to_zoned(utc.clone()).ok()?.timestamp())
+    };
+    let tomorrow = now.checked_add(SignedDuration::from_hours(24)).ok()?;
+    in_year(year).filter(|time| *time <= tomorrow).or_else(|| in_year(year - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-01-15T12:00:00Z";
+    const CONTAINERD: &str = r#"Jan 15 11:58:01 n1 containerd[812]: time="2026-01-15T11:58:00.5Z" level=error msg="RunPodSandbox for &PodSandboxMetadata{Name:web-1,Uid:u1,Namespace:shop,Attempt:3,} failed, error" error="failed to setup network for sandbox \"4c1f\": plugin type=\"linkerd-cni\" name=\"aws-cni\" failed (add): Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden""#;
+    const KUBELET: &str = r#"Jan 15 11:58:01 n1 kubelet[900]: E0115 11:58:01.1 900 pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"CreatePodSandbox\" for \"web-1_shop(u1)\" with CreatePodSandboxError: \"Failed to create sandbox for pod: plugin type=\\\"linkerd-cni\\\" name=\\\"x\\\" failed (add): exit status 4\"" pod="shop/web-1" podUID="u1""#;
+    const CRIO: &str = r#"Jan 15 11:58:01 n1 crio[7]: time="2026-01-15 11:58:01.2Z" level=error msg="error adding pod shop_web-1 to CNI network \"cilium\": plugin type=\"linkerd-cni\" name=\"cilium\" failed (add): Unauthorized""#;
+
+    fn now() -> Timestamp {
+        NOW.parse().expect("a time")
+    }
+
+    fn of(lines: &[&str]) -> Vec<(String, String, Option<String>, bool)> {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let journal = Journal { node: "n1", lines: &lines };
+        journal
+            .refusals(Knowledge::embedded(), now())
+            .into_iter()
+            .map(|r| {
+                let (namespace, name, _) = &r.pod;
+                (
+                    format!("{namespace}/{name}"),
+                    r.answer,
+                    r.signature.map(|s| s.id.clone()),
+                    r.said.at.is_some(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn refusals_are_read_as_containerd_kubelet_and_crio_write_them() {
+        let pod = || "shop/web-1".to_owned();
+        let found = of(&[CONTAINERD, KUBELET, CRIO]);
+        let forbidden = "Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden";
+        assert_eq!(found[0], (pod(), forbidden.to_owned(), Some("proxy-forbidden".to_owned()), true));
+        assert_eq!(found[1].2.as_deref(), Some("exit-4"), "{found:?}");
+        assert_eq!(found[2], (pod(), "Unauthorized".to_owned(), Some("unauthorized".to_owned()), true));
+    }
+
+    #[test]
+    fn lines_of_other_plugins_are_nobodys() {
+        let aws = CONTAINERD.replace("linkerd-cni", "aws-cni");
+        let istio = CRIO.replace("linkerd-cni", "istio-cni");
+        assert_eq!(of(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
+        let lines =
+            [r#"plugin type=\"portmap\" failed (add): iptables: No chain/target/match by that name."#
+                .to_owned()];
+        let journal = Journal { node: "n1", lines: &lines };
+        assert!(journal.beside(Knowledge::embedded(), now(), None).is_none());
+    }
+
+    #[test]
+    fn what_iptables_said_counts_only_near_the_refusal() {
+        let lines =
+            ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock."
+                .to_owned()];
+        let journal = Journal { node: "n1", lines: &lines };
+        let beside = |at: &str| {
+            let found = journal.beside(Knowledge::embedded(), now(), at.parse().ok());
+            found.map(|(_, row)| row.id.as_str())
+        };
+        assert_eq!(beside("2026-01-15T11:30:30Z"), Some("lock-held"));
+        assert_eq!(beside("2026-01-15T11:58:00Z"), None);
+    }
+
+    #[test]
+    fn times_without_a_year_are_of_the_past() {
+        let at = |line: &str| time_of(line, now()).map(|time| time.to_string());
+        assert_eq!(at("Jan 15 11:58:00 n1 x").as_deref(), Some("2026-01-15T11:58:00Z"));
+        assert_eq!(at("Dec 31 23:00:00 n1 x").as_deref(), Some("2025-12-31T23:00:00Z"));
+        assert_eq!(at("2026-01-15T11:58:00+0000 n1 x").as_deref(), Some("2026-01-15T11:58:00Z"));
+        assert_eq!(at("nothing here"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_panics(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
+            let lines = [line];
+            let journal = Journal { node: "n", lines: &lines };
+            journal.refusals(Knowledge::embedded(), now());
+            journal.beside(Knowledge::embedded(), now(), None);
+        }
+    }
+}

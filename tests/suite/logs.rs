@@ -1,0 +1,143 @@
+//! Logs that are given with `--logs`: through the real binary into the report and into bundles, bounded and without tokens;
+//! and what is no log.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use crate::cli::meshdoctor;
+
+const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
+{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"api-1","uid":"p-api"},
+ "spec":{"nodeName":"n1","containers":[{"name":"linkerd-proxy"}]},"status":{"phase":"Pending"}}]}"#;
+const TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
+
+/// A journal in which containerd tells of a refused pod.
+fn journal() -> String {
+    let line = r#"Jan 15 11:58:00 n1 containerd[812]: time="2026-01-15T11:58:00.5Z" level=error msg="RunPodSandbox for &PodSandboxMetadata{Name:api-1,Uid:p-api,Namespace:shop,Attempt:3,} failed, error" error="failed to setup network for sandbox \"4c1f\": plugin type=\"linkerd-cni\" name=\"aws-cni\" failed (add): exit status 4""#;
+    format!(
+        "Jan 15 11:50:00 n1 kernel: a line of no interest\nJan 15 11:57:59 n1 containerd[812]: Another app is currently holding the xtables lock. cni {TOKEN}\n{line}\n"
+    )
+}
+
+fn run(args: &[&str]) -> Output {
+    meshdoctor(args).output().unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    fs::write(&path, bytes).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_journal_says_why_pods_wait_also_from_the_bundle_that_keeps_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let log = format!("n1={}", write(folder.path(), "journal.txt", journal()));
+    let bundle = format!("{}/", folder.path().join("kept").display());
+    let common =
+        ["--only", "cni-add-failed", "--at", "2026-01-15T12:00:00Z", "--complete", "all", "-o", "short"];
+    let args = [&["check", "--bundle", &pods, "--logs", &log, "--save", &bundle][..], &common].concat();
+    let first = run(&args);
+    assert_eq!(first.status.code(), Some(1), "{}{}", out(&first), err(&first));
+    assert!(out(&first).contains("another program held the iptables lock"), "{}", out(&first));
+    assert!(!out(&first).contains(TOKEN));
+
+    let again = run(&["check", "--bundle", &bundle, "--only", "cni-add-failed", "-o", "short"]);
+    assert_eq!(out(&again), out(&first), "{}", err(&again));
+    let mut kept = String::new();
+    for entry in walkdir::WalkDir::new(&bundle) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            kept.push_str(&fs::read_to_string(entry.path()).unwrap());
+        }
+    }
+    assert!(kept.contains("xtables lock"), "the log is in the bundle");
+    assert!(!kept.contains(TOKEN) && !kept.contains("no interest"), "without tokens, and only what matters");
+}
+
+#[test]
+fn stdin_is_read_where_nothing_else_uses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let args = [
+        "check",
+        "--bundle",
+        &pods,
+        "--logs",
+        "n1=-",
+        "--only",
+        "cni-add-failed",
+        "-o",
+        "short",
+        "--at",
+        "2026-01-15T12:00:00Z",
+        "--complete",
+        "all",
+    ];
+    let mut child = meshdoctor(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(journal().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(out(&output).contains("iptables lock"), "{}", out(&output));
+    let both = run(&["check", "--bundle", "-", "--logs", "n1=-"]);
+    assert_eq!(both.status.code(), Some(2));
+    assert!(err(&both).contains("both read standard input"), "{}", err(&both));
+}
+
+#[test]
+fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = folder.path().join("gone.txt").display().to_string();
+    let empty = write(folder.path(), "empty.txt", "");
+    let packed = write(folder.path(), "x.gz", b"\x1F\x8B\x08\0\0");
+    for (given, status, part) in [
+        (format!("n1={gone}"), 3, "gone.txt: No such file"),
+        (format!("n1={empty}"), 3, "empty.txt: nothing is in it"),
+        (format!("n1={packed}"), 3, "unpack it first"),
+        (format!("a/b/c/d={empty}"), 2, "NAMESPACE/POD/CONTAINER"),
+        (format!("N1={empty}"), 2, "names neither a node nor a pod"),
+        (empty.clone(), 2, "whose log is it?"),
+        ("n1=".to_owned(), 2, "a file follows"),
+    ] {
+        let output = run(&["check", "--logs", &given]);
+        assert_eq!(output.status.code(), Some(status), "{given}: {}", err(&output));
+        assert!(err(&output).contains(part), "{given}: {}", err(&output));
+        assert!(err(&output).contains("--logs"), "{given}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_long_log_is_cut_from_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut long = "2026-01-15T11:00:00Z n1 cni: nothing\n".repeat(500_000);
+    long.push_str(&journal());
+    let pods = write(folder.path(), "pods.json", PODS);
+    let log = format!("n1={}", write(folder.path(), "journal.txt", long));
+    let args = [
+        "check",
+        "--bundle",
+        &pods,
+        "--logs",
+        &log,
+        "--only",
+        "cni-add-failed",
+        "-o",
+        "short",
+        "--at",
+        "2026-01-15T12:00:00Z",
+        "--complete",
+        "all",
+    ];
+    let output = run(&args);
+    assert!(out(&output).contains("iptables lock"), "{}{}", out(&output), err(&output));
+}
