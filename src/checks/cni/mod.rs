@@ -29,8 +29,8 @@ mod cni_rbac_missing;
 mod cni_repair_misrendered;
 mod cni_token_expired;
 mod cni_token_revoked;
-mod node_evidence_outdated;
 mod cni_validator_failed;
+mod node_evidence_outdated;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -50,6 +50,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),
     row!("cni", "cni-token-expired", cni_token_expired),
     row!("cni", "cni-token-revoked", cni_token_revoked),
-    row!("cni", "node-evidence-outdated", node_evidence_outdated),
     row!("cni", "cni-validator-failed", cni_validator_failed),
+    row!("cni", "node-evidence-outdated", node_evidence_outdated),
 ];
