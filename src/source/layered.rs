@@ -91,7 +91,11 @@ fn partial(mut reasons: Vec<Why>, other: Fetched) -> Fetched {
 
 impl<S: Source> Source for Layered<S> {
     fn origin(&self) -> Origin {
-        self.base.origin()
+        let mut origin = self.base.origin();
+        if let (true, Some(logs)) = (origin.name.is_empty(), &self.logs) {
+            logs.name().clone_into(&mut origin.name);
+        }
+        origin
     }
 
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {

@@ -16,6 +16,7 @@ pub const STDIN: &str = "-";
 /// Logs by whose they are.
 #[derive(Debug, Default)]
 pub struct Logs {
+    name: String,
     texts: BTreeMap<LogOf, (String, bool)>,
 }
 
@@ -26,7 +27,8 @@ impl Logs {
     /// A name that is none, a file that cannot be read, is empty or is no text; stdin used twice.
     pub fn open(given: &[(String, PathBuf)], stdin: impl Read) -> Result<Logs, LoadError> {
         let mut stdin = Some(stdin);
-        let mut logs = Logs::default();
+        let files: Vec<String> = given.iter().map(|(_, path)| path.display().to_string()).collect();
+        let mut logs = Logs { name: files.join(", "), ..Logs::default() };
         for (name, path) in given {
             let flag = format!("--logs {name}={}", path.display());
             let Some(of) = LogOf::parse(name) else {
@@ -56,6 +58,11 @@ impl Logs {
             held.1 |= cut;
         }
         Ok(logs)
+    }
+
+    /// The files, for the report's origin.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether there are none.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
-use super::refusals::{hinted_adds, refused};
+use super::refusals::{refused, told_adds};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installers = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
-    let adds = hinted_adds(ctx);
+    let adds = told_adds(ctx);
     let adds: BTreeMap<(&str, &str), &FailedAdd<'_>> =
         adds.iter().map(|add| ((add.namespace.as_ref(), add.pod.as_ref()), add)).collect();
     let silence = Silence::new(ctx);

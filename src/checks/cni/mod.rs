@@ -25,6 +25,7 @@ mod cni_inotify_limit;
 mod cni_installer_failing;
 mod cni_iptables_binary_missing;
 mod cni_iptables_mode_unsupported;
+mod cni_network_not_ready;
 mod cni_rbac_missing;
 mod cni_repair_misrendered;
 mod cni_token_expired;
@@ -46,6 +47,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-installer-failing", cni_installer_failing),
     row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
     row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
+    row!("cni", "cni-network-not-ready", cni_network_not_ready),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),
     row!("cni", "cni-token-expired", cni_token_expired),

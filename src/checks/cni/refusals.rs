@@ -43,6 +43,11 @@ pub(super) fn hinted_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
     adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &[]), &Owners::default())
 }
 
+/// The same, from journals as well: cards name `node-files` and `logs`.
+pub(super) fn told_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
+    adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &logs::journals(ctx)), &Owners::default())
+}
+
 fn adds_among<'a>(
     ctx: &Context<'a>,
     told: (&'a [Event], &[Journal<'a>]),

@@ -1,0 +1,105 @@
+//! `cni-network-not-ready`: a node's runtime has no CNI configuration to load, or passes over the one that calls linkerd-cni.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::logs::{journals, strangers};
+use super::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::knowledge::SignatureScope;
+use crate::model::cni;
+use crate::model::journal::{OF_RUNTIME, Said};
+use crate::model::objects::{Node, Workload};
+
+/// How long a node that starts may be without a network.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+/// How old the last word of a journal may be to say how things are now: runtimes say it every few seconds.
+const RECENT: SignedDuration = SignedDuration::from_mins(75);
+
+const NOTHING: &str =
+    "no pod can start on the node: its container runtime has found no CNI configuration that it can load";
+const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime passes over the CNI configuration that calls linkerd-cni, because the plugin's binary is not where it looks";
+
+const WRITE_AGAIN: &str = "Let the base network write its file again by restarting its pod on the node, which is on the host network and can start; then restart linkerd-cni there";
+const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the pods that started meanwhile";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer)) {
+        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+    }
+    let nodes = ctx.seen::<Node>(Kind::Node)?;
+    strangers(ctx);
+    let [nothing, passed_over] = OF_RUNTIME;
+    let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
+    let mut findings: Vec<Finding> = nodes.iter().filter_map(|node| says_so(ctx, node, nothing)).collect();
+    for journal in journals(ctx) {
+        let last = |id: &str| {
+            journal
+                .last(ctx.knowledge, ctx.now(), |row, at| row.id == id && at.is_none_or(|at| recent(ctx, at)))
+        };
+        // What the node's object says now is worth more than its journal.
+        if !known.contains_key(journal.node)
+            && let Some((said, _)) = last(nothing)
+        {
+            findings.push(told(ctx, nothing, said));
+        }
+        if let Some((said, _)) = last(passed_over) {
+            findings.push(told(ctx, passed_over, said));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn recent(ctx: &Context<'_>, at: Timestamp) -> bool {
+    ctx.now().duration_since(at) <= RECENT
+}
+
+/// A node whose kubelet says that it has no network.
+fn says_so(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Finding> {
+    let ready = node.status.conditions.iter().find(|c| c.kind == "Ready" && c.status != "True")?;
+    let row = ctx.knowledge.signatures().matching(SignatureScope::Journal, &ready.message)?;
+    if row.id != signature {
+        return None;
+    }
+    let name = &node.metadata.name;
+    let finding = ctx
+        .finding(Subject::node(name), NOTHING)
+        .parameter(signature)
+        .evidence(Evidence::field(format!("Node {name}"), "status.conditions[Ready].message", &ready.message))
+        .remedy(cure(name, WRITE_AGAIN));
+    let starting = node.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) < PATIENCE);
+    Some(if starting { finding.severity(Severity::Warning) } else { finding })
+}
+
+/// What only a journal tells.
+fn told(ctx: &Context<'_>, signature: &str, said: Said<'_>) -> Finding {
+    let passed_over = signature == OF_RUNTIME[1];
+    let (message, last) = if passed_over { (PASSED_OVER, PUT_BACK) } else { (NOTHING, WRITE_AGAIN) };
+    let finding = ctx
+        .finding(Subject::node(said.node), message)
+        .parameter(signature)
+        .evidence(said.evidence())
+        .remedy(cure(said.node, last));
+    // Without a time the line may be of long ago.
+    if said.at.is_some() { finding } else { finding.severity(Severity::Warning).likely() }
+}
+
+fn cure(node: &str, last: &str) -> Remedy {
+    Remedy::verified_by(remedy::VERIFY)
+        .run(
+            StepKind::Note,
+            "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is gone (other directories where the platform has them)",
+            format!(
+                "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host ls -la /etc/cni/net.d /opt/cni/bin"
+            ),
+        )
+        .run(
+            StepKind::Note,
+            "Give meshdoctor the node's CNI files: it names the file and what is wrong with it",
+            format!("meshdoctor check --live --nodes {node}=./net.d"),
+        )
+        .step(StepKind::Command, last)
+}
