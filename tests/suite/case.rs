@@ -25,14 +25,19 @@ pub fn live(check: &Check, case: &Case) -> Live {
 }
 
 impl Live {
-    /// Collects what a check needs.
-    pub fn collect(&self, check: &'static Check) -> Collected {
-        collect_now(&self.0.memory, &policy::items(&[check]), &self.0.options, None)
+    /// Collects what checks need, as a run with all of them does.
+    pub fn collect(&self, checks: &[&'static Check]) -> Collected {
+        collect_now(&self.0.memory, &policy::items(checks), &self.0.options, None)
     }
 
-    /// Runs one check.
+    /// Runs one check on what was collected for it.
+    pub fn judge_on(&self, collected: &Collected, check: &'static Check) -> CheckResult {
+        evaluate(check, &collected.cluster, Knowledge::embedded(), &self.0.settings)
+    }
+
+    /// Runs one check on just what it needs.
     pub fn judge(&self, check: &'static Check) -> CheckResult {
-        evaluate(check, &self.collect(check).cluster, Knowledge::embedded(), &self.0.settings)
+        self.judge_on(&self.collect(&[check]), check)
     }
 
     /// The same cluster in which an item cannot be had.
