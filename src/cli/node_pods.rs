@@ -3,10 +3,12 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::args::{NodePods, Talk};
 use super::output::say;
+use super::progress::Progress;
 use super::signals::Signals;
 use super::stop::Stop;
 use crate::source::Why;
@@ -117,7 +119,13 @@ impl Asking<'_> {
     /// Runs the plan. The first signal ends it in good order, the second at once.
     async fn gather(&self, until: Option<Instant>, signals: &mut Signals) -> anyhow::Result<Gathered> {
         let (stop, stopped) = tokio::sync::watch::channel(false);
+        let progress = Progress::new(self.talk);
+        let all = self.plan.nodes.len();
+        progress.message(format!("reading {all} nodes"));
+        let told = AtomicUsize::new(0);
         let tell = |node: &str, read: Result<usize, &str>| {
+            let told = told.fetch_add(1, Ordering::Relaxed) + 1;
+            progress.message(format!("{told} of {all} nodes done"));
             if self.talk.verbose > 0 {
                 match read {
                     Ok(files) => say(&format!("node {node}: {files} files")),
@@ -127,8 +135,11 @@ impl Asking<'_> {
         };
         let mut work = std::pin::pin!(self.live.gather_nodes(self.plan, until, stopped, &tell));
         tokio::select! {
-            gathered = &mut work => return Ok(gathered),
-            () = signals.next() => {}
+            gathered = &mut work => {
+                progress.done();
+                return Ok(gathered);
+            }
+            () = signals.next() => progress.done(),
         }
         say("interrupted: deleting the pods; interrupt again to leave at once");
         // The receiver lives as long as the work does.
@@ -226,7 +237,9 @@ fn report(gathered: &Gathered, talk: &Talk) {
     let (read, failed) = (gathered.read.len(), gathered.failed.len());
     if !talk.quiet {
         let not = if failed == 0 { String::new() } else { format!(", {failed} could not be read") };
-        say(&format!("nodes: {read} of {} read{not}", read + failed));
+        if !gathered.interrupted {
+            say(&format!("nodes: {read} of {} read{not}", read + failed));
+        }
         if !gathered.running.is_empty() {
             let others = names(&gathered.running);
             say(&format!(

@@ -57,6 +57,15 @@ impl Progress {
         say(&format!("{}  in all", cost(&all)));
     }
 
+    /// Shows this on the line, at once.
+    #[cfg(feature = "live")]
+    pub(super) fn message(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text);
+            bar.tick();
+        }
+    }
+
     /// Takes the line away.
     pub(super) fn done(&self) {
         if let Some(bar) = &self.bar {

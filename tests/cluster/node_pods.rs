@@ -223,9 +223,8 @@ impl Drop for Containers {
 
 /// One container: its log, and its end as a kubelet reports it. The pod may be deleted at any time.
 fn contain(api: &Api, pod: &Value, folder: &Path, takes: Duration) {
-    let [name, node] =
-        [&pod["metadata"]["name"], &pod["spec"]["nodeName"]].map(|text| text.as_str().unwrap());
-    let log = write_log(folder, name, node);
+    let name = pod["metadata"]["name"].as_str().unwrap();
+    let log = write_log(folder, name, pod);
     let logs = json!({
         "apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs",
         "metadata": { "name": name, "namespace": "kube-system" },
@@ -255,7 +254,7 @@ fn write_log(folder: &Path, name: &str, pod: &Value) -> PathBuf {
     }
     let command = pod["spec"]["containers"][0]["command"].as_array().unwrap().iter();
     let command: Vec<&str> = command.map(|word| word.as_str().unwrap()).collect();
-    let words = command[1..].iter().map(|word| if *word == "/host" { text(&host) } else { word });
+    let words = command[1..].iter().map(|word| if *word == "/host" { text(&host) } else { *word });
     assert_eq!(command[0], "meshdoctor");
     let run = Command::new(env!("CARGO_BIN_EXE_meshdoctor")).args(words).env_clear().output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));

@@ -250,3 +250,30 @@ fn a_link_beside_its_file_is_read_as_the_runtime_reads_it_and_no_other_is_follow
     let outside = open(&[one("n1", &copy)]).unwrap();
     assert!(trouble(&outside)[0].contains("01-out.conflist"), "{:?}", trouble(&outside));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    write(&path("host"), &[("etc/cni/net.d/05-cilium.conflist", CONFLIST), ("etc/os-release", "ID=amzn\n")]);
+    let host = path("host");
+    let words = ["node-snapshot", "--to-log", "--node", "n1", "--root", host.to_str().unwrap()];
+    let printed = crate::cli::meshdoctor(&words).output().unwrap();
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let log = String::from_utf8(printed.stdout).unwrap();
+    fs::create_dir(path("logs")).unwrap();
+    // As kubectl logs --prefix --timestamps writes them.
+    let dressed: String =
+        log.lines().map(|line| format!("[pod/x/y] 2026-01-15T12:00:00Z {line}\n")).collect();
+    fs::write(path("logs/n1.log"), dressed).unwrap();
+    for given in [one("n1", &path("logs/n1.log")), several(&path("logs/n1.log")), several(&path("logs"))] {
+        let evidence = open(std::slice::from_ref(&given)).unwrap_or_else(|e| panic!("{given:?}: {e}"));
+        let seen = seen(&evidence);
+        assert!(seen.len() == 1 && seen[0].0 == "n1" && seen[0].1.contains("05-cilium.conflist"), "{seen:?}");
+        assert!(trouble(&evidence).is_empty() && evidence.warnings().is_empty(), "{given:?}");
+    }
+    fs::write(path("cut.log"), &log[..log.len() - 30]).unwrap();
+    let error = open(&[several(&path("cut.log"))]).unwrap_err().to_string();
+    assert!(error.contains("the log ends in the middle of the snapshot"), "{error}");
+}
