@@ -46,7 +46,7 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         .filter(|pod| {
             let ready = pod.condition("Ready");
             let since = ready.and_then(|c| c.last_transition_time).or(pod.metadata.creation_timestamp);
-            !ready.is_some_and(|condition| condition.status == "True")
+            ready.is_none_or(|condition| condition.status != "True")
                 && since.is_some_and(|since| ctx.now().duration_since(since) > PATIENCE)
         })
         .collect();

@@ -31,6 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installing.is_empty() && !installed && ctx.every::<Pod>(Kind::Pod).is_ok() {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
+    // One that runs and does nothing shows only in its log.
+    if let Err(missing) = ctx.logs() {
+        ctx.gap(missing);
+    }
     let mut said: BTreeMap<(&str, &str), Vec<PodLine<'_>>> = BTreeMap::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
         said.entry((line.namespace, line.pod)).or_default().push(line);

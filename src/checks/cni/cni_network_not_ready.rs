@@ -8,11 +8,13 @@ use super::logs::{journals, strangers};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
+use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::journal::{OF_RUNTIME, Said};
+use crate::model::node::RuntimeKind;
 use crate::model::objects::{Node, Workload};
+use crate::source::Why;
 
 /// How long a node that starts may be without a network.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -35,7 +37,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let [nothing, passed_over] = OF_RUNTIME;
     let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
     let mut findings: Vec<Finding> = nodes.iter().filter_map(|node| says_so(ctx, node, nothing)).collect();
-    for journal in journals(ctx) {
+    let journals = journals(ctx);
+    // CRI-O says only in its journal which files it passes over.
+    let silent = nodes.iter().filter(|node| {
+        let runtime = RuntimeKind::parse(&node.status.node_info.container_runtime_version);
+        let name = &node.metadata.name;
+        runtime == RuntimeKind::Crio && !journals.iter().any(|journal| journal.node == name)
+    });
+    for node in silent {
+        let why = ctx.logs().err().map_or(Why::NotOffered, |missing| missing.why);
+        let part = format!("node {}: the journal of CRI-O", node.metadata.name);
+        ctx.gap(ctx.lacking(Item::Logs, why, part));
+    }
+    for journal in journals {
         let last = |id: &str| {
             journal
                 .last(ctx.knowledge, ctx.now(), |row, at| row.id == id && at.is_none_or(|at| recent(ctx, at)))

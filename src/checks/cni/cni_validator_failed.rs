@@ -119,8 +119,11 @@ fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
 
 /// Pods of one owner that the repair controller deletes one after the other.
 fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Finding> {
-    let events = ctx.hints::<Event>(Kind::Event).iter();
-    let repaired = events.filter(|event| event.reason == REPAIRED && event.about.kind == "Pod");
+    let events = ctx.seen::<Event>(Kind::Event).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        &[]
+    });
+    let repaired = events.iter().filter(|event| event.reason == REPAIRED && event.about.kind == "Pod");
     let mut families: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
     for event in repaired.filter(|event| ctx.judges(&event.about.namespace)) {
         families.entry((&event.about.namespace, family(&event.about.name))).or_default().push(event);
@@ -162,7 +165,7 @@ fn family(pod: &str) -> &str {
 }
 
 /// The pods whose validator failed, for checks that ask why.
-pub(super) fn failing<'a>(pods: &'a [Pod]) -> impl Iterator<Item = &'a Pod> {
+pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
     pods.iter().filter(|pod| seen_to_fail(pod).is_some())
 }
 
