@@ -22,6 +22,7 @@ pub(super) struct Way<'a> {
     /// Which cluster, bundle and nodes.
     pub(super) evidence: &'a Evidence,
     /// How to reach the cluster.
+    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "there is no cluster to reach"))]
     pub(super) connection: &'a Connection,
     /// Whether nodes are read by pods.
     pub(super) node_pods: Option<&'a NodePods>,

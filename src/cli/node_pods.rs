@@ -34,7 +34,8 @@ pub(super) fn settings(flags: &NodePods) -> Result<Settings, Stop> {
              meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes NAME=PATH",
         ));
     }
-    if !flags.yes && !flags.dry_run && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    let somebody = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if !(flags.yes || flags.dry_run || somebody) {
         return Err(Stop::usage(
             "--node-pods creates pods in the cluster and asks before it does, and there is no terminal to ask on",
             "see what it would create with --dry-run, and allow it with --yes",

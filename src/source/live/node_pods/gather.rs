@@ -94,7 +94,7 @@ impl Live {
         let running = match end {
             Some(End::Interrupted) => plan.running.clone(),
             _ if plan.running.is_empty() => Vec::new(),
-            _ => sweep::remove_abandoned(&self.wire, &pods, &plan.pattern.run, &plan.running).await,
+            _ => sweep::remove_abandoned(&self.wire, &pods, plan).await,
         };
         let mut gathered = Gathered {
             left: left.into_iter().chain(left_before).collect(),

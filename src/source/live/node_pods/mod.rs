@@ -12,7 +12,7 @@ mod select;
 mod state;
 mod sweep;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use self::calls::Pods;
@@ -58,6 +58,8 @@ pub struct Plan {
     pub refused: Option<PlanError>,
     /// What could not be found out beforehand.
     pub notes: Vec<String>,
+    /// How far the server's clock is ahead of ours. Ages of pods are by the server's.
+    ahead: SignedDuration,
 }
 
 /// Pods that are still there, and should not be.
@@ -99,6 +101,12 @@ impl Plan {
     /// The pods, as they would be created.
     pub fn manifests(&self) -> impl Iterator<Item = Value> {
         self.nodes.iter().enumerate().map(|(number, node)| self.pattern.pod(number, node))
+    }
+
+    /// The time by the server's clock.
+    fn now(&self) -> Timestamp {
+        let now = Timestamp::now();
+        now.checked_add(self.ahead).unwrap_or(now)
     }
 
     /// The namespace of the pods.
@@ -151,6 +159,7 @@ impl Live {
             running: Vec::new(),
             refused: None,
             notes: Vec::new(),
+            ahead: SignedDuration::ZERO,
         };
         plan.refused = self.rehearse(&mut plan).await.err();
         Ok(plan)
@@ -168,10 +177,8 @@ impl Live {
                 calls::words(&trouble)
             )),
         }
-        let now = Timestamp::now();
         let others = sweep::others(&self.wire, &pods, &plan.pattern.run).await;
         let others = others.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
-        (plan.abandoned, plan.running) = others.into_iter().partition(|other| other.is_abandoned(now));
         // Each of these is about a pod that is not there, so that only the right to ask is answered.
         let name = plan.pattern.name(0);
         // The list above may have been of all namespaces.
@@ -189,18 +196,26 @@ impl Live {
         }
         let Some(first) = plan.manifests().next() else { return Ok(()) };
         match pods.create(&first, true).await {
-            Ok(_) => Ok(()),
-            Err(trouble) => match calls::refusal(&trouble) {
-                Some(refusal) => {
-                    let note = admission::by_dry_run(&namespace, refusal)?;
-                    plan.notes
-                        .push(format!("a dry run could not tell whether the pods are admitted: {note}"));
-                    Ok(())
-                }
-                None => Err(PlanError::Failed { what: calls::words(&trouble) }),
-            },
+            Ok(created) => plan.ahead = ahead(&created),
+            Err(trouble) => {
+                let Some(refusal) = calls::refusal(&trouble) else {
+                    return Err(PlanError::Failed { what: calls::words(&trouble) });
+                };
+                let note = admission::by_dry_run(&namespace, refusal)?;
+                plan.notes.push(format!("a dry run could not tell whether the pods are admitted: {note}"));
+            }
         }
+        let now = plan.now();
+        (plan.abandoned, plan.running) = others.into_iter().partition(|other| other.is_abandoned(now));
+        Ok(())
     }
+}
+
+/// How far the server's clock is ahead of ours, by what it has just made.
+fn ahead(created: &Value) -> SignedDuration {
+    let made =
+        created["metadata"]["creationTimestamp"].as_str().and_then(|time| time.parse::<Timestamp>().ok());
+    made.map_or(SignedDuration::ZERO, |made| made.duration_since(Timestamp::now()))
 }
 
 /// What it means that something cannot be asked.

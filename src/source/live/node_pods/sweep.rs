@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::calls::{self, Pods};
 use super::manifest::{DEADLINE_SECONDS, OURS, RUN_LABEL};
-use super::{AT_ONCE, Left, state};
+use super::{AT_ONCE, Left, Plan, state};
 use crate::source::live::wire::{Trouble, Wire};
 
 /// How long the taking away may try.
@@ -94,13 +94,14 @@ pub(super) async fn remove(wire: &Wire, others: &[Other]) -> Vec<Left> {
 
 /// Pods of other runs that were there at the beginning: those that prove abandoned by now are removed. Waits a moment for
 /// those that have just ended. Gives what is still there.
-pub(super) async fn remove_abandoned(wire: &Wire, pods: &Pods<'_>, run: &str, seen: &[Other]) -> Vec<Other> {
+pub(super) async fn remove_abandoned(wire: &Wire, pods: &Pods<'_>, plan: &Plan) -> Vec<Other> {
+    let (run, seen) = (&plan.pattern.run, &plan.running);
     let until = Instant::now() + Duration::from_secs(READ_WITHIN.unsigned_abs() + 2);
     loop {
-        let Ok(mut there) = others(wire, pods, run).await else { return seen.to_vec() };
+        let Ok(mut there) = others(wire, pods, run).await else { return seen.clone() };
         there.retain(|other| seen.iter().any(|earlier| earlier.uid == other.uid));
         let (gone, there): (Vec<_>, Vec<_>) =
-            there.into_iter().partition(|other| other.is_abandoned(Timestamp::now()));
+            there.into_iter().partition(|other| other.is_abandoned(plan.now()));
         remove(wire, &gone).await;
         if !there.iter().any(|other| other.ended.is_some()) || Instant::now() > until {
             return there;

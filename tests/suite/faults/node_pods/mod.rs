@@ -123,3 +123,20 @@ async fn a_run_that_was_killed_just_now_is_cleaned_up_by_the_next() {
     assert_eq!((status, fake.pods()), (0, Vec::new()), "{stderr}");
     assert!(stderr.contains("finds       1 pod of another run"), "{stderr}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ages_are_told_by_the_servers_clock() {
+    // An hour behind ours: what was made there just now looks old from here.
+    let there = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    let fake = Fake::start(QUICK, move |asked, _| {
+        let rehearsed = asked.method == "POST" && asked.query("dryRun").is_some();
+        let made = json!({ "metadata": { "creationTimestamp": there.to_string() } });
+        rehearsed.then(|| Reply::json(&made))
+    })
+    .await;
+    let running = json!({ "phase": "Running", "startTime": there.to_string() });
+    let (name, pod) = stranger("a1100e", &there.to_string(), &running);
+    fake.state.lock().unwrap().pods.insert(name.clone(), (pod, std::time::Instant::now()));
+    let (status, _, stderr) = run(fake.agreed(&[])).await;
+    assert_eq!((status, fake.pods()), (0, vec![name]), "{stderr}");
+}
