@@ -110,7 +110,8 @@ impl Group {
 /// For each finding, those that explain it.
 fn causes_of<'a>(findings: &[Finding], explains: &Explains<'a>) -> Vec<BTreeSet<usize>> {
     let mut by_check_and_tie: BTreeMap<(&str, Tie), Vec<usize>> = BTreeMap::new();
-    for (at, finding) in findings.iter().enumerate() {
+    let in_effect = findings.iter().enumerate().filter(|(_, finding)| !finding.explains_nothing);
+    for (at, finding) in in_effect {
         for symptom in explains(finding.check) {
             for tie in finding.all_ties() {
                 by_check_and_tie.entry((symptom.as_str(), tie)).or_default().push(at);
@@ -213,6 +214,7 @@ mod tests {
             remedy: Remedy::verified_by("true"),
             parameters: vec![],
             ties: vec![],
+            explains_nothing: false,
             caused_by: vec![],
         }
     }
@@ -242,6 +244,16 @@ mod tests {
             ]
         );
         assert_eq!(linked[3].caused_by, [linked[0].fingerprint()]);
+    }
+
+    #[test]
+    fn what_is_not_in_effect_explains_nothing() {
+        let symptoms = ["b".to_owned()];
+        let explains = |id: &str| if id == "a" { &symptoms[..] } else { &[] };
+        let idle = finding("a", Severity::Warning, "n1").explains_nothing();
+        let linked = link(vec![idle, finding("b", Severity::Error, "n1")], &explains);
+        let said: Vec<_> = linked.iter().map(|f| (f.check, f.severity, f.caused_by.len())).collect();
+        assert_eq!(said, [("b", Severity::Error, 0), ("a", Severity::Warning, 0)]);
     }
 
     #[test]

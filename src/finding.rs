@@ -319,6 +319,8 @@ pub struct Finding {
     pub parameters: Vec<String>,
     /// What ties it to causes or symptoms; the subjects' own ties are always added.
     pub ties: Vec<Tie>,
+    /// It is there and not in effect, so it accounts for no symptom, whatever its card explains.
+    pub explains_nothing: bool,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
 }
@@ -384,6 +386,12 @@ impl Finding {
     /// Adds a tie.
     pub fn tie(mut self, tie: Tie) -> Finding {
         self.ties.push(tie);
+        self
+    }
+
+    /// Says that it is not in effect; see [`Finding::explains_nothing`].
+    pub fn explains_nothing(mut self) -> Finding {
+        self.explains_nothing = true;
         self
     }
 

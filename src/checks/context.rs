@@ -97,6 +97,7 @@ impl<'a> Context<'a> {
             remedy: Remedy::default(),
             parameters: Vec::new(),
             ties: Vec::new(),
+            explains_nothing: false,
             caused_by: Vec::new(),
         }
     }

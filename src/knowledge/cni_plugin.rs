@@ -40,6 +40,12 @@ pub struct PluginRelease {
     /// Its installer leaves the entry and a dead token behind when it stops.
     #[serde(default)]
     pub clean_up_broken: bool,
+    /// Its installer writes a configuration of its own where it finds no other.
+    #[serde(default)]
+    pub writes_own_config: bool,
+    /// Its installer takes only the first entry out of a list before it adds its own, where others take them all.
+    #[serde(default)]
+    pub keeps_extra_entries: bool,
     /// The modes it tries in turn when a binary is missing.
     #[serde(default)]
     pub falls_back: Vec<Mode>,

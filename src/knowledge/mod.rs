@@ -30,7 +30,7 @@ pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
-pub use platforms::{Certainty, Platform, Platforms, System};
+pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use range::ReleaseRange;
 pub use releases::{ChartDefault, Defect, GatewayApi, KubernetesRange, NotRecommended, ReleaseRow, Releases};
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};

@@ -99,6 +99,24 @@ pub struct Platform {
     pub source: Option<String>,
 }
 
+/// A base network: who writes a CNI configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Network {
+    /// Name of the row.
+    pub id: String,
+    /// Name for people.
+    pub title: String,
+    /// How the names of its files begin.
+    files: Vec<String>,
+    /// Types of plugins that only it uses.
+    plugins: Vec<String>,
+    /// The names of its DaemonSets.
+    pub daemon_sets: Vec<String>,
+    /// What keeps it from writing a `.conf` beside a `.conflist`, as a step.
+    pub conf_name: Option<String>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Dirs {
@@ -126,6 +144,7 @@ pub struct Platforms {
     date: jiff::civil::Date,
     systems: Vec<System>,
     platforms: Vec<Platform>,
+    networks: Vec<Network>,
     default: Dirs,
     virtual_nodes: Vec<VirtualNode>,
 }
@@ -177,6 +196,13 @@ impl Platforms {
         };
         let rows = || self.platforms.iter();
         rows().find(by_name).or_else(|| rows().find(by_image)).or_else(|| rows().find(by_provider))
+    }
+
+    /// The network that writes a file of this name, else the one whose plugins stand in it.
+    pub fn network(&self, file: &str, plugins: &[&str]) -> Option<&Network> {
+        let by_name = |row: &&Network| row.files.iter().any(|start| file.starts_with(start.as_str()));
+        let by_plugin = |row: &&Network| row.plugins.iter().any(|known| plugins.contains(&known.as_str()));
+        self.networks.iter().find(by_name).or_else(|| self.networks.iter().find(by_plugin))
     }
 
     /// All platforms, in the order of the file.

@@ -25,6 +25,12 @@ impl Values {
         self.get(path)?.as_bool()
     }
 
+    /// A whole number by its path, also where it was written as text.
+    pub fn number(&self, path: &str) -> Option<i64> {
+        let value = self.get(path)?;
+        value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    }
+
     /// A text by its path; empty texts count as absent, as they do in the charts.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.get(path)?.as_str().filter(|text| !text.is_empty())
@@ -37,7 +43,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_path() {
-        let text = "proxy: {nativeSidecar: true}\ndebugContainer: {image: {name: a/debug, version: ''}}";
+        let text = "proxy: {nativeSidecar: true, uid: 2102, gid: '7'}\ndebugContainer: {image: {name: a/debug, version: ''}}";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
         let values = Values::of(&config).expect("values");
@@ -45,6 +51,7 @@ mod tests {
         assert_eq!(values.bool("proxy.nothing.here"), None);
         assert_eq!(values.text("debugContainer.image.name"), Some("a/debug"));
         assert_eq!(values.text("debugContainer.image.version"), None);
+        assert_eq!((values.number("proxy.uid"), values.number("proxy.gid")), (Some(2102), Some(7)));
         assert_eq!(Values::of(&ConfigMap::default()), None);
     }
 }

@@ -51,6 +51,9 @@ const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
 /// ConfigMaps whose data is read: Linkerd's, the CNI's, and the cluster's root certificate.
 const CONFIG_MAPS: [&str; 4] =
     ["linkerd-config", "linkerd-cni-config", "linkerd-identity-trust-roots", "kube-root-ca.crt"];
+/// What is read of Cilium's ConfigMap, which holds all of its settings.
+const CILIUM: [&str; 4] =
+    ["cni-exclusive", "cni-chaining-mode", "cni-chaining-target", "write-cni-conf-when-ready"];
 /// Containers whose arguments are read: injected ones, the CNI installer's, the control plane's.
 const CONTAINERS: [&str; 21] = [
     "linkerd-proxy",
@@ -264,10 +267,11 @@ fn strangers(value: &mut Value, counts: &mut Counts) {
 fn config_map(value: &mut Value, counts: &mut Counts) {
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
     let cilium = name == "cilium-config" && value["metadata"]["namespace"].as_str() == Some("kube-system");
-    let keeps = cilium || CONFIG_MAPS.contains(&name);
+    let known = CONFIG_MAPS.contains(&name);
     if let Some(Value::Object(data)) = value.get_mut("data") {
         for (key, entry) in data.iter_mut() {
             let Value::String(content) = entry else { continue };
+            let keeps = known || cilium && CILIUM.contains(&key.as_str());
             if !keeps || keys::is_secret_in_text(key) && !keys::is_harmless(content.as_bytes()) {
                 replace(content, counts);
                 continue;

@@ -268,6 +268,10 @@ fn only_config_maps_that_are_read_keep_their_data() {
         "false"
     );
     assert_ne!(mk("shop", "cilium-config", json!({"cni-exclusive": "false"}))["cni-exclusive"], "false");
+    let others = json!({"cluster-name": "prod", "cni-chaining-target": "aws-cni"});
+    let kept = mk("kube-system", "cilium-config", others);
+    assert_eq!(kept["cni-chaining-target"], "aws-cni");
+    assert_ne!(kept["cluster-name"], "prod");
     let values = format!(
         "cniEnabled: true\nidentity:\n  issuer:\n    scheme: kubernetes.io/tls\n  serviceAccountTokenProjection: true\nimagePullSecrets: []\nlicense: {CANARY}\nx: |\n  {}",
         mk_private_key().replace('\n', "\n  ")

@@ -1,6 +1,6 @@
 //! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
 
-use super::nodes::Nodes;
+use super::nodes::{Nodes, may_cover, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::refusals::{answers_on, by_node, hinted_adds, on_node, quoted};
@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Workload};
+use crate::model::objects::{ConfigMap, Node, Pod, Workload};
 use crate::model::values::Values;
 
 /// What a linkerd-cni answers of which parts are uninstalled: its account, its kubeconfig, its binary.
@@ -18,14 +18,16 @@ const LEFT_BEHIND: [&str; 4] =
     [cni_add_unauthorized::SIGNATURE, "kubeconfig-missing", "plugin-missing", "rbac-forbidden"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if ctx.every::<Workload>(Kind::DaemonSet)?.iter().any(cni::is_installer) {
-        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+    let sets: Vec<&Workload> =
+        ctx.every::<Workload>(Kind::DaemonSet)?.iter().filter(|set| cni::is_installer(set)).collect();
+    if !sets.is_empty() {
+        return uncovered(ctx, &sets);
     }
     let nodes = Nodes::perhaps_with_files(ctx);
     let relied_on = relied_on(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        findings.extend(on_one(ctx, &nodes, snapshot, relied_on.as_ref()));
+        findings.extend(on_one(ctx, &nodes, snapshot, &[no_daemon_set()], relied_on.as_ref()));
     }
     // A refusal is proof enough that a node still calls it.
     for (node, adds) in by_node(&hinted_adds(ctx)) {
@@ -47,13 +49,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-const LOADED: &str = "new pods on the node depend on a linkerd-cni that is uninstalled: the configuration that the runtime loads still calls it, and nothing renews its token or its binary";
-const UNLOADED: &str = "a CNI file of the node still calls linkerd-cni, which is uninstalled: once the runtime loads that file, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed there: the configuration that the runtime loads still calls it, and nothing renews its token or its binary";
+const UNLOADED: &str = "a CNI file of the node still calls linkerd-cni, which is no longer installed there: once the runtime loads that file, new pods on the node cannot start";
 
 fn on_one<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
+    nobody: &[Evidence],
     relied_on: Option<&Evidence>,
 ) -> Vec<Finding> {
     let chain = nodes.chain(ctx, snapshot);
@@ -65,7 +68,7 @@ fn on_one<'a>(
         ctx.finding(entry_subject(snapshot, file, entry), message)
             .parameter(file.path())
             .evidence(quoted)
-            .evidence(no_daemon_set())
+            .evidences(nobody.iter().cloned())
             .evidences(relied_on.cloned())
             .remedy(cure(ctx, purge, relied_on))
     };
@@ -81,7 +84,49 @@ fn on_one<'a>(
         return loaded;
     }
     let others = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
-    others.map(|(file, entry)| build(file, entry, UNLOADED).severity(Severity::Warning)).collect()
+    others
+        .map(|(file, entry)| build(file, entry, UNLOADED).severity(Severity::Warning).explains_nothing())
+        .collect()
+}
+
+/// Nodes that no DaemonSet of linkerd-cni may run on any more, by its `nodeSelector`: switched off, or narrowed down. They
+/// are left as an uninstalled one leaves them.
+fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
+    // As charts have it: every node whose files one could have.
+    let everywhere = |set: &Workload| {
+        let mut wanted = set.spec.template.spec.node_selector.iter();
+        wanted.all(|(key, value)| key == "kubernetes.io/os" && value == "linux")
+    };
+    if sets.iter().any(|set| everywhere(set)) {
+        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+    }
+    let mut linux = ctx.every::<Node>(Kind::Node)?.iter().filter(|node| runs_pods_on_linux(node));
+    if linux.all(|node| may_cover(ctx, &node.metadata.name)) {
+        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+    }
+    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let runs_on =
+        |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+    let nodes = Nodes::with_files(ctx)?;
+    let left: Vec<_> = nodes
+        .snapshots()
+        .filter(|snapshot| !may_cover(ctx, &snapshot.node) && !runs_on(&snapshot.node))
+        .collect();
+    if left.is_empty() {
+        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+    }
+    let nobody: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
+    let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &nobody, None));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Where a DaemonSet runs instead.
+fn elsewhere(set: &Workload) -> Evidence {
+    let wanted: Vec<String> =
+        set.spec.template.spec.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let said = format!("{}, which the node's labels are not", wanted.join(","));
+    let object = format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name);
+    Evidence::field(object, "spec.template.spec.nodeSelector", said)
 }
 
 fn no_daemon_set() -> Evidence {

@@ -2,6 +2,9 @@
 
 use super::{Check, row};
 
+mod absent;
+mod effect;
+mod host;
 mod installers;
 mod logs;
 mod mode;
@@ -11,20 +14,37 @@ mod plugin;
 mod purge;
 mod refusals;
 mod remedy;
+mod template;
 mod token;
 
 mod cni_add_exit_127;
 mod cni_add_failed;
 mod cni_add_unauthorized;
+mod cni_bak_residue;
 mod cni_boot_race;
+mod cni_cilium_exclusive;
+mod cni_conf_dir_mismatch;
+mod cni_conf_none;
+mod cni_conf_twin;
+mod cni_conf_unparseable;
+mod cni_config_drift;
 mod cni_daemonset_deadlock;
 mod cni_ds_coverage;
+mod cni_entry_dangling;
+mod cni_entry_duplicate;
+mod cni_entry_first;
+mod cni_entry_lookalike;
 mod cni_entry_missing;
 mod cni_entry_orphaned;
+mod cni_entry_shadowed;
+mod cni_entry_simulate;
+mod cni_entry_stale;
 mod cni_inotify_limit;
 mod cni_installer_failing;
+mod cni_interface_mode_leftover;
 mod cni_iptables_binary_missing;
 mod cni_iptables_mode_unsupported;
+mod cni_multi_network;
 mod cni_network_not_ready;
 mod cni_rbac_missing;
 mod cni_repair_misrendered;
@@ -38,15 +58,31 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-add-exit-127", cni_add_exit_127),
     row!("cni", "cni-add-failed", cni_add_failed),
     row!("cni", "cni-add-unauthorized", cni_add_unauthorized),
+    row!("cni", "cni-bak-residue", cni_bak_residue),
     row!("cni", "cni-boot-race", cni_boot_race),
+    row!("cni", "cni-cilium-exclusive", cni_cilium_exclusive),
+    row!("cni", "cni-conf-dir-mismatch", cni_conf_dir_mismatch),
+    row!("cni", "cni-conf-none", cni_conf_none),
+    row!("cni", "cni-conf-twin", cni_conf_twin),
+    row!("cni", "cni-conf-unparseable", cni_conf_unparseable),
+    row!("cni", "cni-config-drift", cni_config_drift),
     row!("cni", "cni-daemonset-deadlock", cni_daemonset_deadlock),
     row!("cni", "cni-ds-coverage", cni_ds_coverage),
+    row!("cni", "cni-entry-dangling", cni_entry_dangling),
+    row!("cni", "cni-entry-duplicate", cni_entry_duplicate),
+    row!("cni", "cni-entry-first", cni_entry_first),
+    row!("cni", "cni-entry-lookalike", cni_entry_lookalike),
     row!("cni", "cni-entry-missing", cni_entry_missing),
     row!("cni", "cni-entry-orphaned", cni_entry_orphaned),
+    row!("cni", "cni-entry-shadowed", cni_entry_shadowed),
+    row!("cni", "cni-entry-simulate", cni_entry_simulate),
+    row!("cni", "cni-entry-stale", cni_entry_stale),
     row!("cni", "cni-inotify-limit", cni_inotify_limit),
     row!("cni", "cni-installer-failing", cni_installer_failing),
+    row!("cni", "cni-interface-mode-leftover", cni_interface_mode_leftover),
     row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
     row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
+    row!("cni", "cni-multi-network", cni_multi_network),
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),

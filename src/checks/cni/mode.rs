@@ -9,6 +9,7 @@ use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
 use crate::knowledge::{Mode, Support};
+use crate::missing::Missing;
 use crate::model::cni::{InstalledBy, template_reads, template_setting};
 use crate::model::node::{Looked, NodeSnapshot};
 use crate::model::objects::ConfigMap;
@@ -21,6 +22,14 @@ pub(super) const BY_ADVICE: [Mode; 3] = [Mode::Plain, Mode::Nft, Mode::Legacy];
 /// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
     ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config").ok().flatten()
+}
+
+/// As [`config`], for checks that cannot do without it; `None` when it is known not to exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config")
 }
 
 /// The two binaries of a mode.

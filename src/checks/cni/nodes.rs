@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
+
 use crate::checks::{Context, Verdict};
-use crate::item::{Item, Kind};
+use crate::item::{Item, Kind, Scope};
 use crate::knowledge::System;
 use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
-use crate::model::objects::{Node, Workload};
+use crate::model::objects::{ConfigMap, Node, Workload};
+use crate::model::values::Values;
 use crate::source::Why;
 
 /// Nodes by name, with their files where somebody gave some. Reads `node-files` and `nodes`.
@@ -104,15 +107,27 @@ impl<'a> Nodes<'a> {
         by_release.or_else(|| platforms.system_by_os_image(&self.object(node)?.status.node_info.os_image))
     }
 
-    /// What a node runs for a new pod; what cannot be told is noted as a gap.
-    pub(super) fn chain(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
-        let runtime = self.object(&snapshot.node).map_or(RuntimeKind::Unknown, |node| {
+    /// The runtime of a node: by its object, else by its own files.
+    pub(super) fn runtime(&self, snapshot: &NodeSnapshot) -> RuntimeKind {
+        let said = self.object(&snapshot.node).map_or(RuntimeKind::Unknown, |node| {
             RuntimeKind::parse(&node.status.node_info.container_runtime_version)
         });
-        let chain = snapshot.chain(runtime);
+        if said == RuntimeKind::Unknown { snapshot.runtime_hint() } else { said }
+    }
+
+    /// What a node runs for a new pod, for checks of what stands in files: that nothing can be loaded is trouble of its own,
+    /// and everything else that cannot be told is noted as a gap.
+    pub(super) fn loaded(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
+        let chain = snapshot.chain(self.runtime(snapshot));
         for gap in &chain.gaps {
             lacks(ctx, Why::NotCaptured, format!("node {}: {}: {}", snapshot.node, gap.path, gap.why));
         }
+        chain
+    }
+
+    /// As [`Nodes::loaded`], for checks that ask what is run: that nothing can be loaded is a gap for them too.
+    pub(super) fn chain(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
+        let chain = self.loaded(ctx, snapshot);
         match &chain.effective {
             Effective::Broken { file, why } => {
                 let message = format!("{}: {}", file.path(), why.message);
@@ -156,4 +171,46 @@ pub(super) fn not_installed(ctx: &Context<'_>) -> Option<Verdict> {
     let nothing_offered = ctx.snapshots().is_err_and(|missing| !missing.was_asked_for());
     let installed = sets.iter().any(cni::is_installer);
     (nothing_offered && !installed).then(|| Verdict::not_applicable("linkerd-cni is not installed"))
+}
+
+/// Whether linkerd-cni is known to be installed by no DaemonSet. Reads `daemonsets.apps`.
+pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
+    ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer))
+}
+
+/// Whether the control plane counts on linkerd-cni; `None` where nobody knows. Reads
+/// `configmaps/control-plane/linkerd-config`.
+pub(super) fn counted_on(ctx: &Context<'_>) -> Option<bool> {
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()?;
+    match config {
+        Some(config) => Values::of(config)?.bool("cniEnabled"),
+        None => Some(false),
+    }
+}
+
+/// Where linkerd-cni is known to be neither installed nor counted on, only what it left behind matters. Reads
+/// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
+pub(super) fn unused(ctx: &Context<'_>) -> Option<Verdict> {
+    (uninstalled(ctx) && counted_on(ctx) == Some(false))
+        .then(|| Verdict::not_applicable("linkerd-cni is neither installed nor relied on"))
+}
+
+/// From when on files that were gathered earlier tell what was, rather than what is.
+const FRESH: SignedDuration = SignedDuration::from_mins(10);
+
+/// Whether a node's files are of the time of the cluster's objects.
+pub(super) fn is_fresh(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> bool {
+    snapshot.meta.collected_at.is_some_and(|taken| ctx.now().duration_since(taken).abs() <= FRESH)
+}
+
+/// Whether some DaemonSet of linkerd-cni may run on a node, going by its `nodeSelector`; where the node's labels or the
+/// DaemonSets are not known, one may. Reads `daemonsets.apps` and `nodes`.
+pub(super) fn may_cover(ctx: &Context<'_>, node: &str) -> bool {
+    let Ok(sets) = ctx.every::<Workload>(Kind::DaemonSet) else { return true };
+    let nodes = ctx.hints::<Node>(Kind::Node);
+    let Some(node) = nodes.iter().find(|known| known.metadata.name == node) else { return true };
+    sets.iter().filter(|set| cni::is_installer(set)).any(|set| {
+        let wanted = &set.spec.template.spec.node_selector;
+        wanted.iter().all(|(key, value)| node.metadata.label(key) == Some(value))
+    })
 }

@@ -1,17 +1,15 @@
 //! How an entry of linkerd-cni is taken out of a file of a node, fitted to what the node's host has: jq, only head and
 //! tail, or no shell at all.
 
+use super::nodes::may_cover;
 use super::remedy::{Target, VERIFY, target, through_host_network};
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
-use crate::item::Kind;
 use crate::knowledge::System;
-use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry};
-use crate::model::objects::Workload;
 
 /// Takes an entry out of a file of a node: one node at a time, cordoned first. `known` is the entry, where somebody gave
-/// the node's files. Reads `daemonsets.apps`.
+/// the node's files. Reads `daemonsets.apps` and `nodes`.
 pub(super) fn purge_entry(
     ctx: &Context<'_>,
     node: &str,
@@ -24,7 +22,7 @@ pub(super) fn purge_entry(
         // Whatever is removed by hand, this version leaves behind again when its pod is replaced.
         return through_host_network(ctx, remedy);
     }
-    let returns = !is_uninstalled(ctx);
+    let returns = may_cover(ctx, node);
     let why = if returns {
         "Take one node at a time, and cordon it first: between the removal of the entry and the installer's return new meshed pods on it would fail. Running pods are not touched"
     } else {
@@ -50,11 +48,6 @@ pub(super) fn purge_entry(
         "Uncordon the node, delete those of its pods that never started (a pod that nothing owns is not made again: keep its manifest), and go on with the next node",
         "kubectl uncordon \"$NODE\"\nkubectl get pods -A --field-selector spec.nodeName=\"$NODE\",status.phase=Pending",
     )
-}
-
-/// Whether linkerd-cni is known to be installed by no DaemonSet.
-fn is_uninstalled(ctx: &Context<'_>) -> bool {
-    ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
 /// What an entry looks like to jq, wherever it stands: in the list, or in what multus delegates to.

@@ -123,15 +123,17 @@ pub(super) fn first_with(ctx: &Context<'_>, mode: Mode) -> String {
 /// Makes the installers start again, so that nodes get what the chart says. A version that leaves a dead token behind each
 /// time it stops would lock its node by that; a newer one comes with it then.
 pub(super) fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let words = "Restart the DaemonSet: its pods do not change with the ConfigMap, and nodes keep the old entry until they start again";
+    restarted_for(ctx, remedy, words)
+}
+
+/// As [`restarted`], for another reason.
+pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remedy {
     let target = target(ctx);
     if target.clean_up_broken(ctx) {
         return through_host_network(ctx, remedy);
     }
-    remedy.run(
-        StepKind::Command,
-        "Restart the DaemonSet: its pods do not change with the ConfigMap, and nodes keep the old entry until they start again",
-        target.restart(),
-    )
+    remedy.run(StepKind::Command, words, target.restart())
 }
 
 /// Sets values of the chart and brings them to the nodes; `words` say why. Where the version that runs would lock its nodes

@@ -98,9 +98,7 @@ impl NodeSnapshot {
 
     /// The first `max_conf_num` files; one that is bad spoils them all.
     fn by_containerd<'a>(&'a self, files: &[&'a ConfFile]) -> Effective<'a> {
-        let told = self.runtime_info.as_ref().and_then(|info| info.max_conf_num);
-        let max = self.dirs.as_ref().and_then(|dirs| dirs.max_conf_num).or(told);
-        let count = match max.unwrap_or(1) {
+        let count = match self.max_conf_num().unwrap_or(1) {
             0 => files.len(),
             some => usize::try_from(some).unwrap_or(usize::MAX).min(files.len()),
         };

@@ -3,7 +3,7 @@
 //! Types are as strict as the plugin's: a string where it wants a number makes it fail, so that is kept as
 //! [`Field::Wrong`] rather than read with good will.
 
-use super::conflist::{Plugin, join};
+use super::conflist::{self, Plugin, join};
 use super::json::{Json, Located, Place, Span};
 use crate::redact::Marker;
 
@@ -131,6 +131,28 @@ impl LinkerdEntry {
         note("linkerd.iptables-mode", self.iptables_mode.wrong());
         note("linkerd.ipv6", self.ipv6.wrong());
         wrong
+    }
+
+    /// The keys below `linkerd` that plugins read.
+    pub const SETTINGS: [&str; 12] = [
+        "incoming-proxy-port",
+        "outgoing-proxy-port",
+        "proxy-uid",
+        "proxy-gid",
+        "ports-to-redirect",
+        "inbound-ports-to-ignore",
+        "outbound-ports-to-ignore",
+        "subnets-to-ignore",
+        "simulate",
+        "use-wait-flag",
+        "iptables-mode",
+        "ipv6",
+    ];
+
+    /// The entry in a text: one by itself, as in the ConfigMap of installers, or the first in a list.
+    pub fn of_text(text: &str) -> Option<LinkerdEntry> {
+        let config = conflist::read(text.as_bytes(), None).config?;
+        config.linkerd_entries.into_iter().next()
     }
 
     pub(super) fn read(object: &Located, plugin: &Plugin) -> LinkerdEntry {

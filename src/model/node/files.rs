@@ -29,7 +29,7 @@ impl Default for Defaults {
 /// Where runtimes look unless told otherwise.
 pub(super) const DEFAULT_CONF_DIR: &str = "/etc/cni/net.d";
 /// Where multus looks for the networks it delegates to, unless told otherwise.
-pub(crate) const DEFAULT_MULTUS_DIR: &str = "/etc/cni/multus/net.d";
+pub const DEFAULT_MULTUS_DIR: &str = "/etc/cni/multus/net.d";
 
 /// One CNI configuration file, bytes. containerd refuses larger ones.
 pub(crate) const MAX_CONF: usize = 2 << 20;

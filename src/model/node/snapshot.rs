@@ -298,19 +298,31 @@ impl NodeSnapshot {
         }
     }
 
+    /// Where the runtime looks for plugins; empty when nobody said.
+    pub fn plugin_dirs(&self) -> Vec<&str> {
+        let told = self.runtime_info.as_ref().map(|info| &info.bin_dirs).filter(|dirs| !dirs.is_empty());
+        let dirs = self.dirs.as_ref().and_then(|dirs| dirs.bin_dirs.as_ref()).or(told);
+        dirs.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// containerd's `max_conf_num`: how many files it loads, 0 for all of them. `None` when nobody said.
+    pub fn max_conf_num(&self) -> Option<u64> {
+        let told = self.runtime_info.as_ref().and_then(|info| info.max_conf_num);
+        self.dirs.as_ref().and_then(|dirs| dirs.max_conf_num).or(told)
+    }
+
     /// A plugin binary in the directories where the runtime looks for plugins.
     pub fn plugin_binary(&self, name: &str) -> Looked<&BinEntry> {
         let Some(bins) = &self.bins else {
             return Looked::NotLookedFor("cni/bin.json is not in the snapshot");
         };
-        let told = self.runtime_info.as_ref().map(|info| &info.bin_dirs).filter(|dirs| !dirs.is_empty());
-        let dirs = self.dirs.as_ref().and_then(|dirs| dirs.bin_dirs.as_ref()).or(told);
-        let searched = |dir: &str| dirs.is_none_or(|dirs| dirs.iter().any(|known| same_path(known, dir)));
+        let dirs = self.plugin_dirs();
+        let searched = |dir: &str| dirs.is_empty() || dirs.iter().any(|known| same_path(known, dir));
         if let Some(entry) = bins.entries.iter().find(|entry| entry.name == name && searched(&entry.dir)) {
             return Looked::Found(entry);
         }
-        let unread = |dir: &String| self.meta.errors.iter().any(|error| same_path(&error.path, dir));
-        if dirs.is_some_and(|dirs| dirs.iter().any(unread)) {
+        let unread = |dir: &&str| self.meta.errors.iter().any(|error| same_path(&error.path, dir));
+        if dirs.iter().any(unread) {
             return Looked::NotLookedFor("a plugin directory could not be read");
         }
         Looked::Absent

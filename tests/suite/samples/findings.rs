@@ -13,6 +13,7 @@ pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject,
         remedy: Remedy::verified_by(format!("meshdoctor check --only {check}")),
         parameters: vec![],
         ties: vec![],
+        explains_nothing: false,
         caused_by: vec![],
     }
 }

@@ -1,0 +1,156 @@
+//! The nodes that should call linkerd-cni and do not: who expects them to, what they load instead, and how the entry comes
+//! back. Which finding that makes is for the checks.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::effect::plugin_types;
+use super::nodes::{Nodes, counted_on, is_fresh, lacks, uninstalled};
+use super::remedy;
+use crate::checks::Context;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::{Kind, Scope};
+use crate::missing::Missing;
+use crate::model::cni::{self, Installed};
+use crate::model::node::{ConfFile, NodeSnapshot};
+use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::source::Why;
+
+/// How long an installer may take to write its entry after its container started.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(1);
+
+/// A node whose loaded configuration is proven to have no entry.
+pub(super) struct Absent<'a> {
+    pub(super) snapshot: &'a NodeSnapshot,
+    /// What its runtime loads.
+    pub(super) file: &'a ConfFile,
+    /// What says that it should have one.
+    pub(super) expected: Evidence,
+    /// Its files are of the time of the cluster's objects.
+    fresh: bool,
+}
+
+impl Absent<'_> {
+    /// Files that were gathered long before tell what was.
+    pub(super) fn graded(&self, finding: Finding) -> Finding {
+        if self.fresh { finding } else { finding.likely() }
+    }
+}
+
+/// The nodes without an entry on which linkerd-cni's installer runs, and, where the control plane counts on a linkerd-cni
+/// that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
+/// [`Nodes`] reads.
+///
+/// # Errors
+/// Pods are not there.
+pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let installed = Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet));
+    let nobody = uninstalled(ctx);
+    let mut absent = Vec::new();
+    for snapshot in nodes.snapshots() {
+        let chain = nodes.chain(ctx, snapshot);
+        let (true, Some(file)) = (chain.proves_absence(), chain.effective.file()) else { continue };
+        let taken = snapshot.meta.collected_at;
+        let expected = match installed.pod_on(&snapshot.node) {
+            Some(installer) => {
+                let since = started(installer);
+                if since.is_some_and(|at| taken.unwrap_or_else(|| ctx.now()).duration_since(at) < PATIENCE) {
+                    let part =
+                        format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
+                    lacks(ctx, Why::NotCaptured, part);
+                    continue;
+                }
+                let pod = format!("Pod {}/{}", installer.metadata.namespace, installer.metadata.name);
+                Evidence::field(pod, "spec.nodeName", format!("linkerd-cni runs on {}", snapshot.node))
+            }
+            None if nobody && counted_on(ctx) == Some(true) => Evidence::field(
+                format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
+                "data.values: cniEnabled",
+                "true, and no DaemonSet installs linkerd-cni",
+            ),
+            None => {
+                // A node that the DaemonSet does not cover has nothing to miss, unless there is none.
+                unsettled(ctx, nobody);
+                continue;
+            }
+        };
+        absent.push(Absent { snapshot, file, expected, fresh: is_fresh(ctx, snapshot) });
+    }
+    Ok(absent)
+}
+
+/// Notes what keeps from telling whether a node without an installer should have one.
+fn unsettled(ctx: &Context<'_>, nobody: bool) {
+    let sets = ctx.every::<Workload>(Kind::DaemonSet);
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
+    match (sets, config) {
+        (Err(missing), _) if counted_on(ctx) == Some(true) => ctx.gap(missing),
+        (Ok(_), Err(missing)) if nobody => ctx.gap(missing),
+        (Ok(_) | Err(_), _) => {}
+    }
+}
+
+fn started(pod: &Pod) -> Option<Timestamp> {
+    pod.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.or(pod.status.start_time)
+}
+
+/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`.
+pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
+    let target = remedy::target(ctx);
+    let plugins = plugin_types(absent.file);
+    let mut remedy = Remedy::verified_by(remedy::VERIFY);
+    if plugins.contains(&"cilium-cni") && exclusive(ctx) != Some(false) {
+        remedy = leave_entries_alone(remedy);
+    }
+    if plugins.contains(&"multus") {
+        remedy = remedy.step(
+            StepKind::ChartValue,
+            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file anew where it embeds a copy of that network",
+        );
+    }
+    if uninstalled(ctx) {
+        return remedy.run(
+            StepKind::Command,
+            "Install linkerd-cni, since the control plane counts on it: without it nothing writes the traffic rules of meshed pods",
+            "linkerd install-cni | kubectl apply -f -\nkubectl -n linkerd-cni rollout status daemonset/linkerd-cni",
+        )
+        .step(
+            StepKind::Note,
+            "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
+        );
+    }
+    remedy
+        .run(
+            StepKind::Command,
+            "Make linkerd-cni write its entry again on the node",
+            format!(
+                "NODE={}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
+                absent.snapshot.node, target.namespace
+            ),
+        )
+        .run(
+            StepKind::Command,
+            "Delete the meshed pods of the node that started or failed without their rules, so that new ones get them",
+            "kubectl get pods -A -l linkerd.io/control-plane-ns --field-selector spec.nodeName=\"$NODE\"",
+        )
+}
+
+/// Cilium's ConfigMap; `None` also where it is not known.
+pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
+    let scope = Scope::Fixed("kube-system".to_owned());
+    ctx.named::<ConfigMap>(Kind::ConfigMap, scope, "cilium-config").ok().flatten()
+}
+
+/// Whether Cilium keeps other networks' files away: on unless it says false. `None` where its configuration is not known.
+pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
+    cilium(ctx).map(|config| config.data.get("cni-exclusive").is_none_or(|value| value != "false"))
+}
+
+/// Lets Cilium leave what others write alone.
+pub(super) fn leave_entries_alone(remedy: Remedy) -> Remedy {
+    remedy.run(
+        StepKind::ChartValue,
+        "Let Cilium leave other plugins' entries alone: while cni.exclusive is on, it writes its file anew without them",
+        "helm upgrade cilium cilium/cilium -n kube-system --reuse-values --set cni.exclusive=false\nkubectl -n kube-system rollout restart daemonset/cilium\nkubectl -n kube-system rollout status daemonset/cilium",
+    )
+}

@@ -1,0 +1,86 @@
+//! `cni-bak-residue`: files that no runtime loads still hold linkerd-cni's entry.
+
+use super::absent::cilium;
+use super::cni_interface_mode_leftover::FILE;
+use super::host::on_host;
+use super::nodes::{Nodes, not_installed};
+use super::places::in_file;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::model::node::{ConfFile, NodeSnapshot};
+
+/// The name under which the installer written in Go begins a file, before it takes its place.
+const BEGUN: &str = ".install";
+/// What Cilium adds to the names of files that it puts out of the way, and takes networks from that it chains to.
+const CILIUM_BAK: &str = ".cilium_bak";
+
+const RESIDUE: &str = "a file that no runtime loads holds an old entry of linkerd-cni: it does no harm until somebody gives it its name back";
+const COPIED: &str = "a file that Cilium put out of the way holds an old entry of linkerd-cni, and Cilium is set to chain to another network: when it looks for that network it also takes such files, and brings the old entry back";
+const UNFINISHED: &str =
+    "linkerd-cni's installer began a file and never put it in its place: it was stopped in between";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let chains = chains(ctx);
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        // Whether there are more is open, and what is unknown would do no more harm than what is known.
+        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
+            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
+        }
+        let inert =
+            snapshot.conf_files.iter().filter(|file| !file.is_loadable() && !file.name.starts_with(FILE));
+        findings.extend(inert.filter_map(|file| residue(ctx, &nodes, snapshot, file, chains.as_ref())));
+    }
+    Ok(findings.into())
+}
+
+/// What says that Cilium takes over the network of another.
+fn chains(ctx: &Context<'_>) -> Option<Evidence> {
+    let target = cilium(ctx)?.data.get("cni-chaining-target").filter(|target| !target.is_empty())?;
+    Some(Evidence::field("ConfigMap kube-system/cilium-config", "data.cni-chaining-target", target))
+}
+
+fn residue(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    chains: Option<&Evidence>,
+) -> Option<Finding> {
+    let entry = file.linkerd_entries().ok().and_then(|entries| entries.first());
+    let begun = file.name.ends_with(BEGUN);
+    if entry.is_none() && !begun {
+        return None;
+    }
+    let chains = chains.filter(|_| file.name.ends_with(CILIUM_BAK));
+    let (message, severity) = match (begun, chains) {
+        (true, _) => (UNFINISHED, Severity::Info),
+        (false, Some(_)) => (COPIED, Severity::Warning),
+        (false, None) => (RESIDUE, Severity::Info),
+    };
+    let subject =
+        Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+    let path = entry.map(|entry| entry.path_of("type"));
+    let said = if entry.is_some() { "\"linkerd-cni\"" } else { "there" };
+    let remedy = on_host(
+        Remedy::verified_by(VERIFY),
+        nodes.system(ctx, &snapshot.node),
+        Some(&snapshot.node),
+        "Delete the file when it is convenient, once nobody needs it to go back to",
+        &format!("rm {}", file.path()),
+    );
+    let finding = ctx
+        .finding(subject, message)
+        .severity(severity)
+        .explains_nothing()
+        .parameter(file.path())
+        .evidence(in_file(snapshot, &file.path(), path, entry.map(|entry| entry.place()), said))
+        .evidences(chains.cloned())
+        .remedy(remedy);
+    Some(finding)
+}

@@ -1,0 +1,87 @@
+//! `cni-cilium-exclusive`: Cilium keeps every other plugin's entry out of the node's CNI configuration.
+
+use super::absent::{absences, cilium, exclusive, leave_entries_alone};
+use super::effect::{loaded_evidence, plugin_types};
+use super::nodes::{Nodes, counted_on, lacks, unused};
+use super::remedy::{VERIFY, restarted_for};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{Kind, Scope};
+use crate::model::objects::ConfigMap;
+use crate::source::Why;
+
+const EVICTED: &str = "Cilium writes the node's CNI configuration without other plugins' entries, and puts every other file out of the way: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
+const WOULD: &str = "Cilium is set to write the node's CNI configuration without other plugins' entries: linkerd-cni's is lost as soon as Cilium's agent looks at the file";
+/// Cilium's own plugin.
+const PLUGIN: &str = "cilium-cni";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    if counted_on(ctx) == Some(false) {
+        return Ok(Verdict::not_applicable(
+            "the control plane injects linkerd-init and does not rely on linkerd-cni",
+        ));
+    }
+    let scope = Scope::Fixed("kube-system".to_owned());
+    if ctx.named::<ConfigMap>(Kind::ConfigMap, scope, "cilium-config")?.is_none() {
+        return Ok(without_settings(ctx));
+    }
+    if exclusive(ctx) == Some(false) {
+        return Ok(Verdict::fine());
+    }
+    Ok(vec![exclusive_finding(ctx)].into())
+}
+
+/// A provider that manages Cilium may hide its ConfigMap, and only the nodes tell.
+fn without_settings(ctx: &Context<'_>) -> Verdict {
+    let snapshots = ctx.snapshots().unwrap_or_default();
+    let runs = snapshots
+        .iter()
+        .find(|snapshot| snapshot.loadable_files().iter().any(|file| plugin_types(file).contains(&PLUGIN)));
+    match runs {
+        Some(snapshot) => {
+            let part = format!("node {} runs Cilium, whose settings are not in kube-system", snapshot.node);
+            lacks(ctx, Why::NotCaptured, part);
+            Verdict::fine()
+        }
+        None => Verdict::not_applicable("there is no ConfigMap kube-system/cilium-config"),
+    }
+}
+
+fn exclusive_finding(ctx: &Context<'_>) -> Finding {
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let absent = absences(ctx, &nodes).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        Vec::new()
+    });
+    let evicted = || absent.iter().filter(|absent| plugin_types(absent.file).contains(&PLUGIN));
+    let data = |key: &str| cilium(ctx).and_then(|config| config.data.get(key));
+    let said = data("cni-exclusive").map_or("not set, which means true", String::as_str);
+    let field = |key: &str, said: &str| {
+        Evidence::field("ConfigMap kube-system/cilium-config", format!("data.{key}"), said)
+    };
+    let gone = evicted().next().is_some();
+    let finding = ctx
+        .finding(
+            Subject::object("ConfigMap", "kube-system", "cilium-config"),
+            if gone { EVICTED } else { WOULD },
+        )
+        .evidence(field("cni-exclusive", &format!("{said}, expected false")))
+        .evidences(data("write-cni-conf-when-ready").map(|file| field("write-cni-conf-when-ready", file)))
+        .evidences(evicted().take(3).map(|absent| loaded_evidence(absent.snapshot, absent.file)))
+        .remedy(cure(ctx));
+    let finding = if gone { finding } else { finding.severity(Severity::Warning) };
+    evicted().fold(finding, |finding, absent| finding.tie(Tie::Node(absent.snapshot.node.clone())))
+}
+
+fn cure(ctx: &Context<'_>) -> Remedy {
+    let words = "Restart the DaemonSet, so that its installers add the entry to Cilium's file again";
+    let remedy = restarted_for(ctx, leave_entries_alone(Remedy::verified_by(VERIFY)), words);
+    remedy.run(
+        StepKind::Command,
+        "Delete the meshed pods that started or failed without their rules, once the entry stands in Cilium's file on their node",
+        "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+    )
+}

@@ -1,0 +1,235 @@
+//! `cni-conf-dir-mismatch`: linkerd-cni installs into directories that the node's runtime does not use.
+
+use super::effect::plugin_types;
+use super::mode;
+use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
+use super::places::{in_file, not_looked_at};
+use super::refusals::on_node;
+use super::remedy::{VERIFY, changed, target, through_host_network};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::knowledge::Platform;
+use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
+use crate::model::objects::{ConfigMap, Node};
+use crate::version::K8sVersion;
+
+/// One of the two directories that the chart sets.
+struct Dir {
+    /// The key of linkerd-cni's ConfigMap.
+    key: &'static str,
+    /// The chart's value.
+    value: &'static str,
+    message: &'static str,
+}
+
+const CONF: Dir = Dir {
+    key: "dest_cni_net_dir",
+    value: "destCNINetDir",
+    message: "linkerd-cni writes its entry into a directory from which the node's runtime loads nothing: new meshed pods on the node get no traffic rules",
+};
+const BIN: Dir = Dir {
+    key: "dest_cni_bin_dir",
+    value: "destCNIBinDir",
+    message: "linkerd-cni puts its binary into a directory where the node's runtime does not look: with its entry loaded, no new pod can start on the node",
+};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if uninstalled(ctx) {
+        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+    }
+    let Some(config) = mode::needed_config(ctx)? else {
+        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+    };
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        findings.extend(conf_dir(ctx, &nodes, snapshot, config));
+        findings.extend(bin_dir(ctx, &nodes, snapshot, config));
+    }
+    let others = ctx.hints::<Node>(Kind::Node).iter().filter(|node| !nodes.has_files(&node.metadata.name));
+    for node in others.filter(|node| runs_pods_on_linux(node)) {
+        findings.extend(inferred(ctx, node, config));
+    }
+    Ok(findings.into())
+}
+
+/// The installer's directory, as its ConfigMap has it.
+fn told<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
+    config.data.get(dir.key).map(|dir| dir.trim_end_matches('/')).filter(|dir| !dir.is_empty())
+}
+
+fn conf_dir(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    config: &ConfigMap,
+) -> Option<Finding> {
+    let told = told(config, &CONF)?;
+    let used = snapshot.conf_dir();
+    if snapshot.conf_dir_is_assumed() {
+        silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
+        return None;
+    }
+    if told == used {
+        return None;
+    }
+    let chain = nodes.loaded(ctx, snapshot);
+    // One directory may be a link to the other, and Cilium or multus may have copied the entry over.
+    if !chain.entries.is_empty() {
+        return None;
+    }
+    let multus = chain.effective.file().filter(|file| plugin_types(file).contains(&"multus"));
+    let used = match multus {
+        None => used.to_owned(),
+        Some(file) => {
+            let dirs = file.plugins().iter().filter(|plugin| plugin.is_multus()).map(|plugin| {
+                let named = plugin.cluster_network.as_deref().filter(|network| network.starts_with('/'));
+                named.or(plugin.conf_dir.as_deref()).unwrap_or(MULTUS_DIR).trim_end_matches('/').to_owned()
+            });
+            let dirs: Vec<String> = dirs.collect();
+            if dirs.iter().any(|dir| dir == told) {
+                return None;
+            }
+            dirs.first().cloned().unwrap_or_else(|| MULTUS_DIR.to_owned())
+        }
+    };
+    let source = in_file(
+        snapshot,
+        &used,
+        None,
+        None,
+        format!("is what the {} reads", if multus.is_some() { "runtime's multus" } else { "runtime" }),
+    );
+    Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(cure(ctx, &CONF, &used, false)))
+}
+
+fn bin_dir(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    config: &ConfigMap,
+) -> Option<Finding> {
+    let told = told(config, &BIN)?;
+    let dirs = snapshot.plugin_dirs();
+    let Some(first) = dirs.first() else {
+        silent(ctx, snapshot, "cni/dirs.json", "where its runtime looks for plugins");
+        return None;
+    };
+    if dirs.contains(&told) {
+        return None;
+    }
+    match snapshot.plugin_binary("linkerd-cni") {
+        // One directory may be a link to the other.
+        Looked::Found(_) => None,
+        Looked::NotLookedFor(_) => {
+            silent(ctx, snapshot, "cni/bin.json", &format!("the files of {}", dirs.join(", ")));
+            None
+        }
+        Looked::Absent => {
+            let source = in_file(
+                snapshot,
+                first,
+                None,
+                None,
+                "is where the runtime looks, and linkerd-cni is not there",
+            );
+            let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
+            let finding = mismatch(ctx, &snapshot.node, config, &BIN, first, source)
+                .remedy(cure(ctx, &BIN, first, loaded));
+            Some(finding.tie(on_node("plugin-missing", &snapshot.node)))
+        }
+    }
+}
+
+/// What is usual on the platform of a node that nobody gave files of.
+fn inferred(ctx: &Context<'_>, node: &Node, config: &ConfigMap) -> Vec<Finding> {
+    let info = &node.status.node_info;
+    let version = info.kubelet_version.parse::<K8sVersion>().ok();
+    let distribution = version.and_then(|version| version.distribution());
+    let platforms = ctx.knowledge.platforms();
+    let platform = platforms.platform(distribution, Some(&info.os_image), Some(&node.spec.provider_id));
+    let Some(platform) = platform else { return Vec::new() };
+    let bins = [&platform.bin_dir].into_iter().chain(&platform.other_bin_dirs).map(String::as_str).collect();
+    [(&CONF, vec![platform.conf_dir.as_str()]), (&BIN, bins)]
+        .into_iter()
+        .filter(|(dir, usual): &(&Dir, Vec<&str>)| {
+            told(config, dir).is_some_and(|told| !usual.contains(&told))
+        })
+        .map(|(dir, usual)| usually(ctx, node, config, dir, platform, usual[0]))
+        .collect()
+}
+
+fn usually(
+    ctx: &Context<'_>,
+    node: &Node,
+    config: &ConfigMap,
+    dir: &Dir,
+    platform: &Platform,
+    usual: &str,
+) -> Finding {
+    let name = &node.metadata.name;
+    let source = Evidence::other(format!("node {name}"), format!("{} uses {usual}", platform.title));
+    mismatch(ctx, name, config, dir, usual, source)
+        .remedy(cure(ctx, dir, usual, false))
+        .severity(Severity::Warning)
+        .likely()
+        .evidence(not_looked_at(name))
+}
+
+fn mismatch(
+    ctx: &Context<'_>,
+    node: &str,
+    config: &ConfigMap,
+    dir: &Dir,
+    expected: &str,
+    source: Evidence,
+) -> Finding {
+    let meta = &config.metadata;
+    let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+    let seen = told(config, dir).unwrap_or_default();
+    ctx.finding(Subject::node(node), dir.message)
+        .parameter(dir.key)
+        .parameter(expected)
+        .evidence(Evidence::field(
+            object,
+            format!("data.{}", dir.key),
+            format!("{seen}, expected {expected}"),
+        ))
+        .evidence(source)
+}
+
+/// Brings the binary to where the runtime of a node looks, which already loads an entry that calls it.
+pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy {
+    let default = ctx.knowledge.platforms().default_bin_dir();
+    let dirs = snapshot.plugin_dirs();
+    cure(ctx, &BIN, dirs.first().copied().unwrap_or(default), true)
+}
+
+/// `stuck`: new pods of the node wait for the binary, the next installer among them.
+fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
+    let target = target(ctx);
+    let words = format!(
+        "Set {} of linkerd-cni to {expected}, the directory that the nodes use; where nodes differ, install linkerd-cni once for each kind, each with its own nodeSelector",
+        dir.value
+    );
+    let values = [format!("{}={expected}", dir.value)];
+    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = if !stuck && target.clean_up_broken(ctx) {
+        changed(ctx, remedy, words, None, &values)
+    } else {
+        remedy.run(StepKind::ChartValue, words, target.set_values(None, &values))
+    };
+    let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
+    remedy
+        .run(
+            StepKind::Command,
+            "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
+            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
+        )
+        .run(
+            StepKind::Command,
+            "Delete the meshed pods that failed or started without their rules, so that new ones get them",
+            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+        )
+}

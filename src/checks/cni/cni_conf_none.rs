@@ -1,0 +1,137 @@
+//! `cni-conf-none`: a node has no CNI configuration that its runtime can load.
+
+use jiff::SignedDuration;
+
+use super::effect::{both, open_directory, owner, written_again};
+use super::host::on_host;
+use super::nodes::{Nodes, silent, unused};
+use super::places::in_file;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::node::{ConfFile, Effective, NodeSnapshot};
+use crate::model::objects::Node;
+
+/// How long a node may wait for its base network after it joined.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+/// How many files are quoted.
+const QUOTED: usize = 4;
+/// What Cilium adds to the names of files that it puts out of the way.
+const CILIUM_BAK: &str = ".cilium_bak";
+
+const MESSAGE: &str = "the node has no CNI configuration that its runtime can load: no pod that needs a network of its own can start there";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        match snapshot.effective(nodes.runtime(snapshot)) {
+            Effective::None { why } => findings.extend(none(ctx, &nodes, snapshot, &why)),
+            Effective::Disagree { containerd, crio }
+                if [&containerd, &crio].iter().any(|one| matches!(***one, Effective::None { .. })) =>
+            {
+                let said = both(&containerd, &crio);
+                let finding = none(ctx, &nodes, snapshot, &said);
+                findings.extend(finding.map(|finding| finding.severity(Severity::Warning).likely()));
+            }
+            Effective::Unknown { reason } => open_directory(ctx, snapshot, &reason),
+            // One that cannot be read is for cni-conf-unparseable.
+            Effective::File(_) | Effective::Broken { .. } | Effective::Disagree { .. } => {}
+        }
+    }
+    Ok(findings.into())
+}
+
+fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str) -> Option<Finding> {
+    let object = nodes.object(&snapshot.node);
+    let not_ready = object.and_then(not_ready);
+    // Nobody said which directory the runtime reads: only a node that is not ready proves that it was this one.
+    if snapshot.conf_dir_is_assumed() && not_ready.is_none() {
+        silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
+        return None;
+    }
+    let inert: Vec<&ConfFile> = snapshot
+        .conf_files
+        .iter()
+        .filter(|file| file.dir == snapshot.conf_dir() && !file.is_loadable() && file.config().is_some())
+        .collect();
+    let quoted = inert.iter().take(QUOTED).map(|file| {
+        in_file(snapshot, &file.path(), None, None, "a configuration under a name that no runtime loads")
+    });
+    let subject = Subject::Node {
+        node: snapshot.node.clone(),
+        file: Some(snapshot.conf_dir().to_owned()),
+        path: None,
+        line: None,
+    };
+    let finding = ctx
+        .finding(subject, MESSAGE)
+        .evidence(Evidence::other(format!("node {}", snapshot.node), why))
+        .evidences(quoted)
+        .evidences(not_ready)
+        .remedy(cure(ctx, nodes, snapshot, &inert));
+    let finding = if snapshot.conf_dir_is_assumed() { finding.likely() } else { finding };
+    Some(match object.and_then(|node| joined(ctx, node, snapshot)) {
+        Some(joined) => finding.severity(Severity::Warning).evidence(joined),
+        None => finding,
+    })
+}
+
+/// The condition of a node that is not ready.
+fn not_ready(node: &Node) -> Option<Evidence> {
+    let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
+    let said = if ready.message.is_empty() { ready.reason.as_str() } else { ready.message.as_str() };
+    (ready.status != "True").then(|| {
+        let object = format!("Node {}", node.metadata.name);
+        Evidence::field(object, "status.conditions[Ready]", format!("{}: {said}", ready.status))
+    })
+}
+
+/// A node that joined just before its files were taken may still wait for its base network.
+fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evidence> {
+    let created = node.metadata.creation_timestamp?;
+    let taken = snapshot.meta.collected_at.unwrap_or_else(|| ctx.now());
+    (taken.duration_since(created) < PATIENCE).then(|| {
+        let object = format!("Node {}", node.metadata.name);
+        Evidence::field(
+            object,
+            "metadata.creationTimestamp",
+            format!("{created}, minutes before its files were taken"),
+        )
+    })
+}
+
+fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[&ConfFile]) -> Remedy {
+    let node = snapshot.node.as_str();
+    let mut remedy = Remedy::verified_by(VERIFY).run(
+        StepKind::Command,
+        "See which of the node's network pods do not run: the base network writes its configuration when it starts",
+        format!("NODE={node}\nkubectl get pods -A -o wide --field-selector spec.nodeName=\"$NODE\""),
+    );
+    let loadable = snapshot.loadable_files();
+    remedy = match loadable.iter().chain(inert).find_map(|file| owner(ctx, file)) {
+        Some(network) => remedy.run(
+            StepKind::Command,
+            format!("Let {} write its configuration again on the node", network.title),
+            written_again(ctx, node, network),
+        ),
+        None => remedy.step(
+            StepKind::Note,
+            "Delete the base network's pod on the node, so that it starts again and writes its configuration",
+        ),
+    };
+    if inert.iter().any(|file| file.name.ends_with(CILIUM_BAK)) {
+        let dir = snapshot.conf_dir();
+        remedy = on_host(
+            remedy,
+            nodes.system(ctx, node),
+            None,
+            "Where Cilium was removed, give the files that it put out of the way their names back",
+            &format!("for F in {dir}/*{CILIUM_BAK}; do mv \"$F\" \"${{F%{CILIUM_BAK}}}\"; done"),
+        );
+    }
+    remedy
+}

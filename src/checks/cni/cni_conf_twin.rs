@@ -1,0 +1,106 @@
+//! `cni-conf-twin`: a node has the same CNI configuration twice, as `.conf` and as `.conflist`.
+
+use super::effect::{Runs, both, graded, owner};
+use super::host::on_host;
+use super::nodes::{Nodes, lacks, unused};
+use super::places::in_file;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::node::{ConfFile, Effective, NodeSnapshot};
+use crate::source::Why;
+
+const HIDDEN: &str = "the runtime loads the .conf of two files that differ only in their suffix, and linkerd-cni's entry stands in the .conflist behind it: new meshed pods on the node get no traffic rules";
+const TWINS: &str = "two CNI files differ only in their suffix: runtimes prefer the .conf, so what is written into the .conflist is never used while both are there";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
+            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
+        }
+        let files = snapshot.loadable_files();
+        let pairs = files.iter().filter_map(|conf| {
+            let list = format!("{}list", conf.name);
+            let list = files.iter().find(|file| file.name == list)?;
+            conf.name.ends_with(".conf").then_some((*conf, *list))
+        });
+        for (conf, list) in pairs {
+            findings.push(twins(ctx, &nodes, snapshot, conf, list));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn twins(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    conf: &ConfFile,
+    list: &ConfFile,
+) -> Finding {
+    let calls = |file: &ConfFile| match file.linkerd_entries() {
+        Ok(entries) => Some(!entries.is_empty()),
+        Err(why) => {
+            lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node));
+            None
+        }
+    };
+    let (in_conf, in_list) = (calls(conf), calls(list));
+    let loads = |effective: &Effective<'_>| effective.file().is_some_and(|file| file.path() == conf.path());
+    let hides = in_list == Some(true) && in_conf == Some(false);
+    let runs = match snapshot.effective(nodes.runtime(snapshot)) {
+        effective if hides && loads(&effective) => Runs::Yes,
+        Effective::Disagree { containerd, crio } if hides && (loads(&containerd) || loads(&crio)) => {
+            Runs::Open(both(&containerd, &crio))
+        }
+        _ => Runs::No,
+    };
+    let message = if runs == Runs::No { TWINS } else { HIDDEN };
+    let subject =
+        Subject::Node { node: snapshot.node.clone(), file: Some(conf.path()), path: None, line: None };
+    let finding = ctx
+        .finding(subject, message)
+        .parameter(conf.path())
+        .evidence(said(snapshot, conf, in_conf))
+        .evidence(said(snapshot, list, in_list))
+        .remedy(cure(ctx, nodes, snapshot, conf));
+    graded(snapshot, &runs, finding)
+}
+
+fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Evidence {
+    let entry = file.linkerd_entries().ok().and_then(|entries| entries.first());
+    let path = entry.map(|entry| entry.json_path.clone());
+    let said = match calls {
+        Some(true) => "calls linkerd-cni",
+        Some(false) => "does not call linkerd-cni",
+        None => "what it calls was not captured",
+    };
+    in_file(snapshot, &file.path(), path, entry.map(|entry| entry.place()), said)
+}
+
+fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile) -> Remedy {
+    let mut remedy = Remedy::verified_by(VERIFY);
+    if let Some(network) = owner(ctx, conf) {
+        let text = match &network.conf_name {
+            Some(setting) => setting.clone(),
+            None => format!(
+                "See that {} writes a .conflist: while it writes the .conf, that comes back",
+                network.title
+            ),
+        };
+        remedy = remedy.step(StepKind::Note, text);
+    }
+    let path = conf.path();
+    on_host(
+        remedy,
+        nodes.system(ctx, &snapshot.node),
+        Some(&snapshot.node),
+        "Put the .conf aside, once the .conflist is known to hold the same network: new pods then get the list's plugins, and running pods keep their network",
+        &format!("cat {path} {path}list\nmv {path} {path}.bak"),
+    )
+}

@@ -1,0 +1,185 @@
+//! `cni-conf-unparseable`: a CNI configuration file of a node cannot be read, or linkerd-cni's entry in it cannot.
+
+use super::effect::{Runs, both, entries, graded, owner, written_again};
+use super::host::on_host;
+use super::nodes::{Nodes, lacks, unused};
+use super::places::in_file;
+use super::purge::purge_entry;
+use super::refusals::on_node;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
+use crate::source::Why;
+
+const LOADED: &str = "the CNI configuration that the runtime has to load cannot be read: no pod that needs a network of its own can start on the node";
+const SKIPPED: &str = "a CNI configuration file cannot be read, so the runtime passes over it: pods on the node get the network of the next file, without what this one was to set up";
+const UNREAD: &str = "a CNI configuration list that is not loaded cannot be read: linkerd-cni's clean-up ends at it, and leaves entries, kubeconfig and binary behind";
+const UNLOADABLE: &str = "a CNI configuration list that is not loaded could not be: once it is the first of the files, no pod that needs a network of its own can start on the node";
+const FIELDS: &str = "a field of linkerd-cni's entry has a type that the plugin refuses: it fails with \"failed to parse network configuration\" for every new pod of the node";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        files(ctx, &nodes, snapshot, &mut findings);
+        fields(ctx, &nodes, snapshot, &mut findings);
+    }
+    Ok(findings.into())
+}
+
+/// The file on which the runtime fails, and those that it passes over or never reads.
+fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
+    let runtime = nodes.runtime(snapshot);
+    let effective = snapshot.effective(runtime);
+    let failing = match &effective {
+        Effective::Broken { file, why } => Some((*file, why.clone(), Runs::Yes)),
+        Effective::Disagree { containerd, crio } => match &**containerd {
+            Effective::Broken { file, why } => Some((*file, why.clone(), Runs::Open(both(containerd, crio)))),
+            _ => None,
+        },
+        Effective::Unknown { reason } => {
+            super::effect::open_directory(ctx, snapshot, reason);
+            None
+        }
+        Effective::File(_) | Effective::None { .. } => None,
+    };
+    if let Some((file, why, runs)) = &failing {
+        let finding = unreadable(ctx, nodes, snapshot, file, why, LOADED)
+            .tie(on_node("config-unreadable", &snapshot.node));
+        // Whether size matters depends on the version of the runtime.
+        let finding = if why.kind.is_certain() { finding } else { finding.likely() };
+        findings.push(graded(snapshot, runs, finding));
+    }
+    let passes_over = matches!(runtime, RuntimeKind::Crio | RuntimeKind::Dockershim);
+    for file in snapshot.conf_files.iter().filter(|file| file.is_loadable()) {
+        if failing.as_ref().is_some_and(|(failing, ..)| failing.path() == file.path()) {
+            continue;
+        }
+        let Some(defect) = file.defect() else { continue };
+        if !defect.kind.is_certain() {
+            let message = format!("{}: {}", file.path(), defect.message);
+            lacks(ctx, Why::Malformed { message }, format!("node {}", snapshot.node));
+            continue;
+        }
+        let before =
+            file.dir == snapshot.conf_dir() && effective.file().is_none_or(|loaded| file.name < loaded.name);
+        let message = if passes_over && before {
+            SKIPPED
+        } else if file.kind() == Some(ConfigKind::List) {
+            // The clean-up reads files with jq, which is content with more than runtimes are.
+            match defect.kind {
+                DefectKind::Syntax | DefectKind::Utf16 => UNREAD,
+                _ => UNLOADABLE,
+            }
+        } else {
+            // Somebody else's file that nothing reads: neither the runtime nor the clean-up.
+            continue;
+        };
+        let finding = unreadable(ctx, nodes, snapshot, file, defect, message);
+        let finding = finding.severity(Severity::Warning);
+        findings.push(if message == SKIPPED { finding } else { finding.explains_nothing() });
+    }
+}
+
+fn unreadable(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    why: &Defect,
+    message: &str,
+) -> Finding {
+    let subject = Subject::Node {
+        node: snapshot.node.clone(),
+        file: Some(file.path()),
+        path: why.json_path.clone(),
+        line: why.place.and_then(|place| u32::try_from(place.line).ok()),
+    };
+    let seen = in_file(snapshot, &file.path(), why.json_path.clone(), why.place, why.message.clone());
+    ctx.finding(subject, message)
+        .parameter(file.path())
+        .evidence(seen)
+        .remedy(restore(ctx, nodes, snapshot, file, why))
+}
+
+fn restore(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    why: &Defect,
+) -> Remedy {
+    let (node, path) = (snapshot.node.as_str(), file.path());
+    let system = nodes.system(ctx, node);
+    let remedy = Remedy::verified_by(VERIFY);
+    match owner(ctx, file) {
+        Some(network) => {
+            let remedy = on_host(
+                remedy,
+                system,
+                Some(node),
+                "Put the file aside, under a name that no runtime loads",
+                &format!("mv {path} {path}.broken"),
+            );
+            remedy.run(
+                StepKind::Command,
+                format!(
+                    "Let {}, whose file it is, write it again; linkerd-cni adds its entry by itself",
+                    network.title
+                ),
+                written_again(ctx, node, network),
+            )
+        }
+        None => {
+            let what = match why.kind {
+                DefectKind::ByteOrderMark | DefectKind::Utf16 => "save it as UTF-8 without a byte-order mark",
+                DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is whole",
+                _ => "correct it, or restore it from a node whose file is whole",
+            };
+            on_host(
+                remedy,
+                system,
+                Some(node),
+                &format!(
+                    "Find out which tool writes the file, and {what}; if nothing needs it, put it aside"
+                ),
+                &format!("ls -l {path}; cat {path}\nmv {path} {path}.broken    # if nothing needs it"),
+            )
+        }
+    }
+}
+
+/// Entries that stand in a file which can be loaded, and that the plugin itself cannot read.
+fn fields(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
+    for found in entries(ctx, nodes, snapshot) {
+        let wrong = found.entry.wrong_fields();
+        let Some((path, _, place)) = wrong.first() else { continue };
+        let subject = Subject::Node {
+            node: snapshot.node.clone(),
+            file: Some(found.file.path()),
+            path: Some(path.clone()),
+            line: u32::try_from(place.line).ok(),
+        };
+        let seen: Vec<Evidence> = wrong
+            .iter()
+            .map(|(path, said, place)| {
+                in_file(snapshot, &found.file.path(), Some(path.clone()), Some(*place), said)
+            })
+            .collect();
+        let system = nodes.system(ctx, &snapshot.node);
+        let finding = ctx
+            .finding(subject, FIELDS)
+            .parameter(found.file.path())
+            .evidences(seen)
+            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry))));
+        let finding = match found.runs {
+            Runs::Yes => finding.tie(on_node("config-unreadable", &snapshot.node)),
+            Runs::No | Runs::Open(_) => finding,
+        };
+        findings.push(found.graded(snapshot, finding));
+    }
+}

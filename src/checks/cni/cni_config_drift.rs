@@ -1,0 +1,263 @@
+//! `cni-config-drift`: linkerd-cni and the control plane disagree about the proxy that traffic is sent to.
+
+use super::effect::{Found, Runs, entries};
+use super::mode;
+use super::nodes::{Nodes, uninstalled};
+use super::places::{entry_subject, in_file};
+use super::remedy::{VERIFY, changed, restarted};
+use super::template;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Item, Kind, Scope};
+use crate::model::node::{LinkerdEntry, NodeSnapshot, Place};
+use crate::model::objects::{ConfigMap, Namespace, Pod};
+use crate::model::values::Values;
+use crate::source::Why;
+
+/// A setting that both charts have.
+struct Setting {
+    /// Below the entry.
+    field: &'static str,
+    /// In the control plane's values.
+    value: &'static str,
+    /// The value of linkerd-cni's chart.
+    cni_value: &'static str,
+    /// The annotation with which a pod may set it for itself.
+    annotation: Option<&'static str>,
+    grave: bool,
+    message: &'static str,
+    seen: fn(&LinkerdEntry) -> (Option<i64>, Option<Place>),
+    expected: fn(&Values) -> Option<i64>,
+}
+
+/// A boolean as a number, so that all settings compare alike.
+fn flag(value: bool) -> i64 {
+    i64::from(value)
+}
+
+/// How many nodes are quoted beside the template.
+const QUOTED: usize = 3;
+
+const SETTINGS: [Setting; 4] = [
+    Setting {
+        field: "linkerd.outgoing-proxy-port",
+        value: "proxy.ports.outbound",
+        cni_value: "outboundProxyPort",
+        annotation: Some("config.linkerd.io/outbound-port"),
+        grave: true,
+        message: "linkerd-cni sends the outbound traffic of new meshed pods to a port on which their proxy does not listen: they fail in the network validator, or cannot connect to anything",
+        seen: |entry| (entry.outgoing_proxy_port.value().copied(), entry.outgoing_proxy_port.place()),
+        expected: |values| values.number("proxy.ports.outbound"),
+    },
+    Setting {
+        field: "linkerd.incoming-proxy-port",
+        value: "proxy.ports.inbound",
+        cni_value: "inboundProxyPort",
+        annotation: Some("config.linkerd.io/inbound-port"),
+        grave: true,
+        message: "linkerd-cni sends the inbound traffic of new meshed pods to a port on which their proxy does not listen: nothing can connect to them",
+        seen: |entry| (entry.incoming_proxy_port.value().copied(), entry.incoming_proxy_port.place()),
+        expected: |values| values.number("proxy.ports.inbound"),
+    },
+    Setting {
+        field: "linkerd.proxy-uid",
+        value: "proxy.uid",
+        cni_value: "proxyUID",
+        annotation: Some("config.linkerd.io/proxy-uid"),
+        grave: true,
+        message: "linkerd-cni leaves the traffic of another user alone than the one that proxies run as: what a proxy sends is sent back to it, so new meshed pods cannot connect to anything",
+        seen: |entry| (entry.proxy_uid.value().copied(), entry.proxy_uid.place()),
+        expected: |values| values.number("proxy.uid"),
+    },
+    Setting {
+        field: "linkerd.ipv6",
+        value: "disableIPv6",
+        cni_value: "disableIPv6",
+        annotation: None,
+        grave: false,
+        message: "linkerd-cni and the control plane disagree about IPv6",
+        seen: |entry| (Some(flag(entry.ipv6.value().copied().unwrap_or(false))), entry.ipv6.place()),
+        // Values from before there was such a thing: no IPv6.
+        expected: |values| Some(flag(!values.bool("disableIPv6").unwrap_or(true))),
+    },
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if uninstalled(ctx) {
+        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+    }
+    let linkerd = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
+    let Some(linkerd) = linkerd else {
+        return Ok(Verdict::not_applicable("there is no control plane to agree with"));
+    };
+    let item =
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    let Some(values) = Values::of(linkerd) else {
+        let message = "values cannot be read".to_owned();
+        return Err(ctx.lacking(item, Why::Malformed { message }, "its values"));
+    };
+    if values.bool("cniEnabled") == Some(false) {
+        return Ok(Verdict::not_applicable(
+            "the control plane injects linkerd-init and does not rely on linkerd-cni",
+        ));
+    }
+    let Some(config) = mode::needed_config(ctx)? else {
+        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+    };
+    let drift = Drift { ctx, linkerd, config, template: template::of(config) };
+    if drift.template.is_none() {
+        let item =
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+        let message = "cni_network_config is no entry of linkerd-cni".to_owned();
+        ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its template"));
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let places = running(ctx, &nodes);
+    let (mut findings, mut unknown) = (Vec::new(), Vec::new());
+    for setting in &SETTINGS {
+        match (setting.expected)(&values) {
+            Some(expected) => findings.extend(drift.of(setting, expected, &places)),
+            None => unknown.push(setting.value),
+        }
+    }
+    if !unknown.is_empty() {
+        let part = format!("{}: not among its values", unknown.join(", "));
+        ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
+    }
+    Ok(findings.into())
+}
+
+/// The entries that nodes run, each with its node.
+fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, Found<'a>)> {
+    let all = nodes
+        .snapshots()
+        .flat_map(|snapshot| entries(ctx, nodes, snapshot).into_iter().map(move |found| (snapshot, found)));
+    all.filter(|(_, found)| found.runs == Runs::Yes).collect()
+}
+
+/// A value, and what it is expected to be.
+fn said(setting: &Setting, seen: i64, expected: i64) -> String {
+    let shown = |value: i64| match setting.annotation {
+        Some(_) => value.to_string(),
+        None => (value != 0).to_string(),
+    };
+    format!("{}, expected {}", shown(seen), shown(expected))
+}
+
+struct Drift<'c, 'a> {
+    ctx: &'c Context<'a>,
+    linkerd: &'a ConfigMap,
+    config: &'a ConfigMap,
+    /// What the next installer to start writes.
+    template: Option<LinkerdEntry>,
+}
+
+impl Drift<'_, '_> {
+    /// One finding where the template differs, which quotes nodes that have it already; where it does not, one for each
+    /// node that still has another value.
+    fn of(&self, setting: &Setting, expected: i64, places: &[(&NodeSnapshot, Found<'_>)]) -> Vec<Finding> {
+        let differing = places.iter().filter_map(|(snapshot, found)| {
+            let (seen, place) = (setting.seen)(found.entry);
+            let seen = seen.filter(|seen| *seen != expected)?;
+            let path = Some(found.entry.path_of(setting.field));
+            let place = place.or(Some(found.entry.place()));
+            let said = said(setting, seen, expected);
+            let quoted = in_file(snapshot, &found.file.path(), path, place, said);
+            Some((entry_subject(snapshot, found.file, found.entry), quoted, seen))
+        });
+        let in_template = self.template.as_ref().and_then(|template| (setting.seen)(template).0);
+        let Some(seen) = in_template.filter(|seen| *seen != expected) else {
+            return differing
+                .map(|(subject, quoted, seen)| {
+                    let finding = self.finding(setting, subject, quoted, seen, expected);
+                    finding.remedy(self.cure(setting, expected, false))
+                })
+                .collect();
+        };
+        let meta = &self.config.metadata;
+        let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+        let path = format!("data.cni_network_config: {}", setting.field);
+        let quoted = Evidence::field(object, path, said(setting, seen, expected));
+        let subject = Subject::object("ConfigMap", &meta.namespace, &meta.name);
+        let finding = self.finding(setting, subject, quoted, seen, expected);
+        let finding = finding.evidences(differing.map(|(_, quoted, _)| quoted).take(QUOTED));
+        vec![finding.remedy(self.cure(setting, expected, true))]
+    }
+
+    fn finding(
+        &self,
+        setting: &Setting,
+        subject: Subject,
+        seen: Evidence,
+        is: i64,
+        expected: i64,
+    ) -> Finding {
+        let meta = &self.linkerd.metadata;
+        let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+        let theirs = match setting.annotation {
+            Some(_) => expected.to_string(),
+            None => (expected == 0).to_string(),
+        };
+        // A control plane with IPv6 gives pods addresses that no rule covers.
+        let v6_uncovered = setting.annotation.is_none() && expected != 0 && is == 0;
+        let message = match setting.annotation {
+            Some(_) => setting.message.to_owned(),
+            None if v6_uncovered => format!(
+                "{}: the mesh uses it, and new meshed pods get no rules for it, so that traffic bypasses the proxy",
+                setting.message
+            ),
+            None => format!(
+                "{}: new meshed pods get rules for it that the mesh does not use, and cannot start on a node that has no IPv6",
+                setting.message
+            ),
+        };
+        let overridden = setting.annotation.and_then(|key| overridden(self.ctx, key));
+        let finding = self
+            .ctx
+            .finding(subject, message)
+            .parameter(setting.field)
+            .evidence(seen)
+            .evidence(Evidence::field(object, format!("data.values: {}", setting.value), theirs));
+        let finding =
+            if setting.grave || v6_uncovered { finding } else { finding.severity(Severity::Warning) };
+        match overridden {
+            Some(overridden) => finding.likely().evidence(overridden),
+            None => finding,
+        }
+    }
+
+    fn cure(&self, setting: &Setting, expected: i64, in_template: bool) -> Remedy {
+        let value = match setting.annotation {
+            Some(_) => expected.to_string(),
+            None => (expected == 0).to_string(),
+        };
+        let remedy = Remedy::verified_by(VERIFY);
+        let remedy = if in_template {
+            let words = format!(
+                "Set {} of linkerd-cni to {value}, as the control plane has it; where the control plane is the one to change, set its {} instead, and restart the meshed workloads",
+                setting.cni_value, setting.value
+            );
+            changed(self.ctx, remedy, words, None, &[format!("{}={value}", setting.cni_value)])
+        } else {
+            restarted(self.ctx, remedy)
+        };
+        remedy.run(
+            StepKind::Command,
+            "Delete the meshed pods that started with other rules, so that new ones get the right ones",
+            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+        )
+    }
+}
+
+/// Somebody who sets it for himself: what is wrong for the others may be right for these.
+fn overridden(ctx: &Context<'_>, key: &str) -> Option<Evidence> {
+    let namespaces = ctx.hints::<Namespace>(Kind::Namespace).iter().map(|ns| ("Namespace", &ns.metadata));
+    let pods = ctx.hints::<Pod>(Kind::Pod).iter().map(|pod| ("Pod", &pod.metadata));
+    let mut all = namespaces.chain(pods).filter_map(|(kind, meta)| {
+        let value = meta.annotation(key)?;
+        let slash = if meta.namespace.is_empty() { "" } else { "/" };
+        let object = format!("{kind} {}{slash}{}", meta.namespace, meta.name);
+        Some(Evidence::field(object, format!("metadata.annotations[\"{key}\"]"), value))
+    });
+    all.next()
+}

@@ -1,0 +1,124 @@
+//! `cni-entry-dangling`: an entry of linkerd-cni needs a kubeconfig or a binary that the node does not have.
+
+use super::cni_conf_dir_mismatch::bin_dir_cure;
+use super::effect::{Found, Runs, entries};
+use super::nodes::{Nodes, not_installed, silent, uninstalled};
+use super::places::{entry_subject, in_file, not_looked_at};
+use super::purge::purge_entry;
+use super::refusals::{answers_on, by_node, hinted_adds, quoted};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Severity, Subject};
+use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
+
+/// What the plugin or its runtime answers then.
+const ANSWERS: [&str; 2] = ["kubeconfig-missing", "plugin-missing"];
+
+const LOADED: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads needs a file that is not there";
+const PASSED_OVER: &str = "CRI-O passes over the file with linkerd-cni's entry, because the plugin's binary is not there: pods start in the network of the next file, outside the mesh";
+const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that is not there: once the runtime loads it, new pods on the node cannot start";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for found in entries(ctx, &nodes, snapshot) {
+            findings.extend(dangling(ctx, &nodes, snapshot, &found));
+        }
+    }
+    // Without linkerd-cni the entry has no owner, which is another finding.
+    if !uninstalled(ctx) {
+        let adds = hinted_adds(ctx);
+        let told = by_node(adds.iter().filter(|add| ANSWERS.iter().any(|id| add.is(id))));
+        for (node, adds) in told.into_iter().filter(|(node, _)| !nodes.has_files(node)) {
+            let finding = ctx
+                .finding(Subject::node(node), LOADED)
+                .likely()
+                .evidences(quoted(&adds))
+                .evidence(not_looked_at(node))
+                .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None));
+            findings.push(answers_on(finding, node, &ANSWERS));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn dangling<'a>(
+    ctx: &Context<'a>,
+    nodes: &Nodes<'a>,
+    snapshot: &'a NodeSnapshot,
+    found: &Found<'a>,
+) -> Option<Finding> {
+    let kubeconfig = kubeconfig(ctx, snapshot, found);
+    let binary = binary(ctx, snapshot, found);
+    if kubeconfig.is_none() && binary.is_none() {
+        return None;
+    }
+    let node = &snapshot.node;
+    let crio = matches!(nodes.runtime(snapshot), RuntimeKind::Crio | RuntimeKind::Dockershim);
+    let passed_over =
+        crio && binary.is_some() && found.runs == Runs::No && found.file.dir == snapshot.conf_dir();
+    let message = match &found.runs {
+        _ if passed_over => PASSED_OVER,
+        Runs::Yes | Runs::Open(_) => LOADED,
+        Runs::No => UNLOADED,
+    };
+    let (file, entry) = (found.file, found.entry);
+    let finding = ctx
+        .finding(entry_subject(snapshot, file, entry), message)
+        .parameter(file.path())
+        .evidences(kubeconfig)
+        .evidences(binary)
+        .remedy(match snapshot.plugin_binary_elsewhere("linkerd-cni") {
+            // The next installer would only put it there again.
+            Some(_) => bin_dir_cure(ctx, snapshot),
+            None => purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry))),
+        });
+    Some(match found.runs {
+        Runs::Yes => answers_on(finding, node, &ANSWERS),
+        Runs::No if passed_over => finding.severity(Severity::Warning),
+        Runs::No | Runs::Open(_) => found.graded(snapshot, finding),
+    })
+}
+
+/// The reference to a kubeconfig that is known not to be there.
+fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Option<Evidence> {
+    match snapshot.kubeconfig_of(found.entry) {
+        KubeconfigLookup::Absent { path } => {
+            let field = Some(found.entry.path_of("kubernetes.kubeconfig"));
+            let said = format!("\"{path}\", which is not there");
+            Some(in_file(snapshot, &found.file.path(), field, found.entry.kubeconfig.place(), said))
+        }
+        KubeconfigLookup::NotLookedFor { path, why } => {
+            silent(ctx, snapshot, "cni/kubeconfig.facts.json", &format!("{path}: {why}"));
+            None
+        }
+        KubeconfigLookup::Facts(_) | KubeconfigLookup::NoPath => None,
+    }
+}
+
+/// The call of a binary that is known not to be where the runtime looks.
+fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Option<Evidence> {
+    match snapshot.plugin_binary("linkerd-cni") {
+        Looked::Absent => {
+            let dirs = snapshot.plugin_dirs().join(", ");
+            let place = Some(found.entry.place());
+            let elsewhere = snapshot.plugin_binary_elsewhere("linkerd-cni");
+            let said = match elsewhere {
+                Some(binary) => format!(
+                    "\"linkerd-cni\", whose binary is in {}, and the runtime looks in {dirs}",
+                    binary.dir
+                ),
+                None => format!("\"linkerd-cni\", whose binary is not in {dirs}"),
+            };
+            Some(in_file(snapshot, &found.file.path(), Some(found.entry.path_of("type")), place, said))
+        }
+        Looked::NotLookedFor(why) => {
+            silent(ctx, snapshot, "cni/bin.json", why);
+            None
+        }
+        Looked::Found(_) => None,
+    }
+}

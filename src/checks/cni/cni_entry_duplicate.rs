@@ -1,0 +1,86 @@
+//! `cni-entry-duplicate`: one list calls linkerd-cni more than once.
+
+use std::collections::BTreeMap;
+
+use super::effect::{Found, entries};
+use super::nodes::{Nodes, uninstalled, unused};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::purge::purge_entry;
+use super::remedy::{VERIFY, restarted_for};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity};
+use crate::item::Kind;
+use crate::model::cni::Installed;
+use crate::model::node::NodeSnapshot;
+use crate::model::objects::{Pod, Workload};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        let found = entries(ctx, &nodes, snapshot);
+        let mut lists: BTreeMap<(String, &str), Vec<&Found<'_>>> = BTreeMap::new();
+        for found in &found {
+            lists.entry((found.file.path(), list_of(&found.entry.json_path))).or_default().push(found);
+        }
+        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let keeps = plugin.all(|row| row.keeps_extra_entries).unwrap_or(false);
+        findings.extend(
+            lists
+                .values()
+                .filter(|list| list.len() > 1)
+                .map(|list| twice(ctx, &nodes, snapshot, list, keeps)),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// The list that an entry stands in: `delegates[0].plugins` of `delegates[0].plugins[3]`.
+fn list_of(json_path: &str) -> &str {
+    json_path.rsplit_once('[').map_or(json_path, |(list, _)| list)
+}
+
+fn twice(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    list: &[&Found<'_>],
+    keeps: bool,
+) -> Finding {
+    // Not empty: only lists with several entries come here.
+    let last = list[list.len() - 1];
+    let quoted = list.iter().map(|found| {
+        let path = Some(found.entry.path_of("type"));
+        in_file(snapshot, &found.file.path(), path, Some(found.entry.place()), "\"linkerd-cni\"")
+    });
+    let finding = ctx
+        .finding(
+            entry_subject(snapshot, last.file, last.entry),
+            "one list of plugins calls linkerd-cni more than once: it runs that often for each new pod, and what the entries say may differ",
+        )
+        .parameter(last.file.path())
+        .evidences(quoted)
+        .remedy(cure(ctx, nodes, snapshot, last, keeps));
+    last.graded(snapshot, finding).severity(Severity::Warning)
+}
+
+fn cure(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    last: &Found<'_>,
+    keeps: bool,
+) -> Remedy {
+    if keeps || uninstalled(ctx) {
+        let system = nodes.system(ctx, &snapshot.node);
+        return purge_entry(ctx, &snapshot.node, system, Some((last.file, last.entry)));
+    }
+    let words =
+        "Restart the DaemonSet: its installers take every entry out of a list before they add their own";
+    restarted_for(ctx, Remedy::verified_by(VERIFY), words)
+}

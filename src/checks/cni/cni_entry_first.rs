@@ -1,0 +1,115 @@
+//! `cni-entry-first`: linkerd-cni runs before the plugin that gives the pod its network.
+
+use super::effect::{Found, Runs, entries, owner, written_again};
+use super::host::on_host;
+use super::nodes::{Nodes, unused};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::purge::purge_entry;
+use super::refusals::on_node;
+use super::remedy::{VERIFY, first_clean, target};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::model::cni::Installed;
+use crate::model::node::{LinkerdEntry, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+
+/// The plugin's answer when there is no result to pass on.
+const ANSWER: &str = "not-chained";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        // Since plugins have versions of their own, they pass on what is not there.
+        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let alone_is_fine = !plugin.rows().is_empty();
+        let found = entries(ctx, &nodes, snapshot).into_iter();
+        let found: Vec<_> = found.filter(|found| !(alone_is_fine && is_delegate(found.entry))).collect();
+        findings.extend(
+            found
+                .iter()
+                .filter(|found| found.entry.index == 0)
+                .map(|found| first(ctx, &nodes, snapshot, found)),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// multus runs it by itself, behind the network that it runs first.
+fn is_delegate(entry: &LinkerdEntry) -> bool {
+    entry.depth > 0 && entry.siblings == 1
+}
+
+fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Finding {
+    let entry = found.entry;
+    let alone = entry.siblings == 1;
+    let delegate = is_delegate(entry);
+    let message = if delegate {
+        "multus runs linkerd-cni as a network of its own: plugins before that was supported refuse every pod, since no other plugin hands them a result"
+    } else if alone {
+        "linkerd-cni is the only plugin of the configuration: no plugin gives new pods a network, and linkerd-cni refuses them because there is no result to pass on"
+    } else {
+        "linkerd-cni stands first in the list of plugins: it refuses every new pod of the node, because the plugin that gives the pod its network has not run yet"
+    };
+    let said =
+        if alone { "\"linkerd-cni\", the only plugin" } else { "\"linkerd-cni\", before every other plugin" };
+    let seen = in_file(snapshot, &found.file.path(), Some(entry.path_of("type")), Some(entry.place()), said);
+    let finding = ctx
+        .finding(entry_subject(snapshot, found.file, entry), message)
+        .parameter(found.file.path())
+        .evidence(seen)
+        .remedy(if delegate { newer(ctx) } else { cure(ctx, nodes, snapshot, found, alone) });
+    let finding = match found.runs {
+        Runs::Yes => finding.tie(on_node(ANSWER, &snapshot.node)),
+        Runs::No | Runs::Open(_) => finding,
+    };
+    let finding = found.graded(snapshot, finding);
+    if delegate { finding.severity(Severity::Warning).likely() } else { finding }
+}
+
+/// Plugins that multus may run by themselves.
+fn newer(ctx: &Context<'_>) -> Remedy {
+    Remedy::verified_by(VERIFY).run(
+        StepKind::Upgrade,
+        "Run a plugin that supports this, which every release with a version of its own does",
+        target(ctx).set_values(None, &[format!("image.version={}", first_clean(ctx))]),
+    )
+}
+
+fn cure(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    found: &Found<'_>,
+    nothing_else: bool,
+) -> Remedy {
+    let (node, path) = (snapshot.node.as_str(), found.file.path());
+    let system = nodes.system(ctx, node);
+    if !nothing_else {
+        return purge_entry(ctx, node, system, Some((found.file, found.entry)));
+    }
+    let remedy = on_host(
+        Remedy::verified_by(VERIFY),
+        system,
+        Some(node),
+        "Put the file aside: without the base network's plugins there is nothing in it to keep",
+        &format!("mv {path} {path}.bak"),
+    );
+    match owner(ctx, found.file) {
+        Some(network) => remedy.run(
+            StepKind::Command,
+            format!("Let {} write its file again; linkerd-cni then adds its entry at the end", network.title),
+            written_again(ctx, node, network),
+        ),
+        None => remedy.step(
+            StepKind::Note,
+            "Restart the base network's pod on the node, so that it writes its file again; linkerd-cni then adds its entry at the end",
+        ),
+    }
+}

@@ -1,0 +1,76 @@
+//! `cni-entry-lookalike`: a plugin goes by linkerd-cni's name, and is another.
+
+use super::effect::{file_runs, graded};
+use super::host::on_host;
+use super::nodes::{Nodes, unused};
+use super::places::in_file;
+use super::remedy::{VERIFY, restarted_for};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, Subject};
+use crate::model::node::{ConfFile, NodeSnapshot, Plugin};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        let chain = nodes.loaded(ctx, snapshot);
+        for file in snapshot.conf_files.iter().filter(|file| file.is_loadable()) {
+            let runs = file_runs(&chain, file);
+            for plugin in file.plugins().iter().filter(|plugin| looks_alike(plugin)) {
+                let finding = lookalike(ctx, &nodes, snapshot, file, plugin);
+                findings.push(graded(snapshot, &runs, finding).severity(Severity::Warning));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+/// Runtimes go by `type`, and by its exact spelling.
+fn looks_alike(plugin: &Plugin) -> bool {
+    let says = |text: &Option<String>| {
+        text.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("linkerd-cni"))
+    };
+    !plugin.is_linkerd() && (says(&plugin.name) || says(&plugin.plugin_type))
+}
+
+fn lookalike(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    plugin: &Plugin,
+) -> Finding {
+    let path = if plugin.json_path == "." { "type".to_owned() } else { format!("{}.type", plugin.json_path) };
+    let place = plugin.type_place.unwrap_or(plugin.span.start);
+    let subject = Subject::Node {
+        node: snapshot.node.clone(),
+        file: Some(file.path()),
+        path: Some(plugin.json_path.clone()),
+        line: u32::try_from(place.line).ok(),
+    };
+    let called = plugin.plugin_type.as_deref().map_or("no type".to_owned(), |text| format!("{text:?}"));
+    let named = plugin.name.as_deref().map_or(String::new(), |name| format!(" with the name {name:?}"));
+    let said = format!("{called}{named}, expected \"linkerd-cni\"");
+    let (from, to) = (plugin.span.start.line, plugin.span.end.line);
+    let lines = if from == to { format!("line {from}") } else { format!("lines {from} to {to}") };
+    let remedy = on_host(
+        Remedy::verified_by(VERIFY),
+        nodes.system(ctx, &snapshot.node),
+        Some(&snapshot.node),
+        &format!(
+            "Take the object {} ({lines}) out of the file, if nobody put it there on purpose",
+            plugin.json_path
+        ),
+        &format!("F={}; cp -p \"$F\" \"$F.bak\"; vi \"$F.bak\" && mv \"$F.bak\" \"$F\"", file.path()),
+    );
+    ctx.finding(
+        subject,
+        "a plugin goes by linkerd-cni's name and has another type: runtimes call the type, so this object writes no traffic rules",
+    )
+    .parameter(file.path())
+    .evidence(in_file(snapshot, &file.path(), Some(path), Some(place), said))
+    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the real entry"))
+}

@@ -1,0 +1,79 @@
+//! `cni-entry-shadowed`: linkerd-cni's entry stands in files that the runtime does not load.
+
+use super::absent::{Absent, absences, cure};
+use super::effect::{Runs, entries, loaded_evidence};
+use super::nodes::{Nodes, counted_on, unused};
+use super::places::{entry_subject, in_file};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
+
+const MESSAGE: &str = "linkerd-cni's entry stands in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    if counted_on(ctx) == Some(false) {
+        return Ok(Verdict::not_applicable(
+            "the control plane injects linkerd-init and does not rely on linkerd-cni",
+        ));
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for absent in absences(ctx, &nodes)? {
+        let all = absent.snapshot.all_linkerd_entries().into_iter();
+        // One that waits in the same list of files is what the runtime would load next; the first is named.
+        if let Some((file, entry)) = all.into_iter().find(|(file, _)| file.is_loadable()) {
+            findings.push(absent.graded(shadowed(ctx, &absent, file, entry)));
+        }
+    }
+    for snapshot in nodes.snapshots() {
+        findings.extend(depends(ctx, &nodes, snapshot));
+    }
+    Ok(findings.into())
+}
+
+fn shadowed(ctx: &Context<'_>, absent: &Absent<'_>, file: &ConfFile, entry: &LinkerdEntry) -> Finding {
+    let snapshot = absent.snapshot;
+    ctx.finding(entry_subject(snapshot, file, entry), MESSAGE)
+        .parameter(file.path())
+        .evidence(at(snapshot, file, entry))
+        .evidence(loaded_evidence(snapshot, absent.file))
+        .evidence(absent.expected.clone())
+        .remedy(cure(ctx, absent))
+}
+
+/// Where the runtime is not known, and only one of the two families would run the entry.
+fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot) -> Option<Finding> {
+    let Effective::Disagree { .. } = snapshot.effective(nodes.runtime(snapshot)) else { return None };
+    let found = entries(ctx, nodes, snapshot);
+    if found.iter().any(|found| found.runs == Runs::Yes) {
+        return None;
+    }
+    let open = found.into_iter().find_map(|found| match found.runs {
+        Runs::Open(why) => Some((found.file, found.entry, why)),
+        Runs::Yes | Runs::No => None,
+    });
+    let (file, entry, why) = open?;
+    let finding = ctx
+        .finding(
+            entry_subject(snapshot, file, entry),
+            "whether the runtime loads the file with linkerd-cni's entry depends on which runtime it is: one of the two families would start meshed pods on the node without traffic rules",
+        )
+        .severity(Severity::Warning)
+        .likely()
+        .parameter(file.path())
+        .evidence(at(snapshot, file, entry))
+        .evidence(Evidence::other(format!("node {}", snapshot.node), why))
+        .remedy(Remedy::verified_by(super::remedy::VERIFY).run(
+            StepKind::Note,
+            "See which runtime the node has, and look again with the cluster at hand, or with runtime/info.json in the snapshot",
+            format!("NODE={}\nkubectl get node \"$NODE\" -o wide", snapshot.node),
+        ));
+    Some(finding)
+}
+
+fn at(snapshot: &NodeSnapshot, file: &ConfFile, entry: &LinkerdEntry) -> Evidence {
+    in_file(snapshot, &file.path(), Some(entry.path_of("type")), Some(entry.place()), "\"linkerd-cni\"")
+}

@@ -1,0 +1,94 @@
+//! `cni-entry-stale`: a node's entry is not what linkerd-cni's ConfigMap says.
+
+use super::cni_interface_mode_leftover::FILE;
+use super::effect::{Found, Runs, entries};
+use super::mode;
+use super::nodes::{Nodes, is_fresh, lacks, uninstalled};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::remedy::{VERIFY, restarted};
+use super::template::{self, Difference};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::item::{Item, Kind, Scope};
+use crate::model::cni::Installed;
+use crate::model::node::NodeSnapshot;
+use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if uninstalled(ctx) {
+        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+    }
+    let Some(config) = mode::needed_config(ctx)? else {
+        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+    };
+    let Some(template) = template::of(config) else {
+        let item =
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+        let message = "cni_network_config is no entry of linkerd-cni".to_owned();
+        return Err(ctx.lacking(item, Why::Malformed { message }, "its template"));
+    };
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let set = match installed.sets.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    };
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time);
+        if let (Some(started), Some(taken)) = (started, snapshot.meta.collected_at)
+            && taken < started
+        {
+            let part = format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
+            lacks(ctx, Why::NotCaptured, part);
+            continue;
+        }
+        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let absent_mode = plugin.all(|row| row.absent_mode);
+        // What early plugins wrote for themselves is for the check of leftovers.
+        let found = entries(ctx, &nodes, snapshot).into_iter();
+        for found in found.filter(|found| !found.file.name.starts_with(FILE)) {
+            let differences = template::differences(found.entry, &template, config, set, absent_mode);
+            if !differences.is_empty() {
+                findings.push(stale(ctx, snapshot, config, &found, &differences));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+fn stale(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    config: &ConfigMap,
+    found: &Found<'_>,
+    differences: &[Difference],
+) -> Finding {
+    let meta = &config.metadata;
+    let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+    let seen = differences.iter().map(|difference| {
+        let path = Some(found.entry.path_of(&difference.field));
+        let place = difference.place.or(Some(found.entry.place()));
+        let said = format!("{}, expected {}", difference.seen, difference.expected);
+        in_file(snapshot, &found.file.path(), path, place, said)
+    });
+    let fields: Vec<&str> = differences.iter().map(|difference| difference.field.as_str()).collect();
+    let finding = ctx
+        .finding(
+            entry_subject(snapshot, found.file, found.entry),
+            "linkerd-cni's entry on the node is not what its ConfigMap says: installers read the ConfigMap when they start, so the node keeps the other values until then",
+        )
+        .parameter(found.file.path())
+        .evidences(seen)
+        .evidence(Evidence::field(object, "data.cni_network_config", format!("differs in {}", fields.join(", "))))
+        .remedy(restarted(ctx, Remedy::verified_by(VERIFY)));
+    let finding = fields.iter().fold(finding, |finding, field| finding.parameter(*field));
+    let grave = differences.iter().any(|difference| difference.grave);
+    let finding = found.graded(snapshot, finding);
+    let finding =
+        if grave && found.runs == Runs::Yes { finding } else { finding.severity(Severity::Warning) };
+    // The ConfigMap may have changed after files of another time.
+    if is_fresh(ctx, snapshot) { finding } else { finding.likely() }
+}

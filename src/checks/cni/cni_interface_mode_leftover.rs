@@ -1,0 +1,101 @@
+//! `cni-interface-mode-leftover`: a configuration that early linkerd-cni wrote for itself is still there.
+
+use super::effect::{file_runs, graded};
+use super::host::on_host;
+use super::nodes::{Nodes, not_installed};
+use super::places::in_file;
+use super::plugin::PluginOn;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::cni::Installed;
+use crate::model::node::{ConfFile, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+
+/// What plugins before v1.2.0 wrote where they found no other configuration; wrapped, it becomes a list.
+pub(super) const FILE: &str = "01-linkerd-cni.conf";
+
+const LOADED: &str = "the runtime loads a configuration that early linkerd-cni wrote for itself: no plugin in it gives new pods a network, so none can start on the node";
+const WAITING: &str = "a configuration that early linkerd-cni wrote for itself is still there: it sorts before most others, so the runtime may load it next, and it gives pods no network";
+const INERT: &str = "a configuration that early linkerd-cni wrote for itself is still there under a name that no runtime loads";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
+            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
+        }
+        let chain = nodes.loaded(ctx, snapshot);
+        for file in snapshot.conf_files.iter().filter(|file| file.name.starts_with(FILE)) {
+            if !file.is_loadable() {
+                let finding = left(ctx, &nodes, snapshot, file, INERT);
+                findings.push(finding.severity(Severity::Info).explains_nothing());
+                continue;
+            }
+            let runs = file_runs(&chain, file);
+            let message = if runs == super::effect::Runs::Yes { LOADED } else { WAITING };
+            findings.push(graded(snapshot, &runs, left(ctx, &nodes, snapshot, file, message)));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn left(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    message: &str,
+) -> Finding {
+    let subject =
+        Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+    let others = snapshot.loadable_files();
+    let others: Vec<&str> =
+        others.iter().map(|file| file.name.as_str()).filter(|name| !name.starts_with(FILE)).collect();
+    let said = match others.as_slice() {
+        [] => "there, and no other configuration with it".to_owned(),
+        others => format!("there, with {}", others.join(", ")),
+    };
+    ctx.finding(subject, message)
+        .parameter(file.path())
+        .evidence(in_file(snapshot, &file.path(), None, None, said))
+        .remedy(cure(ctx, nodes, snapshot, file, others.is_empty()))
+}
+
+fn cure(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    alone: bool,
+) -> Remedy {
+    let mut remedy = Remedy::verified_by(VERIFY);
+    if alone {
+        remedy = remedy.run(
+            StepKind::Command,
+            "See why the base network has not written its configuration: linkerd-cni only adds to one",
+            format!("kubectl get pods -A -o wide --field-selector spec.nodeName={}", snapshot.node),
+        );
+    }
+    let remedy = on_host(
+        remedy,
+        nodes.system(ctx, &snapshot.node),
+        Some(&snapshot.node),
+        "Delete the file",
+        &format!("rm {}", file.path()),
+    );
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+    match plugin.all(|row| row.writes_own_config) {
+        Some(true) => remedy.step(
+            StepKind::Upgrade,
+            "Run a newer linkerd-cni before you do: this version writes the file again",
+        ),
+        Some(false) | None => remedy,
+    }
+}

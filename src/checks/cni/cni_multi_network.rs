@@ -1,0 +1,63 @@
+//! `cni-multi-network`: containerd loads more than one CNI configuration, each as a network of its own.
+
+use super::host::on_host;
+use super::nodes::{Nodes, silent, unused};
+use super::places::in_file;
+use super::remedy::VERIFY;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = unused(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        match (nodes.runtime(snapshot), snapshot.max_conf_num()) {
+            // Only containerd has the setting.
+            (RuntimeKind::Crio | RuntimeKind::Dockershim, _) | (_, Some(1)) => {}
+            (_, Some(most)) => findings.push(several(ctx, &nodes, snapshot, most)),
+            (RuntimeKind::Containerd | RuntimeKind::Unknown, None) => {
+                silent(ctx, snapshot, "cni/dirs.json", "containerd's max_conf_num");
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: u64) -> Finding {
+    let loaded = match snapshot.effective(RuntimeKind::Containerd) {
+        Effective::File(loaded) => [loaded.file].into_iter().chain(loaded.others).collect(),
+        Effective::Broken { .. }
+        | Effective::None { .. }
+        | Effective::Disagree { .. }
+        | Effective::Unknown { .. } => Vec::new(),
+    };
+    let quoted = loaded.iter().map(|file| {
+        let calls = file.linkerd_entries().is_ok_and(|entries| !entries.is_empty());
+        let said = if calls { "is loaded, and calls linkerd-cni" } else { "is loaded" };
+        in_file(snapshot, &file.path(), None, None, said)
+    });
+    let said = if most == 0 {
+        "0, which means every file; expected 1".to_owned()
+    } else {
+        format!("{most}, expected 1")
+    };
+    let remedy = on_host(
+        Remedy::verified_by(VERIFY),
+        nodes.system(ctx, &snapshot.node),
+        Some(&snapshot.node),
+        "Unless several networks are meant, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not touched. Where the node's image sets it, change it there",
+        "grep -n max_conf_num /etc/containerd/config.toml\nsed -i 's/max_conf_num = .*/max_conf_num = 1/' /etc/containerd/config.toml && systemctl restart containerd",
+    );
+    ctx.finding(
+        Subject::node(&snapshot.node),
+        "containerd loads more than one CNI configuration of the node, each as a network of its own: linkerd-cni runs once for each file that calls it, and a pod's further interfaces are not what the mesh expects",
+    )
+    .parameter(most.to_string())
+    .evidence(Evidence::other(format!("node {}", snapshot.node), format!("max_conf_num: {said}")))
+    .evidences(quoted)
+    .remedy(remedy)
+}

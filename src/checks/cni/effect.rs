@@ -1,0 +1,159 @@
+//! What of a node's files its runtime runs: for each entry of linkerd-cni whether it counts, and for each file who writes it.
+//! Where the runtime is not known, the answers of both families are kept.
+
+use super::nodes::{Nodes, lacks};
+use super::places::in_file;
+use crate::checks::Context;
+use crate::finding::{Evidence, Finding, Severity};
+use crate::item::Kind;
+use crate::knowledge::Network;
+use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
+use crate::model::objects::Workload;
+use crate::source::Why;
+
+/// Whether something that stands in a file is run for new pods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Runs {
+    Yes,
+    No,
+    /// It cannot be told; says what it depends on.
+    Open(String),
+}
+
+/// An entry in a file that runtimes consider.
+pub(super) struct Found<'a> {
+    pub(super) file: &'a ConfFile,
+    pub(super) entry: &'a LinkerdEntry,
+    pub(super) runs: Runs,
+}
+
+impl Found<'_> {
+    /// The card's severity where the entry runs; elsewhere a warning, with what it depends on where that is open.
+    pub(super) fn graded(&self, snapshot: &NodeSnapshot, finding: Finding) -> Finding {
+        graded(snapshot, &self.runs, finding)
+    }
+}
+
+/// As [`Found::graded`], for what is no entry.
+pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> Finding {
+    match runs {
+        Runs::Yes => finding,
+        Runs::No => finding.severity(Severity::Warning).explains_nothing(),
+        Runs::Open(why) => finding
+            .severity(Severity::Warning)
+            .evidence(Evidence::other(format!("node {}", snapshot.node), why.clone())),
+    }
+}
+
+/// Every entry of linkerd-cni in the files that runtimes consider. What keeps entries or their effect from being known is
+/// noted as a gap.
+pub(super) fn entries<'a>(
+    ctx: &Context<'a>,
+    nodes: &Nodes<'a>,
+    snapshot: &'a NodeSnapshot,
+) -> Vec<Found<'a>> {
+    let chain = nodes.loaded(ctx, snapshot);
+    let all = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
+    all.map(|(file, entry)| Found { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
+}
+
+fn runs(snapshot: &NodeSnapshot, chain: &Chain<'_>, file: &ConfFile, entry: &LinkerdEntry) -> Runs {
+    let among = |chain: &Chain<'_>| {
+        chain.entries.iter().any(|running| {
+            std::ptr::eq(running.entry, entry) || running.file.path() == file.path() && running.entry == entry
+        })
+    };
+    if among(chain) {
+        return Runs::Yes;
+    }
+    match &chain.effective {
+        Effective::Disagree { containerd, crio } => {
+            let by = |kind| among(&snapshot.chain(kind));
+            match (by(RuntimeKind::Containerd), by(RuntimeKind::Crio)) {
+                (true, true) => Runs::Yes,
+                (false, false) => Runs::No,
+                (true, false) | (false, true) => Runs::Open(both(containerd, crio)),
+            }
+        }
+        Effective::Unknown { reason } => Runs::Open(reason.clone()),
+        Effective::File(_) => match chain.gaps.first() {
+            Some(gap) => Runs::Open(gap.why.clone()),
+            None => Runs::No,
+        },
+        Effective::Broken { .. } | Effective::None { .. } => Runs::No,
+    }
+}
+
+/// Whether a file is loaded: by itself, as one of several, or as the network that multus names.
+pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
+    let path = file.path();
+    let loads = |effective: &Effective<'_>| match effective {
+        Effective::File(loaded) => {
+            loaded.file.path() == path || loaded.others.iter().any(|other| other.path() == path)
+        }
+        Effective::Broken { .. }
+        | Effective::None { .. }
+        | Effective::Disagree { .. }
+        | Effective::Unknown { .. } => false,
+    };
+    let in_chain = chain.entries.iter().any(|running| running.file.path() == path);
+    match &chain.effective {
+        effective if in_chain || loads(effective) => Runs::Yes,
+        Effective::Disagree { containerd, crio } if loads(containerd) || loads(crio) => {
+            Runs::Open(both(containerd, crio))
+        }
+        Effective::Unknown { reason } => Runs::Open(reason.clone()),
+        Effective::File(_)
+        | Effective::Broken { .. }
+        | Effective::None { .. }
+        | Effective::Disagree { .. } => Runs::No,
+    }
+}
+
+/// What each family of runtimes would do, in a clause.
+pub(super) fn both(containerd: &Effective<'_>, crio: &Effective<'_>) -> String {
+    format!("which runtime it has is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
+}
+
+fn said(effective: &Effective<'_>) -> String {
+    match effective {
+        Effective::File(loaded) => format!("loads {}", loaded.file.path()),
+        Effective::Broken { file, .. } => format!("fails on {}", file.path()),
+        Effective::None { why } => format!("loads nothing ({why})"),
+        Effective::Disagree { .. } => "depends".to_owned(),
+        Effective::Unknown { reason } => format!("cannot be told ({reason})"),
+    }
+}
+
+/// The types of a file's plugins, in order.
+pub(super) fn plugin_types(file: &ConfFile) -> Vec<&str> {
+    file.plugins().iter().filter_map(|plugin| plugin.plugin_type.as_deref()).collect()
+}
+
+/// The loaded file, quoted with its plugins.
+pub(super) fn loaded_evidence(snapshot: &NodeSnapshot, file: &ConfFile) -> Evidence {
+    let said = format!("is what the runtime loads: {}", plugin_types(file).join(", "));
+    in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, said)
+}
+
+/// Who writes a file: by its name, else by its plugins.
+pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Network> {
+    ctx.knowledge.platforms().network(&file.name, &plugin_types(file))
+}
+
+/// The command that makes a base network write its file on `$NODE` again. Reads `daemonsets.apps`.
+pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> String {
+    let sets = ctx.hints::<Workload>(Kind::DaemonSet);
+    let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
+    let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
+    let (namespace, name) =
+        found.map_or(("kube-system", first), |set| (&set.metadata.namespace, &set.metadata.name));
+    format!(
+        "NODE={node}\nkubectl -n {namespace} get pods --field-selector spec.nodeName=\"$NODE\" -o name | grep '^pod/{name}-' | xargs kubectl -n {namespace} delete"
+    )
+}
+
+/// Notes that a node's directory could not be judged.
+pub(super) fn open_directory(ctx: &Context<'_>, snapshot: &NodeSnapshot, reason: &str) {
+    lacks(ctx, Why::NotCaptured, format!("node {}: {}: {reason}", snapshot.node, snapshot.conf_dir()));
+}
