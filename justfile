@@ -22,6 +22,10 @@ lint:
 advisories:
     cargo deny check advisories
 
+# What a check costs beside a bare read of the same lists; writes the table into the README.
+bench:
+    UPDATE=1 cargo bench --bench live
+
 # The small, fast binary for a release.
 dist:
     cargo build --profile dist

@@ -1,0 +1,57 @@
+//! `cargo bench --bench live`: what `meshdoctor check` costs beside a bare read of the same lists.
+//!
+//! A server on 127.0.0.1 plays the API of a cluster with 1,000, 10,000 and 50,000 injected pods. The real binary checks it,
+//! saves it and checks what it saved; a reader that throws everything away reads the same lists, page by page. All of
+//! them run in turn, several times, each as a process of its own. Ratios are what counts: seconds belong to one machine.
+//!
+//! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes, and
+//! `cargo bench --bench live -- serve 1000` only serves a cluster for ten minutes, to look closer at one run.
+
+mod bare;
+mod fields;
+mod measure;
+mod rounds;
+mod server;
+mod start;
+mod table;
+mod templates;
+mod world;
+
+use std::path::Path;
+
+use anyhow::Context;
+
+/// Pods in the clusters that are measured.
+const SIZES: [usize; 3] = [1_000, 10_000, 50_000];
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, rest @ ..] = &words[..]
+        && word == bare::WORD
+    {
+        return bare::main(rest);
+    }
+    if let [word, pods, ..] = &words[..]
+        && word == "serve"
+    {
+        let server = server::Server::start(world::World::with(pods.parse()?)?)?;
+        println!("{}", rounds::kubeconfig_for(server.address()));
+        std::thread::sleep(std::time::Duration::from_secs(600));
+        return Ok(());
+    }
+    let sizes = match std::env::var("MESHDOCTOR_BENCH_PODS") {
+        Ok(list) => list.split(',').map(|size| size.trim().parse()).collect::<Result<Vec<_>, _>>()?,
+        Err(_) => SIZES.to_vec(),
+    };
+    let mut measured = Vec::new();
+    for pods in sizes {
+        eprintln!("{pods} pods ...");
+        measured.push(rounds::measure(pods).with_context(|| format!("{pods} pods"))?);
+    }
+    let text = table::text(&measured, &start::measure()?);
+    println!("{text}");
+    if std::env::var_os("UPDATE").is_some() {
+        table::put_into(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), &text)?;
+    }
+    Ok(())
+}
