@@ -150,11 +150,14 @@ impl<'a> Written<'a> {
 /// native sidecars and to no other.
 pub(super) fn is_native_sidecar_key(key: &str, knowledge: &Knowledge) -> bool {
     let (native, annotations) = (knowledge.native_sidecar(), knowledge.annotations());
-    let meant = || annotations.nearest(key, |_| true);
-    native.is_native_sidecar_family(key)
-        || (may_be_linkerds(key)
-            && annotations.get(key).is_none()
-            && meant().is_some_and(|near| native.is_native_sidecar_family(&near.key)))
+    knowledge.means_native_sidecar(key, || {
+        native.is_native_sidecar_family(key)
+            || (may_be_linkerds(key)
+                && annotations.get(key).is_none()
+                && annotations
+                    .nearest(key, |_| true)
+                    .is_some_and(|near| native.is_native_sidecar_family(&near.key)))
+    })
 }
 
 /// What the injector takes for a boolean; anything else counts as absent.

@@ -19,8 +19,9 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
@@ -49,6 +50,9 @@ pub struct Knowledge {
     signatures: Part<Signatures>,
     platforms: Part<Platforms>,
     node: Part<NodePlaces>,
+    /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
+    /// and many objects, and comparing one with every known key takes long.
+    sidecar_keys: Mutex<HashMap<String, bool>>,
 }
 
 impl Knowledge {
@@ -84,7 +88,19 @@ impl Knowledge {
             signatures: Part::load(dir)?,
             platforms: Part::load(dir)?,
             node: Part::load(dir)?,
+            sidecar_keys: Mutex::default(),
         })
+    }
+
+    /// Whether a key is meant for the switch for native sidecars: as `judge` says when a key is asked about first.
+    pub(crate) fn means_native_sidecar(&self, key: &str, judge: impl FnOnce() -> bool) -> bool {
+        let known = || self.sidecar_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = known().get(key) {
+            return *answer;
+        }
+        let answer = judge();
+        known().insert(key.to_owned(), answer);
+        answer
     }
 
     /// The day on which the releases table was last checked against the world. A cluster newer than that may know keys

@@ -2,8 +2,8 @@
 //! category never say two things about one key. Keys of the switch for native sidecars are left to their own checks, and
 //! whether the debug image is heeded to its own.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::Context;
 use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
@@ -110,6 +110,8 @@ impl<'a> Survey<'a> {
             values: values.as_ref(),
             written: &written,
             depends: Cell::new(false),
+            near: RefCell::default(),
+            meant: RefCell::default(),
         };
         let found = written.objects.iter().flat_map(|object| look.at(object)).collect();
         let depends_on_values = look.depends.get();
@@ -124,6 +126,10 @@ struct Look<'l, 'a> {
     written: &'l Written<'a>,
     /// Set where something depends on values that are not there.
     depends: Cell<bool>,
+    /// Domains that were compared with Linkerd's, and how that came out: many objects, few domains.
+    near: RefCell<BTreeMap<&'a str, bool>>,
+    /// Unknown keys by the place they stand in, and what was probably meant.
+    meant: RefCell<BTreeMap<(&'a str, Scope), Option<Suggestion<'a>>>>,
 }
 
 /// A key where it is written.
@@ -214,9 +220,11 @@ impl<'a> Look<'_, 'a> {
                         && (scope != Scope::Namespace || self.is_copied(row, version))
                 })
         };
-        let suggestion = annotations
-            .suggest(at.key, |row| readable(row) && row.is_read_on(scope))
-            .or_else(|| annotations.suggest(at.key, readable));
+        let suggestion = *self.meant.borrow_mut().entry((at.key, scope)).or_insert_with(|| {
+            annotations
+                .suggest(at.key, |row| readable(row) && row.is_read_on(scope))
+                .or_else(|| annotations.suggest(at.key, readable))
+        });
         if suggestion.is_none() && !annotations.is_linkerds(at.key) {
             return None;
         }
@@ -300,8 +308,12 @@ impl<'a> Look<'_, 'a> {
     }
 
     /// Whether a key's domain is one of Linkerd's but for a slip or the top-level domain.
-    fn is_near_domain(&self, key: &str) -> bool {
+    fn is_near_domain(&self, key: &'a str) -> bool {
         let Some((domain, _)) = key.split_once('/') else { return false };
+        *self.near.borrow_mut().entry(domain).or_insert_with(|| self.resembles_domain(domain))
+    }
+
+    fn resembles_domain(&self, domain: &str) -> bool {
         let stem = |domain: &str| domain.rsplit_once('.').map_or(domain, |(stem, _)| stem).to_owned();
         let domain = domain.to_ascii_lowercase();
         let keys = self.knowledge.annotations().keys();
