@@ -326,19 +326,25 @@ impl<R: Read> Scanner<R> {
                 return if began && depth == 0 && !quoted { Ok(()) } else { Err(Wrong::Ends(within)) };
             }
             let mut done = None;
-            for (at, byte) in chunk.iter().enumerate() {
+            let mut next = 0;
+            while let Some(byte) = chunk.get(next) {
+                let at = next;
+                next += 1;
                 if quoted {
-                    match byte {
-                        _ if escaped => escaped = false,
-                        b'\\' => escaped = true,
-                        b'"' => {
-                            quoted = false;
-                            if depth == 0 {
-                                done = Some(at + 1);
-                                break;
-                            }
+                    if std::mem::take(&mut escaped) {
+                        continue;
+                    }
+                    // Most of a document is the insides of strings.
+                    let Some(passed) = memchr::memchr2(b'"', b'\\', &chunk[at..]) else { break };
+                    next = at + passed + 1;
+                    if chunk[at + passed] == b'\\' {
+                        escaped = true;
+                    } else {
+                        quoted = false;
+                        if depth == 0 {
+                            done = Some(next);
+                            break;
                         }
-                        _ => {}
                     }
                     continue;
                 }
