@@ -283,13 +283,24 @@ impl Border<'_> {
         Ok(value)
     }
 
-    fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
-        // Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
-        // ConfigMaps, whose data is whatever somebody put there.
-        let through_border = self.saver.is_some()
+    /// Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
+    /// ConfigMaps, whose data is whatever somebody put there.
+    fn is_redacted_whole(&self) -> bool {
+        self.saver.is_some()
             || self.request.item == Item::Logs
-            || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap));
-        let redacted = if through_border { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
+            || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap))
+    }
+
+    fn count(&mut self) {
+        self.arrived += 1;
+        if self.arrived.is_multiple_of(500) {
+            self.observer.arrived(self.request, self.arrived);
+        }
+    }
+
+    fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
+        let redacted =
+            if self.is_redacted_whole() { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
         match &mut self.store {
             Some(store) => store.push(redacted.as_deref().unwrap_or(json)),
             None => Ok(()),
@@ -299,7 +310,7 @@ impl Border<'_> {
 
 impl Intake for Border<'_> {
     fn object(&mut self, json: &[u8]) {
-        self.arrived += 1;
+        self.count();
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
             Item::List(_) | Item::Named { .. } | Item::NodeFiles | Item::Logs => self.store(json),
@@ -307,9 +318,15 @@ impl Intake for Border<'_> {
         if let Err(error) = outcome {
             self.malformed(json, &error);
         }
-        if self.arrived.is_multiple_of(500) {
-            self.observer.arrived(self.request, self.arrived);
+    }
+
+    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+        if self.is_redacted_whole() {
+            return None;
         }
+        let length = self.store.as_mut()?.push_first(text)?;
+        self.count();
+        Some(length)
     }
 
     fn node(&mut self, files: NodeFiles) {

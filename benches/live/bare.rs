@@ -25,11 +25,10 @@ pub(crate) fn main(words: &[String]) -> anyhow::Result<()> {
         tokio::spawn(connection);
         for path in paths {
             let mut token = String::new();
-            loop {
-                match page(&mut sender, path, &token, coding == "gzip").await.context(path.clone())? {
-                    Some(next) => token = format!("&continue={next}"),
-                    None => break,
-                }
+            while let Some(next) =
+                page(&mut sender, path, &token, coding == "gzip").await.context(path.clone())?
+            {
+                token = format!("&continue={next}");
             }
         }
         Ok(())

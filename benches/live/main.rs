@@ -7,6 +7,8 @@
 //! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes, and
 //! `cargo bench --bench live -- serve 1000` only serves a cluster for ten minutes, to look closer at one run.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
+
 mod bare;
 mod fields;
 mod measure;

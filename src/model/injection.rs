@@ -166,7 +166,7 @@ fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<String> 
 
 /// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.
 fn with_name(namespace: &Namespace) -> BTreeMap<String, String> {
-    let mut labels = namespace.metadata.labels.clone();
+    let mut labels = BTreeMap::clone(&namespace.metadata.labels);
     labels.entry("kubernetes.io/metadata.name".to_owned()).or_insert_with(|| namespace.metadata.name.clone());
     labels
 }
@@ -337,7 +337,7 @@ mod tests {
         .expect("a ConfigMap");
         let old = Admission::new(&namespaces, None, Values::of(&config).as_ref());
         assert_eq!(old.decide("shop", &meta, &spec), Decision::Skip(Skip::NoToken));
-        spec.containers[0].name = "istio-proxy".to_owned();
+        spec.containers.edit()[0].name = "istio-proxy".to_owned();
         assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::Sidecar("istio-proxy")));
         spec.host_network = true;
         assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::HostNetwork));

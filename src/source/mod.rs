@@ -164,6 +164,12 @@ pub struct Origin {
 pub trait Intake: Send {
     /// One object, as JSON text. A broken one is remembered as such; the rest goes on.
     fn object(&mut self, json: &[u8]);
+    /// The object that begins `text`, which may go on behind it or break off within it: its length, once it is taken in.
+    /// `None`: it was not, and is to be handed to [`Intake::object`] when its end is known. Who decodes while reading saves
+    /// the search for that end.
+    fn begun(&mut self, _text: &[u8]) -> Option<usize> {
+        None
+    }
     /// What was gathered on one node, not yet redacted.
     fn node(&mut self, files: NodeFiles);
     /// Everything since the start of this request is void: the source begins again (HTTP 410).

@@ -51,7 +51,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp) -> Option<Vec<(&str, &Terminated)>> {
         pod.spec.containers.iter().filter(|c| c.name != PROXY_CONTAINER && c.name != DEBUG_CONTAINER);
     let ended: Vec<(&str, &Terminated)> = application
         .map(|container| {
-            let terminated = status(&container.name)?.state.terminated.as_ref()?;
+            let terminated = status(&container.name)?.state.terminated.as_deref()?;
             // Otherwise the kubelet starts it again.
             (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
         })

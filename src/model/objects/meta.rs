@@ -1,9 +1,12 @@
 //! What every object has: name, labels, the annotations that matter, owners, times.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
+
+use super::shared::Shared;
 
 /// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -23,6 +26,11 @@ pub(crate) fn redacted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Str
     })
 }
 
+/// A text that may turn out not to be kept, so it is not copied before that is known.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
 /// Object metadata, without what no check reads (`managedFields`, the last-applied configuration).
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -37,10 +45,10 @@ pub struct Meta {
     pub uid: String,
     /// Labels.
     #[serde(deserialize_with = "nullable")]
-    pub labels: BTreeMap<String, String>,
+    pub labels: Shared<BTreeMap<String, String>>,
     /// Annotations whose key may be meant for Linkerd; see [`may_be_linkerds`].
     #[serde(deserialize_with = "linkerd_annotations")]
-    pub annotations: BTreeMap<String, String>,
+    pub annotations: Shared<BTreeMap<String, String>>,
     /// When it was created.
     pub creation_timestamp: Option<Timestamp>,
     /// Set while it is being deleted.
@@ -67,6 +75,13 @@ pub struct OwnerReference {
 }
 
 impl Meta {
+    /// See [`super::Object::share`].
+    pub(super) fn share(&mut self, before: &Meta) {
+        self.labels.share(&before.labels);
+        self.annotations.share(&before.annotations);
+        self.owner_references.shrink_to_fit();
+    }
+
     /// The managing owner, or else the only one.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references
@@ -98,7 +113,7 @@ pub fn may_be_linkerds(key: &str) -> bool {
 
 fn linkerd_annotations<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<BTreeMap<String, String>, D::Error> {
+) -> Result<Shared<BTreeMap<String, String>>, D::Error> {
     struct Kept;
     impl<'de> serde::de::Visitor<'de> for Kept {
         type Value = BTreeMap<String, String>;
@@ -132,5 +147,5 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
             Ok(kept)
         }
     }
-    deserializer.deserialize_option(Kept)
+    deserializer.deserialize_option(Kept).map(Shared::from)
 }

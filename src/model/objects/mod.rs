@@ -8,6 +8,7 @@ pub mod meta;
 pub mod other;
 pub mod pod;
 pub mod rbac;
+pub mod shared;
 pub mod workload;
 
 use serde::de::DeserializeOwned;
@@ -20,6 +21,7 @@ pub use cluster_scope::{
 pub use meta::{Meta, OwnerReference};
 pub use other::{ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service};
 pub use pod::{Container, ContainerStatus, Pod, PodSpec};
+pub use shared::Shared;
 pub use workload::{CronJob, Job, PodTemplate, Workload};
 
 /// A slim object type.
@@ -29,15 +31,19 @@ pub trait Object: DeserializeOwned + Send + Sync + 'static {
 
     /// Drops what may not stay, right after decoding.
     fn trim(&mut self) {}
+
+    /// Takes over what it has in common with the object that came before it: lists are sorted, so replicas are neighbours.
+    fn share(&mut self, _before: &Self) {}
 }
 
 macro_rules! objects {
-    ($( $type:ty $(, trim: $trim:expr)? ; )*) => { $(
+    ($( $type:ty $(, trim: $trim:expr)? $(, share: $share:expr)? ; )*) => { $(
         impl Object for $type {
             fn key(&self) -> (&str, &str) {
                 (&self.metadata.namespace, &self.metadata.name)
             }
             $( fn trim(&mut self) { let trim: fn(&mut $type) = $trim; trim(self) } )?
+            $( fn share(&mut self, before: &Self) { let share: fn(&mut $type, &$type) = $share; share(self, before) } )?
         }
     )* };
 }
@@ -45,8 +51,8 @@ macro_rules! objects {
 objects! {
     Namespace;
     Node;
-    Pod, trim: |pod| pod.spec.trim();
-    Workload, trim: |workload| workload.spec.template.spec.trim();
+    Pod, trim: Pod::trim, share: Pod::share;
+    Workload, trim: |workload| workload.spec.template.spec.trim(), share: Workload::share;
     Job, trim: |job| job.spec.template.spec.trim();
     CronJob, trim: |cron| cron.spec.job_template.spec.template.spec.trim();
     ControllerRevision, trim: |revision| revision.data.spec.template.spec.trim();
@@ -70,6 +76,8 @@ impl Object for CustomResourceDefinition {
 pub(crate) trait Store: Send + Sync {
     /// Decodes one object; the error names what could not be read.
     fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error>;
+    /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
+    fn push_first(&mut self, text: &[u8]) -> Option<usize>;
     /// Forgets everything (the source begins again).
     fn clear(&mut self);
     /// Sorts by namespace and name, so that order never depends on the source.
@@ -82,10 +90,14 @@ pub(crate) trait Store: Send + Sync {
 
 impl<T: Object> Store for Vec<T> {
     fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
-        let mut object: T = serde_json::from_slice(json)?;
-        object.trim();
-        Vec::push(self, object);
+        keep(self, serde_json::from_slice(json)?);
         Ok(())
+    }
+
+    fn push_first(&mut self, text: &[u8]) -> Option<usize> {
+        let (object, length) = first(text)?;
+        keep(self, object);
+        Some(length)
     }
 
     fn clear(&mut self) {
@@ -106,6 +118,20 @@ impl<T: Object> Store for Vec<T> {
     }
 }
 
+fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) {
+    object.trim();
+    if let Some(before) = objects.last() {
+        object.share(before);
+    }
+    objects.push(object);
+}
+
+fn first<T: DeserializeOwned>(text: &[u8]) -> Option<(T, usize)> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, values.byte_offset()))
+}
+
 /// Kinds that nothing reads yet are counted and dropped.
 #[derive(Default)]
 struct Unread(usize);
@@ -114,6 +140,12 @@ impl Store for Unread {
     fn push(&mut self, _: &[u8]) -> Result<(), serde_json::Error> {
         self.0 += 1;
         Ok(())
+    }
+
+    fn push_first(&mut self, text: &[u8]) -> Option<usize> {
+        let (_, length) = first::<serde::de::IgnoredAny>(text)?;
+        self.0 += 1;
+        Some(length)
     }
 
     fn clear(&mut self) {

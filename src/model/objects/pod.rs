@@ -1,9 +1,13 @@
 //! Pods and their containers, as far as the mesh shows in them.
 
-use jiff::Timestamp;
-use serde::Deserialize;
+use std::borrow::Cow;
 
-use super::meta::{Meta, nullable, redacted};
+use jiff::Timestamp;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::meta::{Meta, Text, nullable, redacted};
+use super::shared::Shared;
 
 /// The names that Linkerd gives its own containers.
 pub const PROXY_CONTAINER: &str = "linkerd-proxy";
@@ -44,10 +48,10 @@ pub struct PodSpec {
     pub automount_service_account_token: Option<bool>,
     /// Application containers, and an ordinary linkerd-proxy.
     #[serde(deserialize_with = "nullable")]
-    pub containers: Vec<Container>,
+    pub containers: Shared<Vec<Container>>,
     /// Init containers; native sidecars are here with `restartPolicy: Always`.
     #[serde(deserialize_with = "nullable")]
-    pub init_containers: Vec<Container>,
+    pub init_containers: Shared<Vec<Container>>,
     /// Names of the volumes, in order.
     #[serde(deserialize_with = "nullable")]
     pub volumes: Vec<Volume>,
@@ -82,8 +86,8 @@ pub struct Container {
     /// Arguments; kept for Linkerd's own containers only.
     #[serde(deserialize_with = "nullable")]
     pub args: Vec<String>,
-    /// Environment; kept for Linkerd's own containers only.
-    #[serde(deserialize_with = "nullable")]
+    /// Environment; kept for Linkerd's own containers only, and of that what checks read.
+    #[serde(deserialize_with = "kept_env")]
     pub env: Vec<EnvVar>,
     /// `Always` on an init container makes it a native sidecar.
     pub restart_policy: Option<String>,
@@ -169,11 +173,11 @@ pub struct ContainerStatus {
 #[serde(default)]
 pub struct ContainerState {
     /// Not started, and why.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<Box<Waiting>>,
     /// Running since.
     pub running: Option<Running>,
     /// Ended.
-    pub terminated: Option<Terminated>,
+    pub terminated: Option<Box<Terminated>>,
 }
 
 /// Why a container is not started.
@@ -225,7 +229,6 @@ impl Container {
             self.env = Vec::new();
             return;
         }
-        self.env.retain(|var| KEPT_ENV.contains(&var.name.as_str()));
         for text in self
             .args
             .iter_mut()
@@ -249,15 +252,70 @@ const KEPT_ENV: &[&str] = &[
     "DEST_CNI_BIN_DIR",
 ];
 
+/// Reads of an environment only what is kept of it.
+fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Variable<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        #[serde(borrow)]
+        value: Option<Text<'a>>,
+    }
+    struct Kept;
+    impl<'de> Visitor<'de> for Kept {
+        type Value = Vec<EnvVar>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of environment variables")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            deserializer.deserialize_seq(self)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut kept = Vec::new();
+            while let Some(variable) = items.next_element::<Variable<'de>>()? {
+                if KEPT_ENV.contains(&&*variable.name) {
+                    let value = variable.value.map(|Text(value)| value.into_owned());
+                    kept.push(EnvVar { name: variable.name.into_owned(), value });
+                }
+            }
+            Ok(kept)
+        }
+    }
+    deserializer.deserialize_option(Kept)
+}
+
 impl PodSpec {
     /// See [`Container::trim`].
     pub(super) fn trim(&mut self) {
-        self.containers.iter_mut().chain(&mut self.init_containers).for_each(Container::trim);
+        for list in [&mut self.containers, &mut self.init_containers] {
+            let list = list.edit();
+            list.iter_mut().for_each(Container::trim);
+            list.shrink_to_fit();
+        }
+        self.volumes.shrink_to_fit();
+    }
+
+    /// See [`super::Object::share`].
+    pub(super) fn share(&mut self, before: &PodSpec) {
+        self.containers.share(&before.containers);
+        self.init_containers.share(&before.init_containers);
     }
 
     /// Every container, init containers first.
     pub fn all_containers(&self) -> impl Iterator<Item = &Container> {
-        self.init_containers.iter().chain(&self.containers)
+        self.init_containers.iter().chain(&*self.containers)
     }
 
     /// The container of that name, wherever it is.
@@ -279,6 +337,20 @@ impl PodSpec {
 }
 
 impl Pod {
+    /// See [`Container::trim`].
+    pub(super) fn trim(&mut self) {
+        self.spec.trim();
+        self.status.conditions.shrink_to_fit();
+        self.status.container_statuses.shrink_to_fit();
+        self.status.init_container_statuses.shrink_to_fit();
+    }
+
+    /// See [`super::Object::share`].
+    pub(super) fn share(&mut self, before: &Pod) {
+        self.metadata.share(&before.metadata);
+        self.spec.share(&before.spec);
+    }
+
     /// The status of a container, init or not.
     pub fn container_status(&self, name: &str) -> Option<&ContainerStatus> {
         self.status

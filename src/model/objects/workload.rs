@@ -32,6 +32,21 @@ pub struct Workload {
     pub status: WorkloadStatus,
 }
 
+impl Workload {
+    /// See [`super::Object::share`].
+    pub(super) fn share(&mut self, before: &Workload) {
+        self.metadata.share(&before.metadata);
+        self.spec.template.share(&before.spec.template);
+    }
+}
+
+impl PodTemplate {
+    fn share(&mut self, before: &PodTemplate) {
+        self.metadata.share(&before.metadata);
+        self.spec.share(&before.spec);
+    }
+}
+
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]

@@ -29,6 +29,11 @@ pub(super) enum Broken {
 }
 
 impl Broken {
+    /// The answer has no end, or none that is worth waiting for.
+    pub(super) fn too_large(limit: usize) -> Broken {
+        Broken::Other { message: format!("the answer is larger than {} MB", limit / (1024 * 1024)) }
+    }
+
     /// Whether trying again may help.
     pub(super) fn may_pass(&self, settled: bool) -> bool {
         match self {

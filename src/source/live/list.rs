@@ -1,33 +1,22 @@
-//! Lists: page after page, the next one requested while this one is cut up and decoded. At most two pages of a list are
-//! held as they came over the wire (compressed, as a rule), and a few blocks of items.
+//! Lists: page after page, taken in while they come. The next page is asked for as soon as this one says that there is one,
+//! so that the server works on it meanwhile; what it sends waits in the connection until this one is done.
 
 use std::sync::Arc;
 
 use http::StatusCode;
-use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
-use super::quote::quote;
-use super::split::{Block, Head, NotAList, Part, Splitter};
+use super::flow::{Ended, Flow};
+use super::split::{Head, Splitter, Taker};
 use super::traffic::Meter;
 use super::why::{self, why};
-use super::wire::{Answer, Trouble, Wire};
+use super::wire::{self, Ahead, Trouble, Wire};
 use crate::source::{Fetched, Intake, Why};
 
 /// Items in a page: what client-go asks for as well.
 const PAGE: u32 = 500;
 /// How often a list is begun again after its continue token has expired, before it is asked for in one piece.
 const RESTARTS: u32 = 2;
-/// Blocks that may wait to be decoded.
-const WAITING: usize = 4;
-
-/// What the task that gets pages tells the one that takes items in.
-enum Event {
-    Items(Block),
-    /// The list ends here, because of this.
-    Failed(Trouble),
-    /// A page came, and is no list.
-    Malformed(String),
-}
 
 /// Fetches the list at `path`.
 pub(super) async fn list(
@@ -40,137 +29,172 @@ pub(super) async fn list(
     loop {
         begun += 1;
         let limit = (begun <= 1 + RESTARTS).then_some(PAGE);
-        let (sender, mut events) = mpsc::channel(WAITING);
-        let pages = Pages {
-            wire: Arc::clone(wire),
-            meter: Arc::clone(meter),
-            path: path.to_owned(),
-            limit,
-            events: sender,
-        };
-        let _ended_with_this_call = AbortOnDrop(tokio::spawn(pages.all()).abort_handle());
-        let mut arrived = 0_usize;
-        let mut end = None;
-        while let Some(event) = events.recv().await {
-            match event {
-                Event::Items(block) => {
-                    for item in block.items() {
-                        arrived += 1;
-                        intake.object(item);
-                    }
-                }
-                Event::Failed(trouble) => end = Some(Err(trouble)),
-                Event::Malformed(message) => end = Some(Ok(Why::Malformed { message })),
-            }
-        }
-        let reason = match end {
-            None => return Fetched::Complete,
-            Some(Ok(malformed)) => malformed,
-            Some(Err(Trouble::Refused(refusal))) if refusal.status == StatusCode::GONE && limit.is_some() => {
+        let pages = Pages { wire, meter, path, limit };
+        let mut arrived = 0;
+        let reason = match pages.all(intake, &mut arrived).await {
+            Ok(()) => return Fetched::Complete,
+            Err(Ended::Malformed(message)) => Why::Malformed { message },
+            Err(Ended::Trouble(Trouble::Refused(refusal)))
+                if refusal.status == StatusCode::GONE && limit.is_some() =>
+            {
                 intake.restart();
                 continue;
             }
-            Some(Err(Trouble::Refused(refusal))) if refusal.status == StatusCode::NOT_FOUND => Why::NotServed,
-            Some(Err(trouble)) => why(&trouble),
+            Err(Ended::Trouble(Trouble::Refused(refusal))) if refusal.status == StatusCode::NOT_FOUND => {
+                Why::NotServed
+            }
+            Err(Ended::Trouble(trouble)) => why(&trouble),
         };
         return why::ended(reason, arrived);
     }
 }
 
-/// Ends a task when nobody waits for it any more.
-struct AbortOnDrop(tokio::task::AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// The task that gets pages.
-struct Pages {
-    wire: Arc<Wire>,
-    meter: Arc<Meter>,
-    path: String,
+/// The pages of one list.
+struct Pages<'a> {
+    wire: &'a Arc<Wire>,
+    meter: &'a Arc<Meter>,
+    path: &'a str,
     limit: Option<u32>,
-    events: mpsc::Sender<Event>,
 }
 
-impl Pages {
-    async fn all(self) {
-        let mut page = self.page(None).await;
+impl Pages<'_> {
+    /// Takes in every page; `arrived` counts the items.
+    async fn all(&self, intake: &mut dyn Intake, arrived: &mut usize) -> Result<(), Ended> {
+        let mut token = None;
+        let mut opened = self.open(None, Ahead::Yes);
         loop {
-            let answer = match page {
-                Ok(answer) => answer,
-                Err(trouble) => {
-                    // Nobody listens when the list was given up.
-                    let _ = self.events.send(Event::Failed(trouble)).await;
-                    return;
+            let mut page = Page { intake: &mut *intake, head: None, known: 0, taken: 0 };
+            let mut next = None;
+            let mut tried = 0;
+            loop {
+                tried += 1;
+                let flow = match opened.answer().await {
+                    Ok(flow) => flow,
+                    Err(trouble) => {
+                        *arrived += page.known;
+                        return Err(Ended::Trouble(trouble));
+                    }
+                };
+                match self.read(flow, &mut page, &mut next).await {
+                    Err(Ended::Trouble(Trouble::Broken(broken)))
+                        if tried < wire::TRIES && broken.may_pass(true) => {}
+                    other => {
+                        *arrived += page.known.max(page.taken);
+                        other?;
+                        break;
+                    }
                 }
-            };
-            let (tell_head, head) = oneshot::channel();
-            let (events, meter) = (self.events.clone(), Arc::clone(&self.meter));
-            // Decompressing and cutting up keep a core busy for longer than a task that others wait for should.
-            let cut = tokio::task::spawn_blocking(move || cut(answer, &meter, tell_head, &events));
-            let next = async {
-                match head.await {
-                    Ok(Head { next: Some(token) }) => Some(self.page(Some(&token)).await),
-                    Ok(Head { next: None }) | Err(_) => None,
+                if token.is_some() {
+                    // A token stands for one moment: the same items come again, in the same order.
+                    page.known = page.known.max(page.taken);
+                } else {
+                    page.intake.restart();
+                    next = None;
                 }
-            };
-            let (whole, next) = tokio::join!(cut, next);
-            match (whole, next) {
-                (Ok(true), Some(next)) => page = next,
-                // The last page, or one after which no more is wanted.
-                _ => return,
+                page.taken = 0;
+                self.meter.retried();
+                tokio::time::sleep(wire::pause(tried)).await;
+                opened = self.open(token.as_deref(), Ahead::No);
+            }
+            match (page.head.take().and_then(|head| head.next), next) {
+                (Some(following), Some(next)) => (token, opened) = (Some(following), next),
+                _ => return Ok(()),
             }
         }
     }
 
-    async fn page(&self, token: Option<&str>) -> Result<Answer, Trouble> {
+    /// Takes in one page; `next` becomes the one after it.
+    async fn read(
+        &self,
+        mut flow: Flow,
+        page: &mut Page<'_>,
+        next: &mut Option<Opened>,
+    ) -> Result<(), Ended> {
+        let mut splitter = Splitter::new();
+        let outcome = loop {
+            match flow.next(self.meter).await {
+                Ok(Some(bytes)) => {
+                    if let Err(error) = splitter.push(&bytes, page) {
+                        return Err(Ended::Malformed(error.to_string()));
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(ended) => break Err(ended),
+            }
+            if next.is_none()
+                && let Some(Head { next: Some(token) }) = &page.head
+            {
+                *next = Some(self.open(Some(token), Ahead::Yes));
+            }
+        };
+        // What was whole before the answer broke off counts as well.
+        let whole = splitter.finish(page);
+        outcome?;
+        whole.map_err(|error| Ended::Malformed(error.to_string()))?;
+        if next.is_none()
+            && let Some(Head { next: Some(token) }) = &page.head
+        {
+            *next = Some(self.open(Some(token), Ahead::Yes));
+        }
+        Ok(())
+    }
+
+    /// Asks for a page.
+    fn open(&self, token: Option<&str>, ahead: Ahead) -> Opened {
         let path = match (self.limit, token) {
-            (None, _) => self.path.clone(),
+            (None, _) => self.path.to_owned(),
             (Some(limit), None) => format!("{}?limit={limit}", self.path),
             (Some(limit), Some(token)) => {
                 format!("{}?limit={limit}&continue={}", self.path, super::path::encode(token))
             }
         };
-        self.wire.get(&path, &self.meter, true).await
+        let (wire, meter) = (Arc::clone(self.wire), Arc::clone(self.meter));
+        Opened(tokio::spawn(async move { wire.open(&path, &meter, ahead).await }))
     }
 }
 
-/// Decompresses a page and cuts it into items; false when the list is not to go on.
-fn cut(
-    answer: Answer,
-    meter: &Meter,
-    tell_head: oneshot::Sender<Head>,
-    events: &mpsc::Sender<Event>,
-) -> bool {
-    let mut splitter = Splitter::new();
-    let mut tell_head = Some(tell_head);
-    let mut wanted = true;
-    let mut hand_on = |part: Part| match part {
-        Part::Head(head) => {
-            if let Some(tell) = tell_head.take() {
-                let _ = tell.send(head);
-            }
+/// A page that was asked for; taken back when nobody waits for it any more.
+struct Opened(JoinHandle<Result<Flow, Trouble>>);
+
+impl Opened {
+    async fn answer(&mut self) -> Result<Flow, Trouble> {
+        // A task that asks neither panics nor is aborted while somebody waits for it.
+        (&mut self.0).await.unwrap_or_else(|_| Err(Trouble::lost()))
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Takes in the items of a page, those that it knows from an earlier try excepted.
+struct Page<'a> {
+    intake: &'a mut dyn Intake,
+    head: Option<Head>,
+    known: usize,
+    taken: usize,
+}
+
+impl Taker for Page<'_> {
+    fn head(&mut self, head: Head) {
+        self.head = Some(head);
+    }
+
+    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+        if self.taken < self.known {
+            return None;
         }
-        Part::Items(block) => wanted = wanted && events.blocking_send(Event::Items(block)).is_ok(),
-    };
-    let read = answer.read(meter, |bytes| splitter.push(bytes, &mut hand_on));
-    let outcome = match read {
-        Ok(Ok(())) => splitter.finish(&mut hand_on).map_err(|error| error.to_string()),
-        Ok(Err(error)) => {
-            // What was whole before the broken place still counts.
-            let _: Result<(), NotAList> = splitter.finish(&mut hand_on);
-            Err(error.to_string())
-        }
-        Err(error) => Err(format!("the compressed answer is broken: {}", quote(&error.to_string(), 100))),
-    };
-    match outcome {
-        Ok(()) => wanted,
-        Err(message) => {
-            let _ = events.blocking_send(Event::Malformed(message));
-            false
+        let length = self.intake.begun(text)?;
+        self.taken += 1;
+        Some(length)
+    }
+
+    fn item(&mut self, text: &[u8]) {
+        self.taken += 1;
+        if self.taken > self.known {
+            self.intake.object(text);
         }
     }
 }

@@ -22,6 +22,7 @@ mod cli;
 mod connect;
 mod error;
 mod exec;
+mod flow;
 mod kubeconfig;
 mod list;
 pub mod node_pods;
@@ -170,6 +171,12 @@ impl Intake for Counted<'_> {
     fn object(&mut self, json: &[u8]) {
         self.arrived += 1;
         self.intake.object(json);
+    }
+
+    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+        let length = self.intake.begun(text)?;
+        self.arrived += 1;
+        Some(length)
     }
 
     fn node(&mut self, files: NodeFiles) {

@@ -6,23 +6,20 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-/// Items are handed on in blocks of about this many bytes.
-const BLOCK: usize = 256 * 1024;
 /// No Kubernetes object comes near this; what is larger is no list of objects.
 const LARGEST_VALUE: usize = 64 * 1024 * 1024;
+/// An item is offered before its end is known when as much has come as the item before it had, up to this.
+const LIKELY: usize = 128 * 1024;
 
-/// Whole items, one behind the other in one buffer.
-#[derive(Debug)]
-pub(super) struct Block {
-    bytes: Vec<u8>,
-    items: Vec<Range<usize>>,
-}
-
-impl Block {
-    /// The items' texts, in order.
-    pub(super) fn items(&self) -> impl Iterator<Item = &[u8]> {
-        self.items.iter().map(|range| &self.bytes[range.clone()])
-    }
+/// Takes the parts of a list, in the order in which the server wrote it.
+pub(super) trait Taker {
+    /// The list's own metadata.
+    fn head(&mut self, head: Head);
+    /// The item that begins `text`, which may go on behind it or break off within it: its length, once it is taken.
+    /// `None`: it comes again, as [`Taker::item`].
+    fn begun(&mut self, text: &[u8]) -> Option<usize>;
+    /// A whole item.
+    fn item(&mut self, text: &[u8]);
 }
 
 /// What a list says of itself.
@@ -32,15 +29,6 @@ pub(super) struct Head {
     /// The token that gets the next page; `None` on the last one.
     #[serde(rename = "continue")]
     pub(super) next: Option<String>,
-}
-
-/// A part of a list, in the order in which the server wrote it.
-#[derive(Debug)]
-pub(super) enum Part {
-    /// The list's own metadata.
-    Head(Head),
-    /// Some of its items.
-    Items(Block),
 }
 
 /// Why a body is no list. Never quotes it.
@@ -92,6 +80,7 @@ struct Reading {
 
 /// The cutter. Feed it with [`Splitter::push`], end with [`Splitter::finish`].
 pub(super) struct Splitter {
+    /// What came and is not dealt with.
     buffer: Vec<u8>,
     /// Everything in the buffer before this is dealt with.
     cursor: usize,
@@ -99,40 +88,41 @@ pub(super) struct Splitter {
     gone: u64,
     at: At,
     reading: Option<Reading>,
-    items: Vec<Range<usize>>,
     seen_items: bool,
+    /// How long the next item will be, by the one before it.
+    likely: usize,
 }
 
 impl Splitter {
     pub(super) fn new() -> Splitter {
         Splitter {
-            buffer: Vec::with_capacity(BLOCK + BLOCK / 4),
+            buffer: Vec::new(),
             cursor: 0,
             gone: 0,
             at: At::Start,
             reading: None,
-            items: Vec::new(),
             seen_items: false,
+            likely: 0,
         }
     }
 
     /// Takes more of the body; hands on what became whole.
-    pub(super) fn push(&mut self, bytes: &[u8], hand_on: &mut impl FnMut(Part)) -> Result<(), NotAList> {
+    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
         self.buffer.extend_from_slice(bytes);
-        while self.step(hand_on)? {
-            if self.items.last().is_some_and(|last| last.end >= BLOCK) {
-                self.flush(hand_on);
-            }
+        while self.step(taker)? {}
+        if let Some(reading) = &mut self.reading {
+            reading.at -= self.cursor;
         }
-        if self.buffer.len() - self.cursor > LARGEST_VALUE {
-            return Err(NotAList::TooLarge);
-        }
-        Ok(())
+        self.gone += self.cursor as u64;
+        self.buffer.drain(..self.cursor);
+        self.cursor = 0;
+        if self.buffer.len() > LARGEST_VALUE { Err(NotAList::TooLarge) } else { Ok(()) }
     }
 
     /// The body is over.
-    pub(super) fn finish(mut self, hand_on: &mut impl FnMut(Part)) -> Result<(), NotAList> {
-        self.flush(hand_on);
+    pub(super) fn finish(mut self, taker: &mut impl Taker) -> Result<(), NotAList> {
+        self.likely = 0;
+        while self.step(taker)? {}
         match self.at {
             At::End if self.seen_items => Ok(()),
             At::End => Err(NotAList::NoItems),
@@ -148,21 +138,6 @@ impl Splitter {
         NotAList::Broken(self.gone + self.cursor as u64)
     }
 
-    fn flush(&mut self, hand_on: &mut impl FnMut(Part)) {
-        if self.items.is_empty() {
-            return;
-        }
-        let mut rest = Vec::with_capacity(BLOCK + BLOCK / 4);
-        rest.extend_from_slice(&self.buffer[self.cursor..]);
-        self.gone += self.cursor as u64;
-        if let Some(reading) = &mut self.reading {
-            reading.at -= self.cursor;
-        }
-        self.cursor = 0;
-        let bytes = std::mem::replace(&mut self.buffer, rest);
-        hand_on(Part::Items(Block { bytes, items: std::mem::take(&mut self.items) }));
-    }
-
     /// The first byte at or after the cursor that is no space, with the cursor moved to it.
     fn peek(&mut self) -> Option<u8> {
         let space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
@@ -171,7 +146,7 @@ impl Splitter {
     }
 
     /// One step; false when more bytes are needed first.
-    fn step(&mut self, hand_on: &mut impl FnMut(Part)) -> Result<bool, NotAList> {
+    fn step(&mut self, taker: &mut impl Taker) -> Result<bool, NotAList> {
         let Some(byte) = self.peek() else { return Ok(false) };
         match self.at {
             At::Start => match byte {
@@ -198,7 +173,7 @@ impl Splitter {
                             .map_err(|_| self.broken())?;
                         let mut head = head.unwrap_or_default();
                         head.next = head.next.filter(|token| !token.is_empty());
-                        hand_on(Part::Head(head));
+                        taker.head(head);
                     }
                     // An empty list from some servers: `"items": null`.
                     Field::Items if &self.buffer[range] == b"null" => self.seen_items = true,
@@ -211,16 +186,32 @@ impl Splitter {
             At::Item => match byte {
                 b',' => self.advance(At::Item),
                 b']' => self.advance(At::Key),
-                _ => match self.value(byte)? {
-                    Some(range) => {
-                        self.items.push(range);
-                        Ok(true)
+                b'{' if self.reading.is_none() => {
+                    let rest = &self.buffer[self.cursor..];
+                    if rest.len() < self.likely {
+                        return Ok(false);
                     }
-                    None => Ok(false),
-                },
+                    match taker.begun(rest) {
+                        Some(length) => {
+                            self.likely = length.min(LIKELY);
+                            self.cursor += length;
+                            Ok(true)
+                        }
+                        None => self.item(byte, taker),
+                    }
+                }
+                _ => self.item(byte, taker),
             },
             At::End => Err(self.broken()),
         }
+    }
+
+    /// Looks for the end of an item, and hands it on.
+    fn item(&mut self, first: u8, taker: &mut impl Taker) -> Result<bool, NotAList> {
+        let Some(range) = self.value(first)? else { return Ok(false) };
+        self.likely = range.len().min(LIKELY);
+        taker.item(&self.buffer[range]);
+        Ok(true)
     }
 
     fn advance(&mut self, to: At) -> Result<bool, NotAList> {
@@ -313,114 +304,4 @@ impl Reading {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The head and the items of a body that comes in pieces of `piece` bytes.
-    fn split(body: &[u8], piece: usize) -> Result<(Option<Head>, Vec<Vec<u8>>), NotAList> {
-        let (mut head, mut items) = (None, Vec::new());
-        let mut hand_on = |part: Part| match part {
-            Part::Head(h) => head = Some(h),
-            Part::Items(block) => items.extend(block.items().map(<[u8]>::to_vec)),
-        };
-        let mut splitter = Splitter::new();
-        for bytes in body.chunks(piece) {
-            splitter.push(bytes, &mut hand_on)?;
-        }
-        splitter.finish(&mut hand_on)?;
-        Ok((head, items))
-    }
-
-    fn json() -> impl Strategy<Value = serde_json::Value> {
-        let leaf = prop_oneof![
-            Just(serde_json::Value::Null),
-            any::<bool>().prop_map(Into::into),
-            any::<i64>().prop_map(Into::into),
-            ".*".prop_map(Into::into),
-            r#"[\\"{}\[\],:]*"#.prop_map(Into::into),
-        ];
-        leaf.prop_recursive(4, 64, 6, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-                prop::collection::btree_map(".*", inner, 0..6)
-                    .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn any_list_in_any_pieces_splits_into_its_items(
-            items in prop::collection::vec(json(), 0..8),
-            token in "[a-zA-Z0-9=]{0,8}",
-            pretty in any::<bool>(),
-            piece in 1_usize..64,
-        ) {
-            let list = serde_json::json!({
-                "kind": "PodList", "apiVersion": "v1", "items": items,
-                "metadata": { "continue": token, "resourceVersion": "12" },
-            });
-            let text = if pretty { serde_json::to_vec_pretty(&list) } else { serde_json::to_vec(&list) }.unwrap();
-            let (head, found) = split(&text, piece).unwrap();
-            let found: Vec<serde_json::Value> =
-                found.iter().map(|item| serde_json::from_slice(item).unwrap()).collect();
-            prop_assert_eq!(found, items);
-            prop_assert_eq!(head.unwrap().next, Some(token).filter(|t| !t.is_empty()));
-        }
-
-        #[test]
-        fn a_list_cut_anywhere_is_truncated_and_keeps_the_whole_items(cut in 0_usize..1000, piece in 1_usize..64) {
-            let list = br#"{"kind":"PodList","metadata":{"continue":"x"},"items":[{"a":"}"},{"b":[1,2]},{"c":"\"]"}]}"#;
-            let cut = cut % list.len();
-            let mut whole = 0;
-            let mut hand_on = |part: Part| if let Part::Items(block) = part { whole += block.items().count() };
-            let mut splitter = Splitter::new();
-            for bytes in list[..cut].chunks(piece) {
-                splitter.push(bytes, &mut hand_on).unwrap();
-            }
-            prop_assert_eq!(splitter.finish(&mut hand_on), Err(NotAList::Truncated(cut as u64)));
-            let ends = [r#"{"a":"}"}"#, r#"{"b":[1,2]}"#, r#"{"c":"\"]"}"#]
-                .map(|item| list.windows(item.len()).position(|w| w == item.as_bytes()).unwrap() + item.len());
-            prop_assert_eq!(whole, ends.iter().filter(|end| cut >= **end).count());
-        }
-
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), piece in 1_usize..16) {
-            let _ = split(&bytes, piece);
-        }
-    }
-
-    #[test]
-    fn blocks_stay_small_however_long_the_list() {
-        let item = format!(r#"{{"a":"{}"}}"#, "x".repeat(10_000));
-        let list = format!(r#"{{"items":[{}],"metadata":{{}}}}"#, vec![item.as_str(); 200].join(","));
-        let (mut largest, mut count) = (0, 0);
-        let mut hand_on = |part: Part| {
-            if let Part::Items(block) = part {
-                largest = largest.max(block.bytes.len());
-                count += block.items().count();
-            }
-        };
-        let mut splitter = Splitter::new();
-        list.as_bytes().chunks(8_192).for_each(|bytes| splitter.push(bytes, &mut hand_on).unwrap());
-        splitter.finish(&mut hand_on).unwrap();
-        assert_eq!(count, 200);
-        assert!(largest < 2 * BLOCK, "{largest}");
-    }
-
-    #[test]
-    fn what_is_no_list_is_told_apart() {
-        let why = |body: &str| split(body.as_bytes(), 7).unwrap_err();
-        assert_eq!(why("<!DOCTYPE html><html>"), NotAList::NoJson("HTML"));
-        assert_eq!(why("404 page not found"), NotAList::NoJson("text or binary data"));
-        assert_eq!(why("[1]"), NotAList::NoItems);
-        assert_eq!(why("please log in"), NotAList::NoJson("text or binary data"));
-        assert_eq!(why(r#"{"kind":"Status","status":"Failure"}"#), NotAList::NoItems);
-        assert_eq!(why(r#"{"items":{"a":1}}"#), NotAList::NoItems);
-        assert_eq!(why(r#"{"items":[]} {"#), NotAList::Broken(13));
-        assert_eq!(why(""), NotAList::Truncated(0));
-        assert_eq!(split(br#"{"items":null}"#, 3).unwrap().1.len(), 0);
-    }
-}
+mod tests;

@@ -3,21 +3,25 @@
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use flate2::bufread::MultiGzDecoder;
+use flate2::read::MultiGzDecoder;
+use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde::Deserialize;
+use tokio::sync::Semaphore;
 
 use super::broken::{Broken, broken};
+use super::flow::Flow;
 use super::quote::quote;
 use super::traffic::Meter;
 
 /// How often a request is tried in all.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 /// The pause before the second try; the third waits four times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a server can ask for with Retry-After.
@@ -25,9 +29,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How much is read of an answer that is an error.
 const ERROR_BODY: usize = 64 * 1024;
 /// How much is read of an answer on the wire. Pages are some megabytes.
-const WHOLE_BODY: usize = 1 << 30;
+pub(super) const WHOLE_BODY: usize = 1 << 30;
 /// A request may take this many times its allowed silence in all.
-const SILENCES: u32 = 4;
+pub(super) const SILENCES: u32 = 4;
+/// Lists' pages that may be under way at once, those that are asked for ahead included.
+const UNDER_WAY: usize = 6;
 
 /// What is asked of the API server. It may be sent more than once, so what it does must come to the same.
 pub(super) struct Call {
@@ -71,6 +77,16 @@ pub(super) struct Wire {
     client: kube::Client,
     silence: Option<Duration>,
     gzip: bool,
+    under_way: Arc<Semaphore>,
+}
+
+/// Whether a page can wait until others have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// Then it is asked for when fewer are under way.
+    Yes,
+    /// Pages that were asked for ahead wait for this one: it must not wait for them.
+    No,
 }
 
 /// The answer to what went well, whole.
@@ -105,7 +121,26 @@ pub(super) enum Trouble {
 impl Wire {
     /// `silence` is the longest time without a byte; `None` waits for ever.
     pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> Wire {
-        Wire { client, silence, gzip }
+        Wire { client, silence, gzip, under_way: Arc::new(Semaphore::new(UNDER_WAY)) }
+    }
+
+    /// GETs a path and leaves the body to be read; tries again as [`Wire::send`] does until there is an answer.
+    pub(super) async fn open(&self, path: &str, meter: &Meter, ahead: Ahead) -> Result<Flow, Trouble> {
+        let permit = match ahead {
+            // Never closed, so it fails never.
+            Ahead::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
+            Ahead::No => None,
+        };
+        let call = Call::get(path);
+        let mut tried = 0;
+        loop {
+            match self.begin(&call, meter).await {
+                Ok((parts, body)) => {
+                    return Ok(Flow::new(body, is_packed(&parts.headers), self.silence, permit));
+                }
+                Err(failed) => again(failed, &mut tried, meter, true).await?,
+            }
+        }
     }
 
     /// GETs a path; see [`Wire::send`].
@@ -118,38 +153,28 @@ impl Wire {
     pub(super) async fn send(&self, call: &Call, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
         let mut tried = 0;
         loop {
-            tried += 1;
-            let (trouble, asked) = match self.once(call, meter).await {
+            match self.once(call, meter).await {
                 Ok(answer) => return Ok(answer),
-                Err(failed) => failed,
-            };
-            let again = match &trouble {
-                Trouble::TimedOut { .. } => false,
-                Trouble::Refused(refusal) => {
-                    refusal.status == StatusCode::TOO_MANY_REQUESTS || refusal.status.is_server_error()
-                }
-                Trouble::Broken(broken) => broken.may_pass(settled),
-            };
-            if !again || tried == TRIES {
-                return Err(trouble);
+                Err(failed) => again(failed, &mut tried, meter, settled).await?,
             }
-            meter.retried();
-            tokio::time::sleep(asked.map_or_else(|| pause(tried), |asked| asked.min(LONGEST_PAUSE))).await;
         }
     }
 
-    async fn once(&self, call: &Call, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
-        meter.requested();
-        let plain = |trouble: Trouble| (trouble, None);
-        let Some(silence) = self.silence else { return self.exchange(call, meter).await };
+    async fn once(&self, call: &Call, meter: &Meter) -> Result<Answer, Failed> {
+        let exchange = async {
+            let (parts, body) = self.begin(call, meter).await?;
+            self.rest(&parts, body, call.most, meter).await.map_err(plain)
+        };
+        let Some(silence) = self.silence else { return exchange.await };
         let whole = silence.saturating_mul(SILENCES);
-        tokio::time::timeout(whole, self.exchange(call, meter))
+        tokio::time::timeout(whole, exchange)
             .await
             .unwrap_or_else(|_| Err(plain(Trouble::TimedOut { seconds: whole.as_secs().max(1) })))
     }
 
-    async fn exchange(&self, call: &Call, meter: &Meter) -> Result<Answer, (Trouble, Option<Duration>)> {
-        let plain = |trouble: Trouble| (trouble, None);
+    /// Asks, and waits for what goes well.
+    async fn begin(&self, call: &Call, meter: &Meter) -> Result<(Parts, Body), Failed> {
+        meter.requested();
         let mut request = http::Request::builder()
             .method(call.method.clone())
             .uri(&call.path)
@@ -166,31 +191,38 @@ impl Wire {
         })?;
         let response = self.within(self.client.send(request)).await.map_err(plain)?;
         let response = response.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
-        let (parts, mut body) = response.into_parts();
-        let good = parts.status.is_success();
-        let limit = if good { call.most } else { ERROR_BODY };
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            return Ok((parts, body));
+        }
+        let answer = self.rest(&parts, body, ERROR_BODY, meter).await.map_err(plain)?;
+        let asked = retry_after(&parts.headers);
+        Err((Trouble::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
+    }
+
+    /// The body, up to `limit` bytes.
+    async fn rest(
+        &self,
+        parts: &Parts,
+        mut body: Body,
+        limit: usize,
+        meter: &Meter,
+    ) -> Result<Answer, Trouble> {
         let (mut chunks, mut length) = (Vec::new(), 0);
-        while let Some(frame) = self.within(body.frame()).await.map_err(plain)? {
-            let frame = frame.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
+        while let Some(frame) = self.within(body.frame()).await? {
+            let frame = frame.map_err(|error| Trouble::Broken(broken(&error)))?;
             let Ok(chunk) = frame.into_data() else { continue };
             meter.received(chunk.len());
             length += chunk.len();
             chunks.push(chunk);
             if length > limit {
-                if good {
-                    let message = format!("the answer is larger than {} MB", limit / (1024 * 1024));
-                    return Err(plain(Trouble::Broken(Broken::Other { message })));
+                if parts.status.is_success() {
+                    return Err(Trouble::Broken(Broken::too_large(limit)));
                 }
                 break;
             }
         }
-        let gzip = parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
-        let answer = Answer { chunks, gzip };
-        if good {
-            return Ok(answer);
-        }
-        let asked = retry_after(&parts.headers);
-        Err((Trouble::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
+        Ok(Answer { chunks, gzip: is_packed(&parts.headers) })
     }
 
     async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
@@ -204,47 +236,19 @@ impl Wire {
 }
 
 impl Answer {
-    /// Hands on the body, decompressed, in pieces; each piece of the wire is freed once it is read. Stops early when
-    /// `hand_on` says so.
-    pub(super) fn read<E>(
-        self,
-        meter: &Meter,
-        mut hand_on: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<Result<(), E>, std::io::Error> {
-        if !self.gzip {
-            for chunk in self.chunks {
-                meter.decoded(chunk.len());
-                if let Err(stop) = hand_on(&chunk) {
-                    return Ok(Err(stop));
-                }
-            }
-            return Ok(Ok(()));
-        }
-        let mut decoder = MultiGzDecoder::new(Chunks { chunks: self.chunks.into_iter(), now: Bytes::new() });
-        let mut piece = vec![0; 64 * 1024];
-        loop {
-            let length = decoder.read(&mut piece)?;
-            if length == 0 {
-                return Ok(Ok(()));
-            }
-            meter.decoded(length);
-            if let Err(stop) = hand_on(&piece[..length]) {
-                return Ok(Err(stop));
-            }
-        }
-    }
-
     /// The whole body, decompressed; for answers that are one object.
     pub(super) fn whole(self, meter: &Meter, limit: usize) -> Result<Vec<u8>, std::io::Error> {
+        let gzip = self.gzip;
         let mut body = Vec::new();
-        let read = self.read(meter, |bytes| {
-            body.extend_from_slice(bytes);
-            if body.len() > limit { Err(()) } else { Ok(()) }
-        })?;
-        match read {
-            Ok(()) => Ok(body),
-            Err(()) => Err(std::io::Error::other("too large")),
+        let most = limit as u64 + 1;
+        let chunks = Chunks { chunks: self.chunks.into_iter(), now: Bytes::new() };
+        if gzip {
+            MultiGzDecoder::new(chunks).take(most).read_to_end(&mut body)?;
+        } else {
+            chunks.take(most).read_to_end(&mut body)?;
         }
+        meter.decoded(body.len());
+        if body.len() > limit { Err(std::io::Error::other("too large")) } else { Ok(body) }
     }
 }
 
@@ -256,32 +260,58 @@ struct Chunks {
 
 impl Read for Chunks {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let from = std::io::BufRead::fill_buf(self)?;
-        let length = from.len().min(into.len());
-        into[..length].copy_from_slice(&from[..length]);
-        std::io::BufRead::consume(self, length);
+        while self.now.is_empty() {
+            match self.chunks.next() {
+                Some(chunk) => self.now = chunk,
+                None => return Ok(0),
+            }
+        }
+        let length = self.now.len().min(into.len());
+        into[..length].copy_from_slice(&self.now[..length]);
+        self.now.advance(length);
         Ok(length)
     }
 }
 
-impl std::io::BufRead for Chunks {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        while self.now.is_empty() {
-            match self.chunks.next() {
-                Some(chunk) => self.now = chunk,
-                None => break,
-            }
-        }
-        Ok(&self.now)
-    }
+/// A request that brought no answer, and the pause that the server asked for.
+type Failed = (Trouble, Option<Duration>);
 
-    fn consume(&mut self, length: usize) {
-        self.now.advance(length);
+fn plain(trouble: Trouble) -> Failed {
+    (trouble, None)
+}
+
+/// Waits until it is time to try again; the trouble, when that would not help.
+async fn again(failed: Failed, tried: &mut u32, meter: &Meter, settled: bool) -> Result<(), Trouble> {
+    let (trouble, asked) = failed;
+    *tried += 1;
+    let may_help = match &trouble {
+        Trouble::TimedOut { .. } => false,
+        Trouble::Refused(refusal) => {
+            refusal.status == StatusCode::TOO_MANY_REQUESTS || refusal.status.is_server_error()
+        }
+        Trouble::Broken(broken) => broken.may_pass(settled),
+    };
+    if !may_help || *tried == TRIES {
+        return Err(trouble);
+    }
+    meter.retried();
+    tokio::time::sleep(asked.map_or_else(|| pause(*tried), |asked| asked.min(LONGEST_PAUSE))).await;
+    Ok(())
+}
+
+fn is_packed(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip")
+}
+
+impl Trouble {
+    /// The answer is gone, and nobody knows why.
+    pub(super) fn lost() -> Trouble {
+        Trouble::Broken(Broken::Cut)
     }
 }
 
 /// The pause before the next try: growing, and never the same for two clients that failed together.
-fn pause(tried: u32) -> Duration {
+pub(super) fn pause(tried: u32) -> Duration {
     let chance = std::collections::hash_map::RandomState::new().build_hasher().finish() % 1000;
     let base = FIRST_PAUSE * 4_u32.pow(tried - 1);
     base / 2 + base.mul_f64(f64::from(chance as u32) / 1000.0)

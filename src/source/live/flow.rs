@@ -1,0 +1,152 @@
+//! The answer to a list, read while it comes: nothing of it is held but what the reader has not taken yet. Unpacks it, and
+//! counts its bytes. A reader that is slow makes the server wait, never memory grow.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, Bytes};
+use flate2::write::MultiGzDecoder;
+use http_body_util::BodyExt;
+use hyper::body::Frame;
+use kube::client::Body;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::broken::{Broken, broken};
+use super::quote::quote;
+use super::traffic::Meter;
+use super::wire::{SILENCES, Trouble, WHOLE_BODY};
+
+/// Packed bytes that are unpacked at once: JSON grows ten times, and what is made to burst memory a thousand times.
+const PACKED: usize = 16 * 1024;
+
+/// A 200 answer whose body is still coming.
+pub(super) struct Flow {
+    body: Body,
+    packed: Option<Packed>,
+    /// The longest time without a byte.
+    silence: Option<Duration>,
+    /// How much longer the server can be waited for in all.
+    patience: Option<Duration>,
+    length: usize,
+    /// One of the requests that may be under way at once.
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+/// What was received and is not unpacked yet, and who unpacks it.
+struct Packed {
+    waiting: Bytes,
+    decoder: MultiGzDecoder<Vec<u8>>,
+}
+
+/// Why no more comes of an answer.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// The wire failed.
+    Trouble(Trouble),
+    /// What came cannot be unpacked; in words.
+    Malformed(String),
+}
+
+impl Flow {
+    pub(super) fn new(
+        body: Body,
+        gzip: bool,
+        silence: Option<Duration>,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> Flow {
+        Flow {
+            body,
+            packed: gzip.then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
+            silence,
+            patience: silence.map(|silence| silence.saturating_mul(SILENCES)),
+            length: 0,
+            _permit: permit,
+        }
+    }
+
+    /// The next piece, unpacked; `None` at the end.
+    pub(super) async fn next(&mut self, meter: &Meter) -> Result<Option<Bytes>, Ended> {
+        loop {
+            if let Some(packed) = &mut self.packed
+                && !packed.waiting.is_empty()
+            {
+                let piece = packed.unpack()?;
+                if !piece.is_empty() {
+                    meter.decoded(piece.len());
+                    return Ok(Some(piece));
+                }
+                continue;
+            }
+            let Some(chunk) = self.receive(meter).await.map_err(Ended::Trouble)? else {
+                let rest = match &mut self.packed {
+                    None => return Ok(None),
+                    Some(packed) => packed.rest()?,
+                };
+                self.packed = None;
+                meter.decoded(rest.len());
+                return Ok(Some(rest).filter(|rest| !rest.is_empty()));
+            };
+            match &mut self.packed {
+                Some(packed) => packed.waiting = chunk,
+                None => {
+                    meter.decoded(chunk.len());
+                    return Ok(Some(chunk));
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self, meter: &Meter) -> Result<Option<Bytes>, Trouble> {
+        loop {
+            let Some(frame) = self.frame().await? else { return Ok(None) };
+            let Ok(chunk) = frame.into_data() else { continue };
+            meter.received(chunk.len());
+            self.length += chunk.len();
+            if self.length > WHOLE_BODY {
+                return Err(Trouble::Broken(Broken::too_large(WHOLE_BODY)));
+            }
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+    }
+
+    /// Only the time that was spent waiting for the server counts against it.
+    async fn frame(&mut self) -> Result<Option<Frame<Bytes>>, Trouble> {
+        let frame = match (self.silence, self.patience) {
+            (Some(silence), Some(patience)) => {
+                let began = Instant::now();
+                let frame = tokio::time::timeout(silence.min(patience), self.body.frame()).await;
+                self.patience = Some(patience.saturating_sub(began.elapsed()));
+                frame.map_err(|_| {
+                    let in_all = silence.saturating_mul(SILENCES);
+                    let waited = if patience < silence { in_all } else { silence };
+                    Trouble::TimedOut { seconds: waited.as_secs().max(1) }
+                })?
+            }
+            _ => self.body.frame().await,
+        };
+        frame.transpose().map_err(|error| Trouble::Broken(broken(&error)))
+    }
+}
+
+impl Packed {
+    fn unpack(&mut self) -> Result<Bytes, Ended> {
+        let length = self.waiting.len().min(PACKED);
+        let outcome = self.decoder.write_all(&self.waiting[..length]);
+        self.waiting.advance(length);
+        self.taken(outcome)
+    }
+
+    fn rest(&mut self) -> Result<Bytes, Ended> {
+        let outcome = self.decoder.try_finish();
+        self.taken(outcome)
+    }
+
+    fn taken(&mut self, outcome: std::io::Result<()>) -> Result<Bytes, Ended> {
+        outcome.map_err(|error| {
+            Ended::Malformed(format!("the compressed answer is broken: {}", quote(&error.to_string(), 100)))
+        })?;
+        Ok(Bytes::from(std::mem::take(self.decoder.get_mut())))
+    }
+}
