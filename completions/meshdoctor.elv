@@ -54,6 +54,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --skip 'Leave out these checks or categories (comma-separated)'
             cand -n 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged'
             cand --namespace 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged'
+            cand --to-cni 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default the newest release that meshdoctor knows'
             cand --fail-on 'Exit with 1 when there is a finding of at least this severity'
             cand --on-unknown 'What evidence that could not be had means for the exit status'
             cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'

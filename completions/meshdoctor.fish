@@ -56,6 +56,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default the newest release that meshdoctor knows' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity' -r -f -a "error\t''
 warning\t''
 info\t''

@@ -58,6 +58,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Leave out these checks or categories (comma-separated)')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged')
+            [CompletionResult]::new('--to-cni', '--to-cni', [CompletionResultType]::ParameterName, 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default the newest release that meshdoctor knows')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 when there is a finding of at least this severity')
             [CompletionResult]::new('--on-unknown', '--on-unknown', [CompletionResultType]::ParameterName, 'What evidence that could not be had means for the exit status')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')

@@ -53,6 +53,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*-n+[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
 '*--namespace=[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
+'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity]:FAIL_ON:(error warning info never)' \
 '--on-unknown=[What evidence that could not be had means for the exit status]:ON_UNKNOWN:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \

@@ -32,6 +32,8 @@ pub struct Report {
     pub subject: Skew,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
+    /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
+    pub to_cni: Option<String>,
     /// The gate, the counts and the status.
     pub verdict: Verdict,
     /// What could not be judged, with the checks that needed it, in order.
@@ -195,6 +197,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         knowledge_date: question.knowledge.date().to_string(),
         subject: Skew::of(cluster, question.knowledge),
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         verdict,
         coverage,
         checks,

@@ -14,6 +14,7 @@ use crate::model::log::{LogObject, LogOf};
 use crate::model::node::NodeFiles;
 use crate::source::memory::Memory;
 use crate::source::{Completeness, Origin, Why};
+use crate::version::CniVersion;
 
 /// A small cluster, and how the run looks at it.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +54,8 @@ struct RunBlock {
     trouble: BTreeMap<String, String>,
     /// `-n`.
     namespaces: Vec<String>,
+    /// `--to-cni`.
+    to_cni: Option<String>,
     /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
     /// `NodeFiles ip-10-0-1-12`, `NodeFiles ip-10-0-1-12/cni/bin.json`.
     delete: Vec<String>,
@@ -193,6 +196,9 @@ impl Scene {
         memory.captured_at = run.at.or(memory.captured_at);
         memory.cli_version = run.cli.or(memory.cli_version.take());
         self.settings.namespaces.extend(run.namespaces);
+        if let Some(version) = run.to_cni {
+            self.settings.to_cni = Some(CniVersion::from_tag(&version));
+        }
         self.replace.extend(run.replace);
         let options = &mut self.options;
         options.control_plane_namespace =

@@ -16,13 +16,15 @@ use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::Object;
 use crate::source::{Fetched, Request, Why};
-use crate::version::{K8sVersion, LinkerdVersion};
+use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// What the operator set for the run, as far as checks care.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `-n`: judge only workloads of these namespaces; empty means all. Never limits the control plane.
     pub namespaces: Vec<String>,
+    /// `--to-cni`: the version of linkerd-cni that an upgrade is to go to; `None` means the newest release that is known.
+    pub to_cni: Option<CniVersion>,
 }
 
 /// What a check sees.

@@ -7,8 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
 use super::values::{
-    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, complete, duration, logs, nodes, output,
+    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, duration, logs, nodes,
+    output,
 };
+use crate::version::CniVersion;
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
 #[derive(Debug, Parser)]
@@ -163,6 +165,10 @@ pub struct Check {
     /// Judge only workloads of these namespaces (comma-separated). The control plane is always judged.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', help_heading = "Checks")]
     pub namespace: Vec<String>,
+    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default
+    /// the newest release that meshdoctor knows.
+    #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
+    pub to_cni: Option<CniVersion>,
     /// Exit with 1 when there is a finding of at least this severity.
     #[arg(long, value_enum, default_value_t = FailOn::Error, help_heading = "Checks")]
     pub fail_on: FailOn,

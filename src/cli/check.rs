@@ -40,7 +40,14 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         None => None,
     };
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    let settings = Settings { namespaces: args.namespace.clone() };
+    if let Some(to) = args.to_cni.as_ref().filter(|to| knowledge.cni_plugin().for_version(to).is_none()) {
+        return Err(Stop::usage(
+            format!("--to-cni: what linkerd-cni {to} brings is not known"),
+            "name a version that meshdoctor knows, or take a newer meshdoctor; without --to-cni the newest known release is meant",
+        )
+        .into());
+    }
+    let settings = Settings { namespaces: args.namespace.clone(), to_cni: args.to_cni.clone() };
 
     let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty()

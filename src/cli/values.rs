@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::item::Kind;
-use crate::version::LinkerdVersion;
+use crate::version::{CniVersion, LinkerdVersion};
 
 /// A form of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,9 +152,30 @@ pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
     text.parse().map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
 }
 
+/// A version of the linkerd-cni plugin, as its image tag states it.
+pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
+    match CniVersion::from_tag(text) {
+        version @ CniVersion::Plugin(_) => Ok(version),
+        CniVersion::InLinkerd(_) | CniVersion::Unknown(_) => {
+            Err("a version of linkerd-cni is the tag of its image, such as v1.6.8 or v1.7.0-alpha.1"
+                .to_owned())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_upgrade_goes_to_a_version_of_the_plugin() {
+        for text in ["v1.6.8", "1.6.8", "v1.7.0-alpha.1"] {
+            assert!(cni_version(text).is_ok(), "{text}");
+        }
+        for text in ["1.7", "stable-2.14.10", "2025.8.1", "latest", ""] {
+            assert!(cni_version(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn versions_paths_and_none_are_told_apart() {

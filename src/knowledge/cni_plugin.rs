@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use semver::Version;
 use serde::Deserialize;
 
-use super::cni_words::{Ipv6, Mode, ServerForm, TokenRefresh};
+use super::cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
 use super::file::KnowledgeFile;
 use crate::version::{CniVersion, EdgeTag};
 
@@ -28,6 +28,8 @@ pub struct PluginRelease {
     pub absent_mode: Option<Mode>,
     /// What its chart sets.
     pub chart_mode: Option<Mode>,
+    /// What an earlier chart with the same version set.
+    pub chart_mode_before: Option<Mode>,
     /// What becomes of IPv6 rules that cannot be written.
     #[serde(default)]
     pub ipv6: Ipv6,
@@ -73,6 +75,7 @@ pub struct CniPlugin {
     source: String,
     date: jiff::civil::Date,
     binaries: BTreeMap<Mode, String>,
+    modules: BTreeMap<Backend, String>,
     host_binary: String,
     releases: Vec<PluginRelease>,
     last: Version,
@@ -82,6 +85,11 @@ pub struct CniPlugin {
 }
 
 impl PluginRelease {
+    /// Whether a chart with this version sets a mode when nobody says.
+    pub fn is_default(&self, mode: Mode) -> bool {
+        self.chart_mode == Some(mode) || self.chart_mode_before == Some(mode)
+    }
+
     /// Whether it accepts a value of `iptables-mode`; `None` and an empty value stand for an absent key.
     pub fn mode_supported(&self, mode: Option<&str>) -> Support<'_> {
         if self.modes.is_empty() {
@@ -220,6 +228,11 @@ impl CniPlugin {
     /// The binary of a mode; its twin ends in `-save`.
     pub fn binary_of(&self, mode: Mode) -> Option<&str> {
         self.binaries.get(&mode).map(String::as_str)
+    }
+
+    /// The kernel module that a backend cannot do without.
+    pub fn module_of(&self, backend: Backend) -> Option<&str> {
+        self.modules.get(&backend).map(String::as_str)
     }
 
     /// The binaries of a mode for IPv6.

@@ -41,6 +41,28 @@ impl FromStr for Mode {
     }
 }
 
+/// What an iptables binary writes its rules with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// ip_tables.
+    Legacy,
+    /// nf_tables.
+    NfTables,
+}
+
+impl Backend {
+    /// What `iptables --version` says in its parenthesis.
+    pub fn of_version(said: &str) -> Option<Backend> {
+        let inside = said.rsplit_once('(')?.1.split(')').next()?;
+        match inside {
+            "legacy" => Some(Backend::Legacy),
+            "nf_tables" => Some(Backend::NfTables),
+            _ => None,
+        }
+    }
+}
+
 /// What becomes of IPv6 rules that cannot be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -25,7 +25,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
-pub use cni_words::{Ipv6, Mode, ServerForm, TokenRefresh};
+pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use native_sidecar::{KeysRead, NativeSidecar};

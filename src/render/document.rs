@@ -71,6 +71,9 @@ pub struct Run {
     pub judged_at: Option<Timestamp>,
     /// Where that moment comes from.
     pub judged_at_source: Option<TimeSource>,
+    /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`); not there when none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_cni: Option<String>,
 }
 
 /// Where the evidence came from.

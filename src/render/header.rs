@@ -54,7 +54,8 @@ fn first_line(report: &Report) -> Vec<String> {
         segments.push(format!("linkerd {}", list(control_plane.into_iter().map(String::as_str))));
     }
     if let Some(cni) = &skew.cni {
-        segments.push(format!("linkerd-cni {}", clean(cni)));
+        let to = report.to_cni.as_ref().map_or_else(String::new, |to| format!(", to {}", clean(to)));
+        segments.push(format!("linkerd-cni {}{to}", clean(cni)));
     }
     let mut looked_at = Vec::new();
     let coverage = &report.coverage;

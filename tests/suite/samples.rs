@@ -108,6 +108,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             gateway_api: Some("v1.1.1".to_owned()),
         },
         control_plane_namespace: "linkerd".to_owned(),
+        to_cni: None,
         verdict: Verdict {
             status,
             gate: "error",

@@ -94,6 +94,7 @@ const TOLD: &[(&str, &[&str])] = &[
         "cni-exit-127",
         &[
             "error cni-iptables-binary-missing: ip-10-0-1-12  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-1-40  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-3-9  /etc/cni/net.d/10-aws.conflist:30",
+            "warning cni-token-in-conflist: ip-10-0-1-12  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-1-40  /etc/cni/net.d/10-aws.conflist:30, ip-10-0-3-9  /etc/cni/net.d/10-aws.conflist:30",
             "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
             "info likely kubernetes-unsupported: API server",
             "error cni-add-exit-127: Deployment linkerd/linkerd-destination (1 pods), Deployment linkerd/linkerd-identity (1 pods), Deployment linkerd/linkerd-proxy-injector (1 pods), Deployment shop/web (2 pods), StatefulSet shop/orders (1 pods) <- cni-iptables-binary-missing",

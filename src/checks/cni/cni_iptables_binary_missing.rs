@@ -93,6 +93,8 @@ impl<'a> Look<'_, 'a, '_> {
             .remedy(cure(self.ctx, node, plugin.version(), &usable, failing))
             .tie(on_node(cni_add_exit_127::SIGNATURE, node));
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
+        // Without a mode it is the version that chooses, and that is narrowed down only.
+        let finding = if plugin.is_exact() || written.is_some() { finding } else { finding.likely() };
         Some(match (falls_back, certain) {
             (true, _) => finding.severity(Severity::Warning),
             (false, true) => finding,

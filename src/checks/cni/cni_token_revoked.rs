@@ -11,12 +11,14 @@ use super::refusals::{by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Subject};
-use crate::item::Kind;
+use crate::item::{Kind, Scope};
+use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ControllerRevision, Pod, Workload};
+use crate::model::objects::{ControllerRevision, Pod, ServiceAccount, Workload};
 use crate::model::sandbox::FailedAdd;
 use crate::source::Why;
+use crate::token::Claims;
 
 /// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in
 /// between would look gone.
@@ -24,6 +26,7 @@ const SAME_MOMENT: SignedDuration = SignedDuration::from_mins(10);
 
 const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a pod that is gone, which the API server refuses";
 
+const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a service account that is gone, which the API server refuses";
 const INFERRED: &str = "new pods on the node cannot start: the API server refuses the token that linkerd-cni signs in with there, in all likelihood that of a pod that is gone";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -68,10 +71,7 @@ struct Look<'c, 'a, 'r> {
 impl Look<'_, '_, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let (facts, claims) = token::of(self.ctx, snapshot, running)?;
-        let uid = claims.pod_uid.as_deref()?;
-        if self.alive.contains(uid) || !self.every_pod {
-            return None;
-        }
+        let (message, said, parameter) = self.revoked(snapshot, claims)?;
         let node = &snapshot.node;
         let refused = self.refused.get(node.as_str()).map_or(&[][..], Vec::as_slice);
         if refused.is_empty() && !self.same_moment(node, snapshot.meta.collected_at) {
@@ -79,14 +79,10 @@ impl Look<'_, '_, '_> {
             lacks(self.ctx, Why::NotCaptured, part);
             return None;
         }
-        let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
-        let short: String = uid.chars().take(8).collect();
-        let cut = if short.len() < uid.len() { "…" } else { "" };
-        let said = format!("token of pod {pod} (uid {short}{cut}), which is gone");
         let known = Some((running.file, running.entry));
-        let finding = self
+        let mut finding = self
             .ctx
-            .finding(entry_subject(snapshot, running.file, running.entry), MESSAGE)
+            .finding(entry_subject(snapshot, running.file, running.entry), message)
             .parameter(running.file.path())
             .evidence(entry_evidence(snapshot, running))
             .evidence(in_file(snapshot, &facts.path, None, None, said))
@@ -94,8 +90,44 @@ impl Look<'_, '_, '_> {
             .evidences(self.history.iter().cloned())
             .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known))
             .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
+        finding.parameters.extend(parameter);
         let certain = !refused.is_empty() || snapshot.meta.collected_at.is_some();
         Some(if certain { finding } else { finding.likely() })
+    }
+
+    /// Why the API server refuses a token: message, what was seen, and what tells it from the usual reason.
+    fn revoked(
+        &self,
+        snapshot: &NodeSnapshot,
+        claims: &Claims,
+    ) -> Option<(&'static str, String, Option<String>)> {
+        let gone = claims.pod_uid.as_deref().filter(|uid| self.every_pod && !self.alive.contains(uid));
+        if let Some(uid) = gone {
+            let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
+            return Some((MESSAGE, format!("token of pod {pod} (uid {}), which is gone", short(uid)), None));
+        }
+        let uid = claims.sa_uid.as_deref()?;
+        let named = ("linkerd-cni", self.ctx.namespaces().cni.as_str());
+        let ours = claims.service_account().is_none_or(|(namespace, name)| (name, namespace) == named);
+        let account = account(self.ctx);
+        let (name, namespace) = named;
+        let said = match account {
+            _ if !ours => None,
+            Ok(Some(account)) if account.metadata.uid == uid => return None,
+            Ok(Some(account)) => Some(format!(
+                "token of ServiceAccount {namespace}/{name} (uid {}), which is another one by now (uid {})",
+                short(uid),
+                short(&account.metadata.uid)
+            )),
+            // Where there is none, who listed them may have left it out: only another one proves something.
+            Ok(None) | Err(_) => None,
+        };
+        if said.is_none() && !claims.is_bound_to_pod() {
+            // Only its account could end such a token.
+            let part = format!("node {}: whether the account of its token is still there", snapshot.node);
+            lacks(self.ctx, Why::NotCaptured, part);
+        }
+        Some((OF_ACCOUNT, said?, Some("service-account".to_owned())))
     }
 
     /// Whether the files tell of the time at which pods were listed: an installer that started after they were gathered
@@ -140,6 +172,18 @@ impl Look<'_, '_, '_> {
             })
             .collect()
     }
+}
+
+/// The account of linkerd-cni, by the name that charts give it.
+fn account<'a>(ctx: &Context<'a>) -> Result<Option<&'a ServiceAccount>, Missing> {
+    ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::Cni, "linkerd-cni")
+}
+
+/// As much of a uid as tells two apart.
+fn short(uid: &str) -> String {
+    let short: String = uid.chars().take(8).collect();
+    let cut = if short.len() < uid.len() { "…" } else { "" };
+    format!("{short}{cut}")
 }
 
 /// Installers of linkerd-cni that ran here and whose clean-up dies before it removes entry and token.

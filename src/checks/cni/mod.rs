@@ -5,6 +5,7 @@ use super::{Check, row};
 mod absent;
 mod effect;
 mod host;
+mod crossing;
 mod installers;
 mod logs;
 mod mode;
@@ -45,12 +46,23 @@ mod cni_interface_mode_leftover;
 mod cni_iptables_binary_missing;
 mod cni_iptables_mode_unsupported;
 mod cni_multi_network;
+mod cni_ip6tables_missing;
+mod cni_iptables_backend;
+mod cni_iptables_binary_missing;
+mod cni_iptables_mode_unsupported;
+mod cni_kubeconfig_invalid;
+mod cni_native_sidecar_version;
 mod cni_network_not_ready;
+mod cni_nsenter_missing;
+mod cni_plugin_upgrade_hazard;
 mod cni_rbac_missing;
 mod cni_repair_misrendered;
 mod cni_token_expired;
+mod cni_token_in_conflist;
+mod cni_token_not_rotated;
 mod cni_token_revoked;
 mod cni_validator_failed;
+mod cni_version_incompatible;
 mod node_evidence_outdated;
 
 /// In alphabetical order.
@@ -83,11 +95,22 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
     row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
     row!("cni", "cni-multi-network", cni_multi_network),
+    row!("cni", "cni-ip6tables-missing", cni_ip6tables_missing),
+    row!("cni", "cni-iptables-backend", cni_iptables_backend),
+    row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
+    row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
+    row!("cni", "cni-kubeconfig-invalid", cni_kubeconfig_invalid),
+    row!("cni", "cni-native-sidecar-version", cni_native_sidecar_version),
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
+    row!("cni", "cni-nsenter-missing", cni_nsenter_missing),
+    row!("cni", "cni-plugin-upgrade-hazard", cni_plugin_upgrade_hazard),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),
     row!("cni", "cni-token-expired", cni_token_expired),
+    row!("cni", "cni-token-in-conflist", cni_token_in_conflist),
+    row!("cni", "cni-token-not-rotated", cni_token_not_rotated),
     row!("cni", "cni-token-revoked", cni_token_revoked),
     row!("cni", "cni-validator-failed", cni_validator_failed),
+    row!("cni", "cni-version-incompatible", cni_version_incompatible),
     row!("cni", "node-evidence-outdated", node_evidence_outdated),
 ];

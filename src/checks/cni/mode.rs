@@ -8,7 +8,7 @@ use super::remedy::{VERIFY, changed, delete_failed, first_clean, first_with, res
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
-use crate::knowledge::{Mode, Support};
+use crate::knowledge::{Mode, PluginRelease, Support};
 use crate::missing::Missing;
 use crate::model::cni::{InstalledBy, template_reads, template_setting};
 use crate::model::node::{Looked, NodeSnapshot};
@@ -82,9 +82,19 @@ fn chart(ctx: &Context<'_>) -> Chart {
     }
 }
 
+/// Whether the chart that is installed is known to render no `iptables-mode`: versions from v1.4.0 on take that as legacy.
+pub(super) fn renders_no_mode(ctx: &Context<'_>) -> bool {
+    matches!(chart(ctx), Chart::DoesNot)
+}
+
 /// The version of the chart that came with an edge.
 fn chart_of(edge: EdgeTag) -> String {
     format!("20{:02}.{}.{}", edge.year, edge.month, edge.number)
+}
+
+/// The chart that brings a version of the plugin.
+pub(super) fn chart_with(ctx: &Context<'_>, row: &PluginRelease) -> String {
+    row.first_chart.map_or_else(|| clean_chart(ctx), chart_of)
 }
 
 /// The first chart that renders `iptables-mode`.
@@ -95,7 +105,7 @@ fn first_chart(ctx: &Context<'_>) -> String {
 }
 
 /// The chart of the first version that cleans up after itself, which knows every mode.
-fn clean_chart(ctx: &Context<'_>) -> String {
+pub(super) fn clean_chart(ctx: &Context<'_>) -> String {
     let plugin = ctx.knowledge.cni_plugin();
     let row = plugin.rows().iter().find(|row| Some(&row.first) == plugin.first_with_clean_up());
     row.and_then(|row| row.first_chart).map_or_else(|| "2025.3.1".to_owned(), chart_of)

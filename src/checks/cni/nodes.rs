@@ -94,6 +94,11 @@ impl<'a> Nodes<'a> {
         self.snapshots.contains_key(node)
     }
 
+    /// The nodes' objects by name.
+    pub(super) fn objects(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
+        self.objects.iter().map(|(name, node)| (*name, *node))
+    }
+
     /// A node's object.
     pub(super) fn object(&self, node: &str) -> Option<&'a Node> {
         self.objects.get(node).copied()

@@ -27,7 +27,7 @@ pub(super) struct Target<'a> {
     /// How it was installed; `None` where no DaemonSet is known.
     pub(super) by: Option<InstalledBy>,
     /// The Helm release.
-    release: &'a str,
+    pub(super) release: &'a str,
     /// The version in its template.
     pub(super) version: Option<CniVersion>,
     image: Option<&'a str>,
@@ -176,7 +176,7 @@ pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&st
     match newer {
         Some((version, _)) => remedy.run(
             StepKind::ChartValue,
-            "Keep the newer image in the chart's values, so that the next upgrade does not bring the old one back",
+            format!("Keep {version} in the chart's values, so that the next upgrade does not bring the other one back"),
             target.set_values(None, &[format!("image.version={version}")]),
         ),
         None => remedy,

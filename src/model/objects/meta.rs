@@ -107,6 +107,7 @@ pub fn may_be_linkerds(key: &str) -> bool {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
     ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))
         || key == "deployment.kubernetes.io/revision"
+        || key == "meta.helm.sh/release-name"
         || key.starts_with("kubectl.kubernetes.io/restarted")
         || key.starts_with("meshdoctor.io/")
 }

@@ -19,7 +19,9 @@ pub use cluster_scope::{
     CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
 };
 pub use meta::{Meta, OwnerReference};
-pub use other::{ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service};
+pub use other::{
+    ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
+};
 pub use pod::{Container, ContainerStatus, Pod, PodSpec};
 pub use shared::Shared;
 pub use workload::{CronJob, Job, PodTemplate, Workload};
@@ -59,6 +61,7 @@ objects! {
     ConfigMap;
     Secret;
     Service;
+    ServiceAccount;
     EndpointSlice;
     Event;
     WebhookConfiguration;
@@ -170,6 +173,7 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         Kind::Node => Box::new(Vec::<Node>::new()),
         Kind::Pod => Box::new(Vec::<Pod>::new()),
         Kind::Service => Box::new(Vec::<Service>::new()),
+        Kind::ServiceAccount => Box::new(Vec::<ServiceAccount>::new()),
         Kind::EndpointSlice => Box::new(Vec::<EndpointSlice>::new()),
         Kind::ConfigMap => Box::new(Vec::<ConfigMap>::new()),
         Kind::Secret => Box::new(Vec::<Secret>::new()),
@@ -187,7 +191,6 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         Kind::ClusterRole => Box::new(Vec::<rbac::ClusterRole>::new()),
         Kind::ClusterRoleBinding => Box::new(Vec::<rbac::ClusterRoleBinding>::new()),
         Kind::Endpoints
-        | Kind::ServiceAccount
         | Kind::Role
         | Kind::RoleBinding
         | Kind::APIService

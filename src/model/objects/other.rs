@@ -38,6 +38,14 @@ pub struct Service {
     pub metadata: Meta,
 }
 
+/// A ServiceAccount: its uid, which its tokens name.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServiceAccount {
+    /// Name and uid.
+    pub metadata: Meta,
+}
+
 /// An EndpointSlice.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]

@@ -58,6 +58,7 @@ impl From<&Report> for Document {
             run: Run {
                 judged_at: Some(report.at.0),
                 judged_at_source: Some(report.at.1),
+                to_cni: report.to_cni.clone(),
                 ..run(&report.run)
             },
             origin: Some(origin(&report.origin)),
@@ -85,6 +86,7 @@ fn run(run: &report::Run) -> Run {
         command: run.command.clone(),
         judged_at: None,
         judged_at_source: None,
+        to_cni: None,
     }
 }
 

@@ -1,0 +1,156 @@
+//! `cni-ip6tables-missing`: linkerd-cni is told to write IPv6 rules on a node that has no ip6tables, or no IPv6.
+
+use std::collections::BTreeMap;
+
+use super::cni_add_exit_127;
+use super::mode::BY_ADVICE;
+use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::refusals::{answers_on, by_node, hinted_adds, quoted};
+use super::remedy::{VERIFY, changed, delete_failed};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::knowledge::{Ipv6, Mode};
+use crate::model::cni::Installed;
+use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::model::sandbox::FailedAdd;
+use crate::source::Why;
+
+/// The kernel setting that turns IPv6 off.
+const OFF: &str = "net.ipv6.conf.all.disable_ipv6";
+/// How ip6tables fails on a node without IPv6.
+const WITHOUT_IPV6: [&str; 3] = ["exit-3", "exit-4", "exit-1"];
+
+const REFUSED: &str = "meshed pods cannot start on the node: linkerd-cni is to write IPv6 rules, and the ip6tables that it runs for its mode is not there";
+const UNRULED: &str = "meshed pods on the node get no IPv6 rules, since the ip6tables that linkerd-cni runs for its mode is not there: their IPv6 traffic passes the proxy by, and from v1.5.1 on they would not start";
+const FALLS_BACK: &str = "the node lacks the ip6tables of the mode that linkerd-cni is set to: this version takes another mode instead, an older one would refuse every meshed pod";
+const NO_IPV6: &str = "linkerd-cni is to write IPv6 rules on a node on which IPv6 is off: where the kernel has no IPv6 tables, meshed pods cannot start";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let adds = hinted_adds(ctx);
+    let signatures = WITHOUT_IPV6.into_iter().chain([cni_add_exit_127::SIGNATURE]);
+    let look = Look {
+        ctx,
+        installed: Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet)),
+        failing: by_node(adds.iter().filter(|add| signatures.clone().any(|signature| add.is(signature)))),
+    };
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for running in nodes.chain(ctx, snapshot).entries {
+            if running.entry.ipv6.value() == Some(&true) {
+                findings.extend(look.on_node(snapshot, running));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+struct Look<'c, 'a, 'r> {
+    ctx: &'c Context<'a>,
+    installed: Installed<'a>,
+    failing: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+}
+
+impl<'a> Look<'_, 'a, '_> {
+    fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
+        let node = snapshot.node.as_str();
+        let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
+        let Some(names) = self.names(&plugin, running) else {
+            let part =
+                format!("node {node}: what linkerd-cni runs there for IPv6, for its version is not known");
+            lacks(self.ctx, Why::NotOffered, part);
+            return None;
+        };
+        // Versions that write no IPv6 rules.
+        let (_, last) = names.split_last().map(|(last, _)| ((), last))?;
+        let mut missing = Vec::new();
+        for name in &names {
+            match snapshot.binary(name) {
+                Looked::Found(_) => {}
+                Looked::Absent => missing.push(name.clone()),
+                Looked::NotLookedFor(_) => {
+                    silent(self.ctx, snapshot, "host/binaries.json", "which ip6tables binaries it has");
+                }
+            }
+        }
+        let off = snapshot.sysctl.as_ref().and_then(|settings| settings.get(OFF));
+        if missing.is_empty() && off.is_none() {
+            silent(self.ctx, snapshot, "host/sysctl.json", "whether IPv6 is on");
+        }
+        let off = off.filter(|value| value.trim() == "1");
+        let failing = self.failing.get(node).map_or(&[][..], Vec::as_slice);
+        let fails = plugin.all(|row| row.ipv6);
+        let place = running.entry.ipv6.place();
+        let field = Some(running.entry.path_of("linkerd.ipv6"));
+        let finding = |message: &str, parameter: String, said: String| {
+            self.ctx
+                .finding(entry_subject(snapshot, running.file, running.entry), message)
+                .parameter(parameter)
+                .evidence(in_file(snapshot, &running.file.path(), field.clone(), place, "true"))
+                .evidence(Evidence::other(format!("node {node}"), said))
+                .evidences(self.installed.image_on(node))
+                .evidences(plugin.evidence(node))
+                .evidences(quoted(failing))
+                .remedy(cure(self.ctx, failing))
+        };
+        if !missing.is_empty() {
+            let host = snapshot.host_binaries.as_ref();
+            let path = host.and_then(|host| host.runtime_path.as_deref());
+            let on = path.map_or_else(|| "the runtime's PATH".to_owned(), |path| format!("the PATH {path}"));
+            let falls_back = self.falls_back(&plugin, snapshot);
+            let message = match fails {
+                Some(Ipv6::FailuresIgnored) => UNRULED,
+                Some(Ipv6::Required) if falls_back => FALLS_BACK,
+                Some(Ipv6::Required | Ipv6::None) | None => REFUSED,
+            };
+            let found = finding(message, missing.join(" "), format!("not on {on}: {}", missing.join(", ")));
+            let found = answers_on(found, node, &[cni_add_exit_127::SIGNATURE]);
+            let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
+            let breaks = message == REFUSED && fails.is_some();
+            let found = if breaks && certain { found } else { found.severity(Severity::Warning) };
+            return Some(if certain && fails.is_some() { found } else { found.likely() });
+        }
+        let off = off?;
+        let found = finding(NO_IPV6, last.clone(), format!("{OFF} = {off}"));
+        Some(answers_on(found, node, &WITHOUT_IPV6).severity(Severity::Warning).likely())
+    }
+
+    /// What the plugin runs for IPv6, the binary last; empty for versions that run nothing, `None` where that is not known.
+    fn names(&self, plugin: &PluginOn<'a>, running: ChainEntry<'_>) -> Option<Vec<String>> {
+        let written = running.entry.iptables_mode.value().map(String::as_str);
+        if let Some(known) = plugin.binaries(self.ctx, written, true) {
+            let mode = known.mode.and_then(|mode| self.pair(mode)).unwrap_or_default();
+            let all: Vec<String> = known.needed.into_iter().chain(known.optional).collect();
+            return Some(mode.into_iter().filter(|name| all.contains(name)).collect());
+        }
+        let mode: Mode = written?.parse().ok()?;
+        self.pair(mode)
+    }
+
+    fn pair(&self, mode: Mode) -> Option<Vec<String>> {
+        self.ctx.knowledge.cni_plugin().ipv6_pair_of(mode)
+    }
+
+    /// Whether the version takes another mode, and the node has that one's binaries.
+    fn falls_back(&self, plugin: &PluginOn<'a>, snapshot: &NodeSnapshot) -> bool {
+        let has = |name: &String| matches!(snapshot.binary(name), Looked::Found(_));
+        let complete = |mode: &Mode| self.pair(*mode).is_some_and(|names| names.iter().all(has));
+        BY_ADVICE.iter().filter(|mode| plugin.fallbacks().contains(mode)).any(complete)
+    }
+}
+
+fn cure(ctx: &Context<'_>, failing: &[&FailedAdd<'_>]) -> Remedy {
+    let words = "Where pods have no IPv6 addresses, turn the IPv6 rules off, here and with the value of the same name in the control plane's chart. Where they have, install ip6tables of the mode on the node instead";
+    changed(ctx, Remedy::verified_by(VERIFY), words, None, &["disableIPv6=true".to_owned()]).run(
+        StepKind::Command,
+        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
+        delete_failed(failing),
+    )
+}

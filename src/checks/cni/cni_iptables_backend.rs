@@ -1,0 +1,150 @@
+//! `cni-iptables-backend`: the iptables that linkerd-cni runs on a node writes to a part of the kernel that is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::mode::{BY_ADVICE, Usable, cure, pair};
+use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::refusals::{answers_on, by_node, hinted_adds, quoted};
+use super::remedy::{VERIFY, delete_failed};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Kind;
+use crate::knowledge::{Backend, Mode};
+use crate::model::cni::Installed;
+use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::model::sandbox::FailedAdd;
+use crate::source::Why;
+
+/// How iptables fails without its backend.
+const LEGACY: [&str; 2] = ["exit-3", "exit-1"];
+const NF_TABLES: [&str; 3] = ["exit-4", "exit-3", "exit-1"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let adds = hinted_adds(ctx);
+    let failing = by_node(adds.iter().filter(|add| NF_TABLES.iter().any(|signature| add.is(signature))));
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for running in nodes.chain(ctx, snapshot).entries {
+            findings.extend(lacking(ctx, snapshot, running, &installed, &failing));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn lacking(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    running: ChainEntry<'_>,
+    installed: &Installed<'_>,
+    failing: &BTreeMap<&str, Vec<&FailedAdd<'_>>>,
+) -> Option<Finding> {
+    let node = snapshot.node.as_str();
+    let written = running.entry.iptables_mode.value().map(String::as_str);
+    let plugin = PluginOn::of(ctx, installed, node, Some(snapshot));
+    let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+    let runs = plugin.binaries(ctx, written, false).map(|known| known.needed);
+    let runs = runs.or_else(|| pair(ctx, mode?).map(Into::into));
+    let Some(binary) = runs.and_then(|mut names| names.pop()) else {
+        let part = format!("node {node}: what linkerd-cni runs there, for its version is not known");
+        lacks(ctx, Why::NotOffered, part);
+        return None;
+    };
+    if snapshot.binary(&binary).is_absent() {
+        return None;
+    }
+    let Some(backend) = backend_of(ctx, snapshot, &binary) else {
+        silent(ctx, snapshot, "host/binaries.json", &format!("which backend {binary} has"));
+        return None;
+    };
+    let modules = match snapshot.modules.as_ref().filter(|modules| !modules.is_empty()) {
+        Some(modules) => modules,
+        None => {
+            silent(
+                ctx,
+                snapshot,
+                "host/modules.txt",
+                "which kernel modules it has, built-in ones among them",
+            );
+            return None;
+        }
+    };
+    let module = ctx.knowledge.cni_plugin().module_of(backend)?;
+    if modules.contains(module) {
+        return None;
+    }
+    let failing = failing.get(node).map_or(&[][..], Vec::as_slice);
+    let said = written.map_or("not set".to_owned(), |mode| format!("{mode:?}"));
+    let place = running.entry.iptables_mode.place().or(Some(running.entry.place()));
+    let field = Some(running.entry.path_of("linkerd.iptables-mode"));
+    let version = snapshot.binary(&binary).found().and_then(|found| found.version.clone());
+    let kernel =
+        snapshot.kernel_release().map_or_else(String::new, |release| format!(" of kernel {release}"));
+    let finding = ctx
+        .finding(
+            entry_subject(snapshot, running.file, running.entry),
+            "the iptables that linkerd-cni runs on the node writes through a kernel module that is neither loaded nor built in: unless the kernel can still load it, meshed pods cannot start there",
+        )
+        .likely()
+        .parameter(module)
+        .evidence(in_file(snapshot, &running.file.path(), field, place, said))
+        .evidences(version.map(|said| Evidence::other(format!("node {node}"), format!("{binary}: {said}"))))
+        .evidence(Evidence::other(format!("node {node}"), format!("not among the modules{kernel}: {module}")))
+        .evidences(quoted(failing))
+        .remedy(remedy(ctx, snapshot, &plugin, modules, module, failing));
+    Some(answers_on(finding, node, if backend == Backend::Legacy { &LEGACY } else { &NF_TABLES }))
+}
+
+/// What a binary writes with: it says so itself; of two, the name does.
+fn backend_of(ctx: &Context<'_>, snapshot: &NodeSnapshot, binary: &str) -> Option<Backend> {
+    let said = match snapshot.binary(binary) {
+        Looked::Found(found) => found.version.as_deref().and_then(Backend::of_version),
+        Looked::Absent | Looked::NotLookedFor(_) => None,
+    };
+    let named = |mode| ctx.knowledge.cni_plugin().binary_of(mode) == Some(binary);
+    said.or_else(|| named(Mode::Legacy).then_some(Backend::Legacy))
+        .or_else(|| named(Mode::Nft).then_some(Backend::NfTables))
+}
+
+fn remedy(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    plugin: &PluginOn<'_>,
+    modules: &BTreeSet<String>,
+    module: &str,
+    failing: &[&FailedAdd<'_>],
+) -> Remedy {
+    let known = ctx.knowledge.cni_plugin();
+    let seen = Usable::seen(ctx, snapshot);
+    let works = |mode: &Mode| {
+        let backend = known.binary_of(*mode).and_then(|binary| backend_of(ctx, snapshot, binary));
+        seen.has(*mode) && backend.and_then(|it| known.module_of(it)).is_some_and(|it| modules.contains(it))
+    };
+    let usable: BTreeSet<Mode> = BY_ADVICE.into_iter().filter(works).collect();
+    if !usable.is_empty() {
+        return cure(ctx, &snapshot.node, plugin.version(), &Usable::Seen(usable), failing);
+    }
+    let remedy = Remedy::verified_by(VERIFY).run(
+        StepKind::NodeFile,
+        "Load the module, and see that the node's image loads it at boot; where the kernel does not have it, use a mode of the other backend once its binaries are there",
+        format!(
+            "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host modprobe {module}",
+            snapshot.node
+        ),
+    );
+    if failing.is_empty() {
+        return remedy;
+    }
+    remedy.run(
+        StepKind::Command,
+        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
+        delete_failed(failing),
+    )
+}

@@ -1,0 +1,223 @@
+//! `cni-kubeconfig-invalid`: the kubeconfig of linkerd-cni is one that its plugin cannot sign in with, or one that
+//! everybody on the node can read.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::cni_add_unauthorized;
+use super::nodes::{Nodes, lacks, not_installed};
+use super::places::{entry_evidence, entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::purge::purge_entry;
+use super::refusals::answers_on;
+use super::remedy::{VERIFY, onto_version, target};
+use super::token::kubeconfig;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::knowledge::ServerForm;
+use crate::model::cni::Installed;
+use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::source::Why;
+
+/// The context that the plugin asks for by name.
+const CONTEXT: &str = "linkerd-cni-context";
+/// What the plugin answers when it cannot use the file.
+const SIGNATURE: &str = "kubeconfig-invalid";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let look = Look { ctx, nodes, installed };
+    let mut findings = Vec::new();
+    for snapshot in look.nodes.snapshots() {
+        for running in look.nodes.chain(ctx, snapshot).entries {
+            let Some(facts) = kubeconfig(ctx, snapshot, running) else { continue };
+            findings.extend(look.unusable(snapshot, running, facts));
+            findings.extend(look.readable_by_all(snapshot, running, facts));
+        }
+    }
+    Ok(findings.into())
+}
+
+struct Look<'c, 'a> {
+    ctx: &'c Context<'a>,
+    nodes: Nodes<'a>,
+    installed: Installed<'a>,
+}
+
+impl Look<'_, '_> {
+    /// The first thing because of which the plugin cannot use the file: what comes after it does not matter then.
+    fn unusable(
+        &self,
+        snapshot: &NodeSnapshot,
+        running: ChainEntry<'_>,
+        facts: &KubeconfigFacts,
+    ) -> Option<Finding> {
+        let refused = |parameter: &str, what: &str, said: String, signature: &str| {
+            let finding = self.finding(
+                snapshot,
+                running,
+                facts,
+                format!("new pods on the node cannot start: {what}"),
+                said,
+            );
+            answers_on(finding.parameter(parameter), &snapshot.node, &[signature])
+        };
+        if let Some(why) = &facts.parse_error {
+            let what = "linkerd-cni cannot read the kubeconfig that its entry names";
+            return Some(refused("unreadable", what, why.clone(), SIGNATURE));
+        }
+        if facts.contexts.is_empty() && facts.users.is_empty() && facts.server.is_none() {
+            let part = format!("node {}: the contexts and the server in {}", snapshot.node, facts.path);
+            lacks(self.ctx, Why::NotOffered, part);
+        } else if !facts.contexts.iter().any(|context| context == CONTEXT) {
+            let what = "the kubeconfig that linkerd-cni's entry names lacks the context linkerd-cni-context, the only one that the plugin asks for";
+            let said = match facts.contexts.as_slice() {
+                [] => "no contexts".to_owned(),
+                some => format!("contexts: {}", some.join(", ")),
+            };
+            return Some(refused("context", what, said, SIGNATURE));
+        }
+        if facts.token_present() == Some(false) {
+            let what = "the kubeconfig that linkerd-cni's entry names holds no token to sign in with";
+            return Some(refused("no-token", what, "no token".to_owned(), cni_add_unauthorized::SIGNATURE));
+        }
+        self.server(snapshot, running, facts)
+    }
+
+    /// An address in a form that the plugin's version does not parse. Older versions write the same form and parse it.
+    fn server(
+        &self,
+        snapshot: &NodeSnapshot,
+        running: ChainEntry<'_>,
+        facts: &KubeconfigFacts,
+    ) -> Option<Finding> {
+        let server = facts.server.as_deref()?;
+        let form = form_of(server)?;
+        let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
+        let refuses = plugin.all(|row| row.refuses_servers.contains(&form));
+        if refuses == Some(false) {
+            return None;
+        }
+        let (parameter, message) = match form {
+            ServerForm::BracketedIpv4 => (
+                "bracketed-ipv4",
+                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv4 address in brackets, as old installers wrote it and newer plugins do not parse it",
+            ),
+            ServerForm::BareIpv6 => (
+                "bare-ipv6",
+                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv6 address without brackets, which the newest plugins do not parse",
+            ),
+        };
+        let mut finding = self
+            .finding(snapshot, running, facts, message.to_owned(), format!("server {server}"))
+            .parameter(parameter)
+            .evidences(self.installed.image_on(&snapshot.node));
+        // Such a version writes the address without brackets each time it starts.
+        if form == ServerForm::BareIpv6 && refuses == Some(true) {
+            let newest = self.ctx.knowledge.cni_plugin().last_release();
+            let newer =
+                (format!("v{newest}"), "the version that runs does not parse the address that it writes");
+            finding.remedy = onto_version(self.ctx, Remedy::verified_by(VERIFY), Some((&newer.0, newer.1)));
+        }
+        Some(match (refuses, form) {
+            (Some(true), ServerForm::BracketedIpv4) => finding,
+            (Some(_), _) => finding.likely(),
+            // A vendor's build may be of either time.
+            (None, _) => finding.severity(Severity::Warning).likely(),
+        })
+    }
+
+    fn readable_by_all(
+        &self,
+        snapshot: &NodeSnapshot,
+        running: ChainEntry<'_>,
+        facts: &KubeconfigFacts,
+    ) -> Option<Finding> {
+        let listed = || {
+            let (dir, name) = facts.path.rsplit_once('/')?;
+            let rows = snapshot.index.as_deref()?;
+            rows.iter().find(|row| row.dir == dir && row.name == name)?.mode.as_deref()
+        };
+        let mode = facts.mode.as_deref().or_else(listed)?;
+        let bits = u32::from_str_radix(mode.trim_start_matches("0o"), 8).ok()?;
+        if bits & 0o004 == 0 {
+            return None;
+        }
+        let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
+        let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
+        let message = "everybody on the node can read the token that linkerd-cni signs in with, and with it ask the API server for every pod and namespace";
+        let remedy = Remedy::verified_by(VERIFY).run(
+            StepKind::NodeFile,
+            "Take the right to read from everybody but root, whom the container runtime runs as",
+            format!(
+                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host chmod 600 {}",
+                snapshot.node, facts.path
+            ),
+        );
+        let remedy = if writes_it {
+            let newest = format!("v{}", self.ctx.knowledge.cni_plugin().last_release());
+            remedy.run(
+                StepKind::Upgrade,
+                format!("The version that runs writes the file so each time it renews its token: take {newest} until a newer one does otherwise"),
+                target(self.ctx).set_values(None, &[format!("image.version={newest}")]),
+            )
+        } else {
+            remedy
+        };
+        let finding = self.finding(snapshot, running, facts, message.to_owned(), format!("mode {mode}"));
+        Some(finding.parameter("mode").severity(Severity::Warning).remedy(remedy))
+    }
+
+    fn finding(
+        &self,
+        snapshot: &NodeSnapshot,
+        running: ChainEntry<'_>,
+        facts: &KubeconfigFacts,
+        message: String,
+        said: String,
+    ) -> Finding {
+        let known = Some((running.file, running.entry));
+        self.ctx
+            .finding(entry_subject(snapshot, running.file, running.entry), message)
+            .evidence(entry_evidence(snapshot, running))
+            .evidence(in_file(snapshot, &facts.path, None, None, said))
+            .remedy(purge_entry(self.ctx, &snapshot.node, self.nodes.system(self.ctx, &snapshot.node), known))
+    }
+}
+
+/// The form of an address that some version does not parse; `None` for those that all do.
+fn form_of(server: &str) -> Option<ServerForm> {
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest).split('/').next()?;
+    if let Some((inside, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return inside.parse::<Ipv4Addr>().is_ok().then_some(ServerForm::BracketedIpv4);
+    }
+    let without_port = host.rsplit_once(':').map_or(host, |(address, _)| address);
+    let bare = [host, without_port].iter().any(|address| address.parse::<Ipv6Addr>().is_ok());
+    bare.then_some(ServerForm::BareIpv6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_belong_around_ipv6_and_nothing_else() {
+        for (server, form) in [
+            ("https://[10.96.0.1]:443", Some(ServerForm::BracketedIpv4)),
+            ("https://10.96.0.1:443", None),
+            ("https://[fd00:10:96::1]:443", None),
+            ("https://fd00:10:96::1:443", Some(ServerForm::BareIpv6)),
+            ("https://fd00:10:96::1/", Some(ServerForm::BareIpv6)),
+            ("https://api.example.net:6443", None),
+            ("https://[half:443", None),
+            ("", None),
+        ] {
+            assert_eq!(form_of(server), form, "{server}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `cni-native-sidecar-version`: proxies are native sidecars, and linkerd-cni is too old to see those.
+
+use std::collections::BTreeMap;
+
+use super::mode::{clean_chart, renders_no_mode};
+use super::nodes::{lacks, not_installed};
+use super::plugin::PluginOn;
+use super::remedy::{VERIFY, changed, first_clean, target};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::item::{Kind, Scope};
+use crate::model::cni::{self, Installed};
+use crate::model::node::NodeSnapshot;
+use crate::model::objects::pod::{INIT_CONTAINER, PROXY_CONTAINER};
+use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::values::Values;
+use crate::source::Why;
+use crate::version::CniVersion;
+
+/// How many pods a finding quotes.
+const QUOTED: usize = 5;
+
+const MESSAGE: &str = "linkerd-cni does not see proxies that are native sidecars: it writes no rules for those pods, so they fail in the network validator or bypass their proxy";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let sets = ctx.seen::<Workload>(Kind::DaemonSet)?;
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let installed = Installed::new(pods, sets);
+    let snapshots: BTreeMap<&str, &NodeSnapshot> =
+        ctx.snapshots().unwrap_or_default().iter().map(|s| (s.node.as_str(), s)).collect();
+    let native: Vec<&Pod> = pods.iter().filter(|pod| relies_on_cni(pod)).collect();
+    let mut blind: Vec<&Pod> = Vec::new();
+    for pod in &native {
+        let node = pod.spec.node_name.as_str();
+        let plugin = PluginOn::of(ctx, &installed, node, snapshots.get(node).copied());
+        let old = matches!(plugin.version(), Some(CniVersion::InLinkerd(_)));
+        match plugin.all(|row| row.native_sidecars) {
+            _ if old => blind.push(pod),
+            Some(false) => blind.push(pod),
+            Some(true) => {}
+            None => lacks(ctx, Why::NotOffered, format!("node {node}: which linkerd-cni runs there")),
+        }
+    }
+    let wanted = asked_for(ctx).filter(|_| {
+        let known = ctx.knowledge.cni_plugin();
+        let version = |set: &&Workload| cni::version_of(&set.spec.template);
+        installed.sets.iter().filter_map(version).any(|version| {
+            matches!(version, CniVersion::InLinkerd(_))
+                || known.for_version(&version).is_some_and(|row| !row.native_sidecars)
+        })
+    });
+    if blind.is_empty() && wanted.is_none() {
+        return Ok(Vec::new().into());
+    }
+    Ok(vec![finding(ctx, &installed, &blind, wanted)].into())
+}
+
+/// A pod whose proxy is a native sidecar and whose rules come from linkerd-cni.
+fn relies_on_cni(pod: &Pod) -> bool {
+    let init = |name: &str| pod.spec.init_containers.iter().any(|container| container.name == name);
+    let over = matches!(pod.status.phase.as_str(), "Succeeded" | "Failed");
+    init(PROXY_CONTAINER) && !init(INIT_CONTAINER) && !over && !pod.spec.node_name.is_empty()
+}
+
+/// The chart's value that makes every proxy a native sidecar, and that they rely on linkerd-cni.
+fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
+    let values = Values::of(config)?;
+    let on = |path: &str| values.bool(path) == Some(true);
+    (on("proxy.nativeSidecar") && on("cniEnabled")).then(|| {
+        let object = format!("ConfigMap {}/linkerd-config", config.metadata.namespace);
+        Evidence::field(object, "data.values", "proxy.nativeSidecar: true")
+    })
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    installed: &Installed<'_>,
+    blind: &[&Pod],
+    wanted: Option<Evidence>,
+) -> Finding {
+    let target = target(ctx);
+    let first = blind.first().map_or("", |pod| pod.spec.node_name.as_str());
+    let quoted = blind.iter().take(QUOTED).map(|pod| {
+        let meta = &pod.metadata;
+        let said = format!("linkerd-proxy, on node {}", pod.spec.node_name);
+        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "spec.initContainers", said)
+    });
+    let more = blind.len().saturating_sub(QUOTED);
+    let more = (more > 0).then(|| Evidence::other("pods", format!("{more} more like these")));
+    let finding = ctx
+        .finding(Subject::object("DaemonSet", target.namespace, target.name), MESSAGE)
+        .evidences(installed.image_on(first))
+        .evidences(wanted)
+        .evidences(quoted)
+        .evidences(more)
+        .remedy(cure(ctx));
+    blind.iter().fold(finding, |finding, pod| {
+        finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+    })
+}
+
+fn cure(ctx: &Context<'_>) -> Remedy {
+    let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), first_clean(ctx));
+    let image = format!("image.version={clean}");
+    let words = format!(
+        "Run a plugin that sees native sidecars: v{first} or newer (take {clean} or newer, since the versions right before it leave dead tokens behind)"
+    );
+    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = if renders_no_mode(ctx) {
+        let words = format!(
+            "{words}. The chart that is installed renders no iptables-mode, which plugins from v1.4.0 on take as legacy: take a newer chart with it, and plain, which keeps the node's own iptables"
+        );
+        changed(ctx, remedy, words, Some(&clean_chart(ctx)), &["iptablesMode=plain".to_owned(), image])
+    } else {
+        changed(ctx, remedy, words, None, &[image])
+    };
+    remedy.run(
+        StepKind::Command,
+        "Delete the pods that run or fail without their rules, so that new ones get them",
+        "kubectl get pods -A -l linkerd.io/control-plane-ns",
+    )
+}

@@ -1,0 +1,104 @@
+//! `cni-plugin-upgrade-hazard`: what an upgrade of linkerd-cni would break: on the way, or once it is there.
+
+use super::crossing;
+use super::installers::{installers, shown, subject};
+use super::nodes::not_installed;
+use super::remedy::{VERIFY, onto_version};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Item, Kind};
+use crate::knowledge::PluginRelease;
+use crate::model::cni::{self, INSTALLER};
+use crate::model::objects::Workload;
+use crate::source::Why;
+use crate::version::CniVersion;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let known = ctx.knowledge.cni_plugin();
+    let newest = CniVersion::Plugin(known.last_release().clone());
+    let to = ctx.settings.to_cni.as_ref().unwrap_or(&newest);
+    let Some(row) = known.for_version(to) else {
+        return Ok(Verdict::not_applicable(format!("what linkerd-cni {to} brings is not known")));
+    };
+    let mut strangers = Vec::new();
+    let mut findings = Vec::new();
+    for set in installers(ctx)? {
+        let Some(from) = cni::version_of(&set.spec.template) else { continue };
+        let runs = known.for_version(&from);
+        if runs.is_some_and(|row| row.clean_up_broken) {
+            findings.push(leaves_tokens(ctx, set, &from, to));
+        }
+        if runs.is_none() && !matches!(from, CniVersion::InLinkerd(_)) {
+            strangers.push(from);
+            continue;
+        }
+        if from == *to {
+            continue;
+        }
+        findings.extend(crossing::judge(ctx, &Upgrade { set, runs, to, row }));
+    }
+    if let Some(from) = strangers.first() {
+        // Of a vendor's build nobody can say what an upgrade changes; only who asked for it is told so.
+        if ctx.settings.to_cni.is_some() {
+            let why = Why::Malformed { message: format!("its tag does not say its version: {from}") };
+            ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the linkerd-cni that is installed"));
+        } else if findings.is_empty() {
+            return Ok(Verdict::not_applicable("the version of linkerd-cni that is installed is not known"));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// From what to what.
+pub(super) struct Upgrade<'a> {
+    set: &'a Workload,
+    /// What is known of it; `None` for versions that were released with Linkerd.
+    pub(super) runs: Option<&'a PluginRelease>,
+    pub(super) to: &'a CniVersion,
+    pub(super) row: &'a PluginRelease,
+}
+
+impl Upgrade<'_> {
+    pub(super) fn subject(&self) -> Subject {
+        subject(self.set)
+    }
+
+    /// From where to where, quoted.
+    pub(super) fn evidence(&self, ctx: &Context<'_>) -> [Evidence; 2] {
+        [image(self.set), destination(ctx, self.to)]
+    }
+}
+
+fn image(set: &Workload) -> Evidence {
+    let container = set.spec.template.spec.container(INSTALLER);
+    let said = container.map_or("", |container| container.image.as_str());
+    Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
+}
+
+fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
+    let said = match ctx.settings.to_cni {
+        Some(_) => format!("to {to}, as --to-cni says"),
+        None => format!("to {to}, the newest release that is known; --to-cni names another"),
+    };
+    Evidence::other("upgrade of linkerd-cni", said)
+}
+
+fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniVersion) -> Finding {
+    let to = if from == to { ctx.knowledge.cni_plugin().last_release().to_string() } else { to.to_string() };
+    let to = format!("v{}", to.trim_start_matches('v'));
+    let because = "the version that runs leaves a dead token behind each time it stops";
+    let remedy = onto_version(ctx, Remedy::verified_by(VERIFY), Some((&to, because))).step(
+        StepKind::Note,
+        "Where the DaemonSet cannot go onto the host network, set its updateStrategy to OnDelete, upgrade, and go node by node: drain the node, delete its linkerd-cni pod, see that the new one is Ready, uncordon. Where it is not, remove the entry of linkerd-cni from the file that the node's runtime loads",
+    );
+    ctx.finding(
+        subject(set),
+        "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its entry, whose token dies with its pod, and then no pod starts there, the new linkerd-cni among them",
+    )
+    .parameter("clean-up")
+    .evidence(image(set))
+    .remedy(remedy)
+}

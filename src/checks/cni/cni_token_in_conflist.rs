@@ -1,0 +1,97 @@
+//! `cni-token-in-conflist`: an entry of linkerd-cni holds a token that nothing reads.
+
+use super::mode::{clean_chart, renders_no_mode};
+use super::nodes::{Nodes, lacks, not_installed};
+use super::places::{entry_subject, in_file};
+use super::remedy::{VERIFY, changed, first_clean};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
+use crate::source::Why;
+
+const SECRET: &str = "a CNI configuration on the node holds a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can sign in with it";
+const PLACEHOLDER: &str = "the entry of linkerd-cni has the place for a token that nothing reads: its chart is an old one, and another installer may write a token there";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for file in &snapshot.conf_files {
+            match file.linkerd_entries() {
+                Ok(entries) => {
+                    findings.extend(entries.iter().filter_map(|entry| held(ctx, snapshot, file, entry)))
+                }
+                Err(why) if file.is_loadable() => {
+                    lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node))
+                }
+                Err(_) => {}
+            }
+        }
+        // Nothing was looked at where no file is known.
+        if snapshot.conf_files.is_empty() {
+            nodes.chain(ctx, snapshot);
+        }
+    }
+    Ok(findings.into())
+}
+
+fn held(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    file: &ConfFile,
+    entry: &LinkerdEntry,
+) -> Option<Finding> {
+    let Field::Set { value, place } = &entry.policy_token else { return None };
+    let (message, severity, said) = match value {
+        PolicyToken::Jwt { .. } => (SECRET, Severity::Warning, "a token (redacted)".to_owned()),
+        PolicyToken::Other => {
+            (SECRET, Severity::Warning, "a secret that is no service-account token (redacted)".to_owned())
+        }
+        PolicyToken::Placeholder(text) => (PLACEHOLDER, Severity::Info, format!("{text:?}")),
+        PolicyToken::Empty => return None,
+    };
+    let path = Some(entry.path_of("policy.k8s_auth_token"));
+    let finding = ctx
+        .finding(entry_subject(snapshot, file, entry), message)
+        .severity(severity)
+        .evidence(in_file(snapshot, &file.path(), path, Some(*place), said))
+        .remedy(cure(ctx, snapshot, file, severity));
+    Some(if *value == PolicyToken::Other { finding.likely() } else { finding })
+}
+
+fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: Severity) -> Remedy {
+    let remedy = Remedy::verified_by(VERIFY);
+    if !file.is_loadable() {
+        return remedy.run(
+            StepKind::NodeFile,
+            "Delete the copy: no runtime loads a file of that name",
+            format!(
+                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host rm {}",
+                snapshot.node,
+                file.path()
+            ),
+        );
+    }
+    let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
+    let mut words = format!(
+        "Take chart 20{:02}.{}.{} or newer, whose entry has no place for a token; its installer writes every file of the directory anew",
+        first.year, first.month, first.number
+    );
+    let mut values = Vec::new();
+    if renders_no_mode(ctx) {
+        words += ". Name the mode with it, since plugins from v1.4.0 on take a missing one as legacy: plain keeps the node's own iptables";
+        values = vec!["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))];
+    }
+    let chart = clean_chart(ctx);
+    let remedy = changed(ctx, remedy, words, Some(&chart), &values);
+    match severity {
+        Severity::Info => remedy,
+        Severity::Warning | Severity::Error => remedy.step(
+            StepKind::Note,
+            "Make the token worthless: one of a pod ends with that pod; one of a Secret lives until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
+        ),
+    }
+}

@@ -1,0 +1,114 @@
+//! `cni-token-not-rotated`: the token of linkerd-cni should have been replaced some time ago and was not.
+
+use jiff::SignedDuration;
+
+use super::nodes::{Nodes, lacks, not_installed};
+use super::places::{entry_evidence, entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::remedy::{VERIFY, first_clean, restarted, target};
+use super::token;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::knowledge::TokenRefresh;
+use crate::model::cni::Installed;
+use crate::model::node::{ChainEntry, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::source::Why;
+use crate::token::Claims;
+
+/// How long a kubelet may take to bring the new token, and the installer to write it.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
+/// What kubelets ask for lives about an hour; an API server that does not stretch it says no other time.
+const NOT_STRETCHED: i64 = 2 * 3600;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        for running in nodes.chain(ctx, snapshot).entries {
+            let Some((facts, claims)) = token::of(ctx, snapshot, running) else { continue };
+            let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+            findings.extend(late(ctx, snapshot, running, &facts.path, claims, &plugin));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn late(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    running: ChainEntry<'_>,
+    kubeconfig: &str,
+    claims: &Claims,
+    plugin: &PluginOn<'_>,
+) -> Option<Finding> {
+    let Some(due) = claims.warns_at() else {
+        let lifetime = claims.exp.zip(claims.iat).map(|(exp, iat)| exp - iat);
+        // Without a stretched expiry the token is fresh or expired; one that is not a pod's is never replaced.
+        if claims.is_bound_to_pod() && lifetime.is_none_or(|seconds| seconds > NOT_STRETCHED) {
+            let part = format!("node {}: when the token in {kubeconfig} was to be replaced", snapshot.node);
+            lacks(ctx, Why::NotOffered, part);
+        }
+        return None;
+    };
+    let taken = snapshot.meta.collected_at;
+    let seen = taken.unwrap_or_else(|| ctx.now());
+    if seen.duration_since(due) <= PATIENCE || claims.expires_at().is_some_and(|expiry| expiry < seen) {
+        return None;
+    }
+    let refresh = plugin.all(|row| row.token_refresh);
+    let (severity, message) = match refresh {
+        Some(TokenRefresh::Works) => (
+            Severity::Warning,
+            "linkerd-cni's installer no longer renews the token of the node, though its version does: once the token expires or its pod is gone, no new pod starts there",
+        ),
+        Some(TokenRefresh::None | TokenRefresh::Unreliable) => (
+            Severity::Info,
+            "the token that linkerd-cni signs in with on the node is past the time to renew it, as this version leaves it: once it expires, no new pod starts there",
+        ),
+        None => (
+            Severity::Info,
+            "the token that linkerd-cni signs in with on the node is past the time to renew it: once it expires, no new pod starts there",
+        ),
+    };
+    let when = match taken {
+        Some(taken) => format!("the files were gathered {taken}"),
+        None => format!("nobody says when the files were gathered; it is {seen} now"),
+    };
+    let until = claims.expires_at().map_or_else(String::new, |expiry| format!(", valid until {expiry}"));
+    let finding = ctx
+        .finding(entry_subject(snapshot, running.file, running.entry), message)
+        .severity(severity)
+        .evidence(entry_evidence(snapshot, running))
+        .evidence(in_file(
+            snapshot,
+            kubeconfig,
+            None,
+            None,
+            format!("token due to be renewed {due}{until}; {when}"),
+        ))
+        .evidences(plugin.evidence(&snapshot.node))
+        .remedy(cure(ctx, refresh));
+    Some(if taken.is_some() { finding } else { finding.likely() })
+}
+
+fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
+    let remedy = restarted(ctx, Remedy::verified_by(VERIFY));
+    let broken = target(ctx).clean_up_broken(ctx);
+    match refresh {
+        Some(TokenRefresh::None | TokenRefresh::Unreliable) if !broken => remedy.run(
+            StepKind::Upgrade,
+            format!(
+                "Plan an upgrade to {} or newer, whose installer follows each renewal; see first what stands in its way",
+                first_clean(ctx)
+            ),
+            format!("meshdoctor check --only cni --to-cni {}", first_clean(ctx)),
+        ),
+        _ => remedy,
+    }
+}

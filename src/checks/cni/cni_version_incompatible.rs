@@ -1,0 +1,153 @@
+//! `cni-version-incompatible`: the configuration that a runtime loads is of a CNI specification that linkerd-cni there
+//! does not speak.
+
+use semver::Version;
+
+use super::mode::{clean_chart, renders_no_mode};
+use super::nodes::{Nodes, lacks, not_installed};
+use super::places::{entry_subject, in_file};
+use super::plugin::PluginOn;
+use super::refusals::answers_on;
+use super::remedy::{VERIFY, first_clean, onto_version, target, through_host_network};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::model::cni::Installed;
+use crate::model::node::{ChainEntry, NodeSnapshot};
+use crate::model::objects::{Pod, Workload};
+use crate::source::Why;
+
+/// What a configuration without `cniVersion` is of.
+const UNSTATED: &str = "0.1.0";
+const SIGNATURE: &str = "spec-version";
+
+const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads is of a CNI version that linkerd-cni there does not speak";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = not_installed(ctx) {
+        return Ok(verdict);
+    }
+    let nodes = Nodes::with_files(ctx)?;
+    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let mut findings = Vec::new();
+    for snapshot in nodes.snapshots() {
+        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        for running in nodes.chain(ctx, snapshot).entries {
+            if running.entry.depth > 0 {
+                let part = format!("node {}: the cniVersion of the network that multus runs", snapshot.node);
+                lacks(ctx, Why::NotCaptured, part);
+                continue;
+            }
+            let evidence = installed.image_on(&snapshot.node);
+            findings.extend(refused(ctx, snapshot, running, &plugin, evidence));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn refused(
+    ctx: &Context<'_>,
+    snapshot: &NodeSnapshot,
+    running: ChainEntry<'_>,
+    plugin: &PluginOn<'_>,
+    image: Option<Evidence>,
+) -> Option<Finding> {
+    let versions = &running.file.config()?.versions;
+    let declared = versions.declared.as_deref().unwrap_or(UNSTATED);
+    let newest = versions
+        .list
+        .iter()
+        .map(String::as_str)
+        .chain([declared])
+        .max_by_key(|text| text.parse::<Version>().ok());
+    let newest = newest.unwrap_or(declared);
+    let Some((first, last)) =
+        speaks(ctx, snapshot, plugin, declared).zip(speaks(ctx, snapshot, plugin, newest))
+    else {
+        let part = format!("node {}: which CNI versions linkerd-cni there speaks", snapshot.node);
+        lacks(ctx, Why::NotOffered, part);
+        return None;
+    };
+    if first && last {
+        return None;
+    }
+    let wanted = if first { newest } else { declared };
+    let path = running.file.path();
+    let answer = snapshot.linkerd_cni_version().filter(|answer| !answer.supported_versions.is_empty());
+    let answer = answer.map(|answer| {
+        let said = format!("linkerd-cni there answers VERSION with {}", answer.supported_versions.join(", "));
+        Evidence::other(format!("node {}", snapshot.node), said)
+    });
+    let said = match (&versions.declared, versions.list.as_slice()) {
+        (None, []) => "not set, which counts as 0.1.0".to_owned(),
+        (Some(declared), []) => format!("{declared:?}"),
+        (_, list) => format!("{declared:?}, cniVersions {}", list.join(", ")),
+    };
+    let finding = ctx
+        .finding(entry_subject(snapshot, running.file, running.entry), MESSAGE)
+        .parameter(wanted)
+        .evidence(in_file(snapshot, &path, Some("cniVersion".to_owned()), versions.place, said))
+        .evidences(answer)
+        .evidences(image)
+        .remedy(cure(ctx, wanted));
+    let finding = answers_on(finding, &snapshot.node, &[SIGNATURE]);
+    // Older runtimes take cniVersion, newer ones the newest of cniVersions.
+    Some(if first != last { finding.severity(Severity::Warning).likely() } else { finding })
+}
+
+/// Whether linkerd-cni on the node speaks a version: by its own answer, else by its own version.
+fn speaks(ctx: &Context<'_>, snapshot: &NodeSnapshot, plugin: &PluginOn<'_>, wanted: &str) -> Option<bool> {
+    if let Some(answer) = snapshot.linkerd_cni_version()
+        && !answer.supported_versions.is_empty()
+    {
+        return Some(answer.supported_versions.iter().any(|version| version == wanted));
+    }
+    let wanted: Version = wanted.parse().ok()?;
+    let known = ctx.knowledge.cni_plugin().cni_specs().contains(&wanted);
+    plugin.all(|row| known && wanted <= row.cni_spec)
+}
+
+fn cure(ctx: &Context<'_>, wanted: &str) -> Remedy {
+    let remedy = Remedy::verified_by(VERIFY);
+    let speaks = wanted.parse().ok().and_then(|wanted| ctx.knowledge.cni_plugin().first_speaking(&wanted));
+    let Some(first) = speaks else {
+        return remedy.step(
+            StepKind::Note,
+            format!("Look for a plugin that speaks CNI {wanted}: none that is known does. Leave the configuration to the network that owns it"),
+        );
+    };
+    let installed =
+        target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
+    if installed.is_some_and(|row| row.first >= *first && !row.clean_up_broken) {
+        // What lies on the node is older than the image that is to bring it.
+        return finish(through_host_network(ctx, remedy));
+    }
+    let because =
+        format!("the version that runs does not speak CNI {wanted}, which v{first} is the first to do");
+    let remedy = if renders_no_mode(ctx) {
+        remedy.run(
+            StepKind::ChartValue,
+            "Name the mode first: the chart that is installed renders none, and plugins from v1.4.0 on take that as legacy. plain keeps the node's own iptables",
+            target(ctx).set_values(
+                Some(&clean_chart(ctx)),
+                &["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))],
+            ),
+        )
+    } else {
+        remedy
+    };
+    finish(onto_version(ctx, remedy, Some((&first_clean(ctx), &because))))
+}
+
+fn finish(remedy: Remedy) -> Remedy {
+    remedy
+        .step(
+            StepKind::Note,
+            "Leave cniVersion as it is: the network that owns the file writes it again, and its own plugins may need it",
+        )
+        .run(
+            StepKind::Command,
+            "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
+            "kubectl get pods -A --field-selector status.phase=Pending",
+        )
+}

@@ -1,0 +1,259 @@
+//! What changes between two versions of linkerd-cni, and what of that the nodes do not bear: another iptables mode, files
+//! and addresses that the newer installer or plugin does not take.
+
+use super::cni_plugin_upgrade_hazard::Upgrade;
+use super::mode::{Usable, chart_with, pair};
+use super::nodes::{Nodes, silent};
+use super::places::in_file;
+use super::remedy::{VERIFY, target};
+use crate::checks::Context;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Item, Kind, Scope};
+use crate::knowledge::{Mode, ServerForm};
+use crate::model::cni::{template_reads, template_setting};
+use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
+use crate::model::objects::ConfigMap;
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let change = change_of_mode(ctx, upgrade);
+    let looks_at_files = upgrade.row.fatal_files && !upgrade.runs.is_some_and(|row| row.fatal_files);
+    if let Some(Change { after: Some(after), .. }) = &change
+        && !upgrade.row.modes.contains(after)
+    {
+        findings.push(refused(ctx, upgrade, *after));
+        return findings;
+    }
+    if change.is_none() && !looks_at_files {
+        return findings;
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
+    if let Some(change) = &change {
+        findings.extend(without_binaries(ctx, upgrade, change, &nodes));
+    }
+    if looks_at_files {
+        for snapshot in nodes.snapshots() {
+            findings.extend(of_files(ctx, upgrade, snapshot));
+        }
+    }
+    findings
+}
+
+/// The mode before and after; `None` stands for the host's own iptables.
+struct Change {
+    before: Option<Mode>,
+    after: Option<Mode>,
+    /// The chart's default is taken for what it is now, since nobody can see whether somebody set the same.
+    assumed: bool,
+    said: Evidence,
+}
+
+fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config");
+    let config = config.map_err(|missing| ctx.gap(missing)).ok().flatten()?;
+    if !template_reads(config) {
+        let item =
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+        let why = Why::Malformed { message: "data.cni_network_config is no JSON".to_owned() };
+        ctx.gap(ctx.lacking(item, why, "the iptables-mode that is set now"));
+        return None;
+    }
+    let setting = template_setting(config, "iptables-mode");
+    let written = setting.as_ref().and_then(|mode| mode.as_str());
+    let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+    let knows_modes = upgrade.runs.is_some_and(|row| !row.modes.is_empty());
+    let before = if knows_modes { mode.or(upgrade.runs?.absent_mode) } else { None };
+    let default = mode.is_some_and(|mode| upgrade.runs.is_some_and(|row| row.is_default(mode)));
+    // A value that the chart does not set by itself was set by somebody, and stays.
+    let (after, assumed) = match mode {
+        Some(mode) if !default => (Some(mode), false),
+        _ => (upgrade.row.chart_mode, true),
+    };
+    let object = format!("ConfigMap {}/linkerd-cni-config", config.metadata.namespace);
+    let said = written.map_or("no iptables-mode".to_owned(), |mode| format!("iptables-mode {mode:?}"));
+    let refused = after.is_some_and(|after| !upgrade.row.modes.contains(&after));
+    (before != after || refused).then(|| Change {
+        before,
+        after,
+        assumed,
+        said: Evidence::field(object, "data.cni_network_config", said),
+    })
+}
+
+/// A mode that stays set and that the other version does not know.
+fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: Mode) -> Finding {
+    let accepted: Vec<String> = upgrade.row.modes.iter().map(ToString::to_string).collect();
+    let accepted = match accepted.as_slice() {
+        [] => format!("linkerd-cni {} reads no iptables-mode", upgrade.to),
+        some => format!("linkerd-cni {} accepts {}", upgrade.to, some.join(", ")),
+    };
+    let keep = "Stay with a version that knows the mode, or set another mode first, one whose two binaries all nodes have";
+    ctx.finding(
+        upgrade.subject(),
+        "the iptables-mode that linkerd-cni is set to is not known to the version to go to: it would refuse every meshed pod, or run other binaries than now",
+    )
+    .parameter(format!("refuses {mode}"))
+    .evidences(upgrade.evidence(ctx))
+    .evidence(Evidence::other("linkerd-cni plugin", accepted))
+    .remedy(Remedy::verified_by(VERIFY).step(StepKind::ChartValue, keep))
+}
+
+/// Nodes that lack the binaries of the mode that the upgrade brings.
+fn without_binaries(
+    ctx: &Context<'_>,
+    upgrade: &Upgrade<'_>,
+    change: &Change,
+    nodes: &Nodes<'_>,
+) -> Option<Finding> {
+    let after = change.after?;
+    let falls_back = !upgrade.row.falls_back.is_empty();
+    let (mut subjects, mut evidence, mut seen) = (Vec::new(), Vec::new(), false);
+    for snapshot in nodes.snapshots() {
+        let names = pair(ctx, after).unwrap_or_default();
+        let absent: Vec<&str> =
+            names.iter().filter(|name| snapshot.binary(name).is_absent()).map(String::as_str).collect();
+        let usable = Usable::seen(ctx, snapshot);
+        if usable.has(after) || upgrade.row.falls_back.iter().any(|mode| usable.has(*mode)) {
+            continue;
+        }
+        if absent.is_empty() {
+            silent(ctx, snapshot, "host/binaries.json", "which iptables binaries it has");
+            continue;
+        }
+        seen = true;
+        subjects.push(Subject::node(&snapshot.node));
+        let name = format!("node {}", snapshot.node);
+        evidence.push(Evidence::other(name, format!("lacks {}", absent.join(", "))));
+    }
+    for (name, node) in nodes.objects() {
+        let lacking = nodes.system(ctx, name).is_some_and(|system| system.has(after).is_lacking());
+        if lacking && !falls_back && !nodes.has_files(name) {
+            subjects.push(Subject::node(name));
+            let image = &node.status.node_info.os_image;
+            let said = format!("{image}, which does not come with the binaries of {after}");
+            evidence.push(Evidence::field(format!("Node {name}"), "status.nodeInfo.osImage", said));
+        }
+    }
+    if subjects.is_empty() {
+        return None;
+    }
+    let remedy = named(ctx, upgrade, change.before);
+    let mut finding = ctx
+        .finding(
+            upgrade.subject(),
+            "the upgrade of linkerd-cni brings an iptables mode whose binaries nodes lack: each new meshed pod there would be refused with exit status 127",
+        )
+        .parameter(format!("mode {after}"))
+        .evidences(upgrade.evidence(ctx))
+        .evidence(change.said.clone())
+        .evidences(evidence)
+        .remedy(remedy);
+    finding.subjects.extend(subjects);
+    Some(if seen && !change.assumed { finding } else { finding.likely() })
+}
+
+/// Says in the values which mode is meant, so that no chart decides.
+fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<Mode>) -> Remedy {
+    let target = target(ctx);
+    let (ns, release) = (target.namespace, target.release);
+    let Some(mode) = runs_now else {
+        let words = "Name the mode in the same step as the upgrade: plain goes on with the iptables of the nodes, which runs now";
+        let remedy = Remedy::verified_by(VERIFY);
+        if !upgrade.row.modes.contains(&Mode::Plain) {
+            let words = "Go to a version that knows the mode plain, which goes on with the iptables of the nodes, and name it in the same step";
+            return remedy.step(StepKind::ChartValue, words);
+        }
+        let values = ["iptablesMode=plain".to_owned(), format!("image.version={}", upgrade.to)];
+        let chart = chart_with(ctx, upgrade.row);
+        return remedy.run(StepKind::ChartValue, words, target.set_values(Some(&chart), &values));
+    };
+    let words = format!(
+        "Name the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap shows the same before and after, so ask Helm for the values"
+    );
+    Remedy::verified_by(format!("helm -n {ns} get values {release}")).run(
+        StepKind::ChartValue,
+        words,
+        target.set_values(None, &[format!("iptablesMode={mode}")]),
+    )
+}
+
+/// What a node has that the newer installer or plugin does not take.
+fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in snapshot.conf_files.iter().filter(|file| ends_installer(file)) {
+        let why = file.defect().map_or("", |defect| defect.message.as_str());
+        let subject =
+            Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+        let text = "Repair the file, or move it out of the directory if nothing needs it, before you upgrade";
+        findings.push(
+            ctx.finding(
+                subject,
+                "the installer of the version to go to ends at this file, which is no CNI configuration: it would install nothing on the node and clean up nothing",
+            )
+            .parameter("file")
+            .evidence(in_file(snapshot, &file.path(), None, None, why))
+            .evidences(upgrade.evidence(ctx))
+            .remedy(Remedy::verified_by(VERIFY).step(StepKind::NodeFile, text)),
+        );
+    }
+    for facts in snapshot.kubeconfigs.iter().flatten() {
+        let server = facts.server.as_deref().unwrap_or_default();
+        if is_ipv6(server) && upgrade.row.refuses_servers.contains(&ServerForm::BareIpv6) {
+            let text = "Stay with a version before it until a newer one writes IPv6 addresses in brackets";
+            findings.push(
+                ctx.finding(
+                    upgrade.subject(),
+                    "the version to go to writes the API server's IPv6 address into its kubeconfig without brackets, and does not parse that: no pod would start",
+                )
+                .likely()
+                .parameter("bare-ipv6")
+                .evidence(in_file(snapshot, &facts.path, None, None, format!("server {server}")))
+                .evidences(upgrade.evidence(ctx))
+                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Upgrade, text)),
+            );
+        }
+        if facts.insecure == Some(true) && upgrade.row.ignores_skip_tls_verify {
+            let text = "See that the certificate of the API server is signed by the CA of the ConfigMap kube-root-ca.crt, or stay with a version before it";
+            findings.push(
+                ctx.finding(
+                    upgrade.subject(),
+                    "the version to go to does not read SKIP_TLS_VERIFY, which is set now: where the API server's certificate does not hold, no pod would start",
+                )
+                .parameter("skip-tls-verify")
+                .evidence(in_file(snapshot, &facts.path, None, None, "insecure-skip-tls-verify: true"))
+                .evidences(upgrade.evidence(ctx))
+                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Note, text)),
+            );
+        }
+    }
+    findings
+}
+
+/// A `.conf` or `.conflist` that is no JSON, or has neither a type nor plugins.
+fn ends_installer(file: &ConfFile) -> bool {
+    let named = file.name.ends_with(".conf") || file.name.ends_with(".conflist");
+    let broken = |kind: DefectKind| match kind {
+        DefectKind::Empty
+        | DefectKind::ByteOrderMark
+        | DefectKind::Utf16
+        | DefectKind::Syntax
+        | DefectKind::NoPluginsKey
+        | DefectKind::MissingType => true,
+        DefectKind::WrongShape
+        | DefectKind::NoName
+        | DefectKind::NoPlugins
+        | DefectKind::TooLarge
+        | DefectKind::TooComplex
+        | DefectKind::Unreadable => false,
+    };
+    named && file.defect().is_some_and(|defect| broken(defect.kind))
+}
+
+fn is_ipv6(server: &str) -> bool {
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or(host);
+    let inside = host.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+    let bare = host.rsplit_once(':').map_or(host, |(address, _)| address);
+    [inside.unwrap_or_default(), bare].iter().any(|text| text.parse::<std::net::Ipv6Addr>().is_ok())
+}
