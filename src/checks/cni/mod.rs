@@ -3,9 +3,9 @@
 use super::{Check, row};
 
 mod absent;
+mod crossing;
 mod effect;
 mod host;
-mod crossing;
 mod installers;
 mod logs;
 mod mode;
@@ -43,14 +43,12 @@ mod cni_entry_stale;
 mod cni_inotify_limit;
 mod cni_installer_failing;
 mod cni_interface_mode_leftover;
-mod cni_iptables_binary_missing;
-mod cni_iptables_mode_unsupported;
-mod cni_multi_network;
 mod cni_ip6tables_missing;
 mod cni_iptables_backend;
 mod cni_iptables_binary_missing;
 mod cni_iptables_mode_unsupported;
 mod cni_kubeconfig_invalid;
+mod cni_multi_network;
 mod cni_native_sidecar_version;
 mod cni_network_not_ready;
 mod cni_nsenter_missing;
@@ -92,14 +90,12 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-inotify-limit", cni_inotify_limit),
     row!("cni", "cni-installer-failing", cni_installer_failing),
     row!("cni", "cni-interface-mode-leftover", cni_interface_mode_leftover),
-    row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
-    row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
-    row!("cni", "cni-multi-network", cni_multi_network),
     row!("cni", "cni-ip6tables-missing", cni_ip6tables_missing),
     row!("cni", "cni-iptables-backend", cni_iptables_backend),
     row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
     row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
     row!("cni", "cni-kubeconfig-invalid", cni_kubeconfig_invalid),
+    row!("cni", "cni-multi-network", cni_multi_network),
     row!("cni", "cni-native-sidecar-version", cni_native_sidecar_version),
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
     row!("cni", "cni-nsenter-missing", cni_nsenter_missing),

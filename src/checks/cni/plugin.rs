@@ -58,6 +58,11 @@ impl<'k> PluginOn<'k> {
         self.version.as_ref()
     }
 
+    /// What is known of its version: one row, or all that it may be. Empty: nothing.
+    pub(super) fn rows(&self) -> &[&'k PluginRelease] {
+        &self.rows
+    }
+
     /// The version is known exactly, rather than narrowed down by what the binary answers.
     pub(super) fn is_exact(&self) -> bool {
         self.answer.is_none()
