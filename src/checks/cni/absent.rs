@@ -18,6 +18,9 @@ use crate::source::Why;
 /// How long an installer may take to write its entry after its container started.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(1);
 
+/// How long its pod may take to get that far.
+const START: SignedDuration = SignedDuration::from_mins(5);
+
 /// A node whose loaded configuration is proven to have no entry.
 pub(super) struct Absent<'a> {
     pub(super) snapshot: &'a NodeSnapshot,
@@ -27,6 +30,8 @@ pub(super) struct Absent<'a> {
     pub(super) expected: Evidence,
     /// Its files are of the time of the cluster's objects.
     fresh: bool,
+    /// The installer's pod that is there and does not run.
+    waiting: Option<&'a Pod>,
 }
 
 impl Absent<'_> {
@@ -36,8 +41,8 @@ impl Absent<'_> {
     }
 }
 
-/// The nodes without an entry on which linkerd-cni's installer runs, and, where the control plane counts on a linkerd-cni
-/// that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
+/// The nodes without an entry on which linkerd-cni's installer runs or should have long since, and, where the control
+/// plane counts on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
 /// [`Nodes`] reads.
 ///
 /// # Errors
@@ -51,30 +56,44 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
         let chain = nodes.chain(ctx, snapshot);
         let (true, Some(file)) = (chain.proves_absence(), chain.effective.file()) else { continue };
         let taken = snapshot.meta.collected_at;
-        let expected = match installed.pod_on(&snapshot.node) {
-            Some(installer) => {
+        let at = taken.unwrap_or_else(|| ctx.now());
+        let too_early = || {
+            let part = format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
+            lacks(ctx, Why::NotCaptured, part);
+        };
+        let waiting = waiting(pods, &snapshot.node).filter(|_| installed.pod_on(&snapshot.node).is_none());
+        let expected = match (installed.pod_on(&snapshot.node), waiting) {
+            (Some(installer), _) => {
                 let since = started(installer);
-                if since.is_some_and(|at| taken.unwrap_or_else(|| ctx.now()).duration_since(at) < PATIENCE) {
-                    let part =
-                        format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
-                    lacks(ctx, Why::NotCaptured, part);
+                if since.is_some_and(|since| at.duration_since(since) < PATIENCE) {
+                    too_early();
                     continue;
                 }
                 let pod = format!("Pod {}/{}", installer.metadata.namespace, installer.metadata.name);
                 Evidence::field(pod, "spec.nodeName", format!("linkerd-cni runs on {}", snapshot.node))
             }
-            None if nobody && counted_on(ctx) == Some(true) => Evidence::field(
+            (None, Some(waiting)) => {
+                let made = waiting.metadata.creation_timestamp;
+                if made.is_none_or(|made| at.duration_since(made) < START) {
+                    too_early();
+                    continue;
+                }
+                let pod = format!("Pod {}/{}", waiting.metadata.namespace, waiting.metadata.name);
+                let said = format!("linkerd-cni is to run on {}, and its installer does not", snapshot.node);
+                Evidence::field(pod, "spec.nodeName", said)
+            }
+            (None, None) if nobody && counted_on(ctx) == Some(true) => Evidence::field(
                 format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
                 "data.values: cniEnabled",
                 "true, and no DaemonSet installs linkerd-cni",
             ),
-            None => {
+            (None, None) => {
                 // A node that the DaemonSet does not cover has nothing to miss, unless there is none.
                 unsettled(ctx, nobody);
                 continue;
             }
         };
-        absent.push(Absent { snapshot, file, expected, fresh: is_fresh(ctx, snapshot) });
+        absent.push(Absent { snapshot, file, expected, fresh: is_fresh(ctx, snapshot), waiting });
     }
     Ok(absent)
 }
@@ -88,6 +107,12 @@ fn unsettled(ctx: &Context<'_>, nobody: bool) {
         (Ok(_), Err(missing)) if nobody => ctx.gap(missing),
         (Ok(_) | Err(_), _) => {}
     }
+}
+
+/// An installer's pod on a node whose container does not run: it covers the node, and brings nothing.
+fn waiting<'a>(pods: &'a [Pod], node: &str) -> Option<&'a Pod> {
+    let mut installers = pods.iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+    installers.find(|pod| !cni::is_running(pod))
 }
 
 fn started(pod: &Pod) -> Option<Timestamp> {
@@ -119,15 +144,28 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
             "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
         );
     }
-    remedy
-        .run(
+    let node = &absent.snapshot.node;
+    let again = match absent.waiting {
+        Some(pod) => remedy.run(
+            StepKind::Command,
+            "See why linkerd-cni's installer does not run on the node, and repair that: it writes its entry when it starts",
+            format!(
+                "NODE={node}\nkubectl -n {ns} describe pod {name}\nkubectl -n {ns} logs {name} -c {container} --previous",
+                ns = pod.metadata.namespace,
+                name = pod.metadata.name,
+                container = cni::INSTALLER
+            ),
+        ),
+        None => remedy.run(
             StepKind::Command,
             "Make linkerd-cni write its entry again on the node",
             format!(
-                "NODE={}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
-                absent.snapshot.node, target.namespace
+                "NODE={node}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
+                target.namespace
             ),
-        )
+        ),
+    };
+    again
         .run(
             StepKind::Command,
             "Delete the meshed pods of the node that started or failed without their rules, so that new ones get them",

@@ -24,7 +24,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        for found in entries(ctx, &nodes, snapshot) {
+        // What is left in a file that nothing loads has no owner at all, which is said already.
+        let counts = |found: &Found<'_>| found.runs != Runs::No || !uninstalled(ctx);
+        for found in entries(ctx, &nodes, snapshot).into_iter().filter(counts) {
             findings.extend(dangling(ctx, &nodes, snapshot, &found));
         }
     }

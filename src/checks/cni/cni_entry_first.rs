@@ -1,5 +1,6 @@
 //! `cni-entry-first`: linkerd-cni runs before the plugin that gives the pod its network.
 
+use super::cni_interface_mode_leftover;
 use super::effect::{Found, Runs, entries, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, unused};
@@ -30,7 +31,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
         let alone_is_fine = !plugin.rows().is_empty();
         let found = entries(ctx, &nodes, snapshot).into_iter();
-        let found: Vec<_> = found.filter(|found| !(alone_is_fine && is_delegate(found.entry))).collect();
+        let found: Vec<_> = found
+            .filter(|found| !(is_leftover(found) || alone_is_fine && is_delegate(found.entry)))
+            .collect();
         findings.extend(
             found
                 .iter()
@@ -39,6 +42,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// A file of early linkerd-cni that nothing loads is a finding of its own, which says the same of it.
+fn is_leftover(found: &Found<'_>) -> bool {
+    found.runs == Runs::No && found.file.name.starts_with(cni_interface_mode_leftover::FILE)
 }
 
 /// multus runs it by itself, behind the network that it runs first.

@@ -7,7 +7,7 @@ use super::installers::installers;
 use super::logs::{PodLine, pod_lines, strangers};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
@@ -52,7 +52,9 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let status = pod.container_status(cni::INSTALLER).and_then(ends);
     let line = worst(said);
     let base = |message: String| {
-        let finding = ctx.finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message);
+        let finding = ctx
+            .finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message)
+            .tie(Tie::Node(pod.spec.node_name.clone()));
         let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
         if deaf { finding.tie(cni_inotify_limit::ends(&pod.spec.node_name)) } else { finding }
     };
