@@ -100,7 +100,8 @@ impl Look<'_, '_> {
         let form = form_of(server)?;
         let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let refuses = plugin.all(|row| row.refuses_servers.contains(&form));
-        if refuses == Some(false) {
+        // Installer and plugin come in one image: what the one that runs wrote itself, its plugin reads.
+        if refuses == Some(false) || refuses.is_none() && self.wrote_it(snapshot, facts) {
             return None;
         }
         let (parameter, message) = match form {
@@ -130,6 +131,13 @@ impl Look<'_, '_> {
             // A vendor's build may be of either time.
             (None, _) => finding.severity(Severity::Warning).likely(),
         })
+    }
+
+    /// The installer that runs on the node wrote the file: the token in it is that pod's own.
+    fn wrote_it(&self, snapshot: &NodeSnapshot, facts: &KubeconfigFacts) -> bool {
+        let uid = facts.token_claims.as_ref().and_then(|claims| claims.pod_uid.as_deref());
+        let installer = self.installed.pod_on(&snapshot.node);
+        uid.is_some() && installer.map(|pod| pod.metadata.uid.as_str()) == uid
     }
 
     fn readable_by_all(
