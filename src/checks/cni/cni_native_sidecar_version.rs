@@ -44,14 +44,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => lacks(ctx, Why::NotOffered, format!("node {node}: which linkerd-cni runs there")),
         }
     }
-    let wanted = asked_for(ctx).filter(|_| {
-        let known = ctx.knowledge.cni_plugin();
-        let version = |set: &&Workload| cni::version_of(&set.spec.template);
-        installed.sets.iter().filter_map(version).any(|version| {
-            matches!(version, CniVersion::InLinkerd(_))
-                || known.for_version(&version).is_some_and(|row| !row.native_sidecars)
-        })
-    });
+    let known = ctx.knowledge.cni_plugin();
+    let old = |version: CniVersion| {
+        matches!(version, CniVersion::InLinkerd(_))
+            || known.for_version(&version).is_some_and(|row| !row.native_sidecars)
+    };
+    let old_ones = installed.sets.iter().filter_map(|set| cni::version_of(&set.spec.template)).any(old);
+    // What is asked for only matters to a plugin that could not do it.
+    let wanted = if old_ones { asked_for(ctx) } else { None };
     if blind.is_empty() && wanted.is_none() {
         return Ok(Vec::new().into());
     }
@@ -67,7 +67,8 @@ fn relies_on_cni(pod: &Pod) -> bool {
 
 /// The chart's value that makes every proxy a native sidecar, and that they rely on linkerd-cni.
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
+    let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
     let values = Values::of(config)?;
     let on = |path: &str| values.bool(path) == Some(true);
     (on("proxy.nativeSidecar") && on("cniEnabled")).then(|| {
