@@ -121,8 +121,13 @@ impl Splitter {
 
     /// The body is over.
     pub(super) fn finish(mut self, taker: &mut impl Taker) -> Result<(), NotAList> {
-        self.likely = 0;
-        while self.step(taker)? {}
+        loop {
+            // Nothing more comes to wait for, however long the item before was.
+            self.likely = 0;
+            if !self.step(taker)? {
+                break;
+            }
+        }
         match self.at {
             At::End if self.seen_items => Ok(()),
             At::End => Err(NotAList::NoItems),
