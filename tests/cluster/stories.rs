@@ -33,6 +33,8 @@ fn told(name: &str) {
     let demo = demo::find(name).unwrap();
     for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
         let Some(mut staged) = Staged::new(demo, state) else { return };
+        // Before anything is read: roles are evidence as well.
+        staged.cluster.grant(READER, &documented_rules());
         let live = staged.doctor.check_twice(&staged.words(), &[]);
         let told = staged.doctor.run(&[&["demo", name, "-o", "json"], cured].concat());
         assert_eq!(live.found(), told.found(), "{name} {state:?}");
@@ -44,7 +46,6 @@ fn told(name: &str) {
         }
 
         // The role in the documentation suffices for all of it.
-        staged.cluster.grant(READER, &documented_rules());
         let reader = Doctor::of(&staged.cluster, READER).check_twice(&staged.words(), &[]);
         reader.assert_same(&live, &format!("{name} {state:?}, with the documented role"));
     }
