@@ -12,7 +12,7 @@ use tar::{EntryType, Header};
 use crate::source::spool::Blob;
 
 /// How hard gzip tries: half the time of its usual level for a few percent more bytes.
-const GZIP_LEVEL: u32 = 4;
+const GZIP_LEVEL: u32 = 6;
 /// How hard zstd tries: its usual level.
 const ZSTD_LEVEL: i32 = 3;
 
