@@ -254,7 +254,7 @@ impl Border<'_> {
         if self.request.item == Item::Logs {
             return self.log(json);
         }
-        let mut value: serde_json::Value = serde_json::from_slice(json)?;
+        let mut value = redact::parse(json)?;
         if let (Some(kind), Some(object)) = (self.request.item.kind(), value.as_object_mut()) {
             // API servers leave both out of a list's items, and what is kept must stand by itself.
             object.entry("apiVersion").or_insert_with(|| kind.api_version().into());
@@ -320,7 +320,7 @@ impl Intake for Border<'_> {
         }
     }
 
-    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+    fn begun(&mut self, text: &str) -> Option<usize> {
         if self.is_redacted_whole() {
             return None;
         }

@@ -10,6 +10,7 @@ mod json;
 mod keys;
 mod marker;
 mod object;
+mod parse;
 mod text;
 
 pub(crate) use certificate::blocks as pem_blocks;
@@ -17,6 +18,7 @@ pub use certificate::{KeyMatches, key_matches};
 pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, is_linkerd_container, object};
+pub use parse::parse;
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;

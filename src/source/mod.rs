@@ -167,7 +167,7 @@ pub trait Intake: Send {
     /// The object that begins `text`, which may go on behind it or break off within it: its length, once it is taken in.
     /// `None`: it was not, and is to be handed to [`Intake::object`] when its end is known. Who decodes while reading saves
     /// the search for that end.
-    fn begun(&mut self, _text: &[u8]) -> Option<usize> {
+    fn begun(&mut self, _text: &str) -> Option<usize> {
         None
     }
     /// What was gathered on one node, not yet redacted.

@@ -80,7 +80,7 @@ pub(crate) trait Store: Send + Sync {
     /// Decodes one object; the error names what could not be read.
     fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error>;
     /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
-    fn push_first(&mut self, text: &[u8]) -> Option<usize>;
+    fn push_first(&mut self, text: &str) -> Option<usize>;
     /// Forgets everything (the source begins again).
     fn clear(&mut self);
     /// Sorts by namespace and name, so that order never depends on the source.
@@ -97,7 +97,7 @@ impl<T: Object> Store for Vec<T> {
         Ok(())
     }
 
-    fn push_first(&mut self, text: &[u8]) -> Option<usize> {
+    fn push_first(&mut self, text: &str) -> Option<usize> {
         let (object, length) = first(text)?;
         keep(self, object);
         Some(length)
@@ -129,8 +129,8 @@ fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) {
     objects.push(object);
 }
 
-fn first<T: DeserializeOwned>(text: &[u8]) -> Option<(T, usize)> {
-    let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+fn first<T: DeserializeOwned>(text: &str) -> Option<(T, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
 }
@@ -145,7 +145,7 @@ impl Store for Unread {
         Ok(())
     }
 
-    fn push_first(&mut self, text: &[u8]) -> Option<usize> {
+    fn push_first(&mut self, text: &str) -> Option<usize> {
         let (_, length) = first::<serde::de::IgnoredAny>(text)?;
         self.0 += 1;
         Some(length)

@@ -182,7 +182,7 @@ impl Taker for Page<'_> {
         self.head = Some(head);
     }
 
-    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+    fn begun(&mut self, text: &str) -> Option<usize> {
         if self.taken < self.known {
             return None;
         }

@@ -173,7 +173,7 @@ impl Intake for Counted<'_> {
         self.intake.object(json);
     }
 
-    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+    fn begun(&mut self, text: &str) -> Option<usize> {
         let length = self.intake.begun(text)?;
         self.arrived += 1;
         Some(length)

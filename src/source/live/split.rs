@@ -17,7 +17,7 @@ pub(super) trait Taker {
     fn head(&mut self, head: Head);
     /// The item that begins `text`, which may go on behind it or break off within it: its length, once it is taken.
     /// `None`: it comes again, as [`Taker::item`].
-    fn begun(&mut self, text: &[u8]) -> Option<usize>;
+    fn begun(&mut self, text: &str) -> Option<usize>;
     /// A whole item.
     fn item(&mut self, text: &[u8]);
 }
@@ -80,8 +80,11 @@ struct Reading {
 
 /// The cutter. Feed it with [`Splitter::push`], end with [`Splitter::finish`].
 pub(super) struct Splitter {
-    /// What came and is not dealt with.
-    buffer: Vec<u8>,
+    /// What came and is not dealt with. Text, since that is checked much faster for all of it at once than for each
+    /// string in it.
+    buffer: String,
+    /// The beginning of a character whose end has not come yet.
+    tail: Vec<u8>,
     /// Everything in the buffer before this is dealt with.
     cursor: usize,
     /// Bytes that have left the buffer, for places in messages.
@@ -96,7 +99,8 @@ pub(super) struct Splitter {
 impl Splitter {
     pub(super) fn new() -> Splitter {
         Splitter {
-            buffer: Vec::new(),
+            buffer: String::new(),
+            tail: Vec::new(),
             cursor: 0,
             gone: 0,
             at: At::Start,
@@ -108,7 +112,7 @@ impl Splitter {
 
     /// Takes more of the body; hands on what became whole.
     pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
-        self.buffer.extend_from_slice(bytes);
+        self.take(bytes);
         while self.step(taker)? {}
         if let Some(reading) = &mut self.reading {
             reading.at -= self.cursor;
@@ -135,8 +139,34 @@ impl Splitter {
         }
     }
 
+    /// Adds to the text. A byte that is no UTF-8 becomes a character that no JSON may hold, so that the object with it is
+    /// refused like any other broken one.
+    fn take(&mut self, bytes: &[u8]) {
+        let joined;
+        let bytes = if self.tail.is_empty() {
+            bytes
+        } else {
+            joined = [std::mem::take(&mut self.tail), bytes.to_vec()].concat();
+            &joined
+        };
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            self.buffer.push_str(text);
+            return;
+        }
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.buffer.push_str(chunk.valid());
+            let cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+            if cut && chunks.peek().is_none() {
+                self.tail = chunk.invalid().to_vec();
+            } else {
+                self.buffer.extend(chunk.invalid().iter().map(|_| '\0'));
+            }
+        }
+    }
+
     fn place(&self) -> u64 {
-        self.gone + self.buffer.len() as u64
+        self.gone + (self.buffer.len() + self.tail.len()) as u64
     }
 
     fn broken(&self) -> NotAList {
@@ -146,8 +176,8 @@ impl Splitter {
     /// The first byte at or after the cursor that is no space, with the cursor moved to it.
     fn peek(&mut self) -> Option<u8> {
         let space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
-        self.cursor += self.buffer[self.cursor..].iter().take_while(|b| space(b)).count();
-        self.buffer.get(self.cursor).copied()
+        self.cursor += self.buffer.as_bytes()[self.cursor..].iter().take_while(|b| space(b)).count();
+        self.buffer.as_bytes().get(self.cursor).copied()
     }
 
     /// One step; false when more bytes are needed first.
@@ -174,14 +204,14 @@ impl Splitter {
                 let Some(range) = self.value(byte)? else { return Ok(false) };
                 match field {
                     Field::Metadata => {
-                        let head = serde_json::from_slice::<Option<Head>>(&self.buffer[range])
+                        let head = serde_json::from_str::<Option<Head>>(&self.buffer[range])
                             .map_err(|_| self.broken())?;
                         let mut head = head.unwrap_or_default();
                         head.next = head.next.filter(|token| !token.is_empty());
                         taker.head(head);
                     }
                     // An empty list from some servers: `"items": null`.
-                    Field::Items if &self.buffer[range] == b"null" => self.seen_items = true,
+                    Field::Items if &self.buffer[range] == "null" => self.seen_items = true,
                     Field::Items => return Err(NotAList::NoItems),
                     Field::Other => {}
                 }
@@ -215,7 +245,7 @@ impl Splitter {
     fn item(&mut self, first: u8, taker: &mut impl Taker) -> Result<bool, NotAList> {
         let Some(range) = self.value(first)? else { return Ok(false) };
         self.likely = range.len().min(LIKELY);
-        taker.item(&self.buffer[range]);
+        taker.item(self.buffer[range].as_bytes());
         Ok(true)
     }
 
@@ -227,7 +257,7 @@ impl Splitter {
 
     /// Reads `"key":` at the cursor.
     fn key(&mut self) -> Result<bool, NotAList> {
-        let rest = &self.buffer[self.cursor + 1..];
+        let rest = &self.buffer.as_bytes()[self.cursor + 1..];
         let Some(end) = memchr::memchr(b'"', rest) else { return Ok(false) };
         let field = match &rest[..end] {
             b"metadata" => Field::Metadata,
@@ -256,13 +286,13 @@ impl Splitter {
             (None, b'}' | b']' | b':' | b',') => return Err(self.broken()),
             (None, _) => {
                 let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-                return Ok(self.buffer[start..].iter().position(ends).map(|length| {
+                return Ok(self.buffer.as_bytes()[start..].iter().position(ends).map(|length| {
                     self.cursor = start + length;
                     start..self.cursor
                 }));
             }
         };
-        if reading.read(&self.buffer) {
+        if reading.read(self.buffer.as_bytes()) {
             self.cursor = reading.at;
             Ok(Some(start..self.cursor))
         } else {

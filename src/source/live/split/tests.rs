@@ -17,14 +17,14 @@ impl Taker for Kept {
         self.head = Some(head);
     }
 
-    fn begun(&mut self, text: &[u8]) -> Option<usize> {
+    fn begun(&mut self, text: &str) -> Option<usize> {
         if !self.eager {
             return None;
         }
-        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
         values.next()?.ok()?;
         let length = values.byte_offset();
-        self.items.push(text[..length].to_vec());
+        self.items.push(text.as_bytes()[..length].to_vec());
         Some(length)
     }
 
@@ -150,4 +150,19 @@ fn what_is_no_list_is_told_apart() {
     assert_eq!(why(""), NotAList::Truncated(0));
     let (kept, outcome) = split(br#"{"items":null}"#, 3, true);
     assert_eq!((kept.items.len(), outcome), (0, Ok(())));
+}
+
+#[test]
+fn bytes_that_are_no_text_spoil_only_their_object() {
+    let list = b"{\"items\":[{\"a\":\"\xc3\xa9\"},{\"b\":\"\xc3\"},{\"c\":\"\xe2\x82\"},{\"d\":1}]}";
+    for (eager, piece) in [(false, 1), (true, 1), (true, 7), (true, 100)] {
+        let (kept, outcome) = split(list, piece, eager);
+        assert_eq!(outcome, Ok(()));
+        let read = |item: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(item).ok();
+        let read: Vec<_> = kept.items.iter().map(read).collect();
+        assert_eq!(
+            read,
+            [Some(serde_json::json!({"a": "\u{e9}"})), None, None, Some(serde_json::json!({"d": 1}))]
+        );
+    }
 }
