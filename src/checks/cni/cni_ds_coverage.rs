@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
-use super::installers::{installers, none_seen, not_redirected, shown};
-use super::nodes::runs_pods_on_linux;
+use super::installers::{installers, no_daemon_set, none_seen, not_redirected, shown};
+use super::nodes::{relied_on, runs_pods_on_linux};
 use super::remedy;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
+use crate::item::{Kind, Scope};
 use crate::model::cni;
 use crate::model::objects::pod::INIT_CONTAINER;
-use crate::model::objects::{Node, Pod, Workload};
+use crate::model::objects::{ConfigMap, Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx)?;
     if sets.is_empty() {
-        return Ok(none_seen(ctx));
+        return nowhere(ctx);
     }
     let nodes = ctx.seen::<Node>(Kind::Node)?;
     let seen = ctx.seen::<Pod>(Kind::Pod)?;
@@ -32,6 +32,40 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(without_installer(ctx, &sets, pods, nodes));
     }
     Ok(findings.into())
+}
+
+/// Without any DaemonSet: a fault where the control plane counts on one. With files of nodes, what these say of their
+/// entries says more.
+fn nowhere(ctx: &Context<'_>) -> Judgement {
+    let none = none_seen(ctx);
+    if !matches!(none, Verdict::NotApplicable(_)) || ctx.snapshots().is_ok() {
+        return Ok(none);
+    }
+    let Some(enabled) = relied_on(ctx) else {
+        // That nothing counts on it takes the values.
+        ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
+        return Ok(none);
+    };
+    let target = remedy::target(ctx);
+    let message = "the control plane counts on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
+    let finding = ctx
+        .finding(Subject::object(Kind::DaemonSet, &target.namespace, &target.name), message)
+        .evidence(enabled)
+        .evidence(no_daemon_set())
+        .remedy(
+            Remedy::verified_by(format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name))
+                .run(
+                    StepKind::Command,
+                    "Install linkerd-cni again, with the values that it had (Helm: the chart linkerd2-cni)",
+                    "linkerd install-cni | kubectl apply -f -",
+                )
+                .step(
+                    StepKind::Note,
+                    "Or install Linkerd without cniEnabled, and restart the meshed workloads: linkerd-init then redirects their traffic",
+                ),
+        );
+    let nodes = ctx.hints::<Node>(Kind::Node).iter().filter(|node| runs_pods_on_linux(node));
+    Ok(vec![nodes.fold(finding, |finding, node| finding.tie(not_redirected(name(node))))].into())
 }
 
 /// Pods of the DaemonSet that are long on a node which works, and not ready.

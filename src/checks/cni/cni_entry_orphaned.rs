@@ -1,17 +1,17 @@
 //! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
 
-use super::nodes::{Nodes, may_cover, runs_pods_on_linux};
+use super::installers::no_daemon_set;
+use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::refusals::{answers_on, by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Kind;
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Node, Pod, Workload};
-use crate::model::values::Values;
+use crate::model::objects::{Node, Pod, Workload};
 
 /// What a linkerd-cni answers of which parts are uninstalled: its account, its kubeconfig, its binary.
 const LEFT_BEHIND: [&str; 4] =
@@ -127,20 +127,6 @@ fn elsewhere(set: &Workload) -> Evidence {
     let said = format!("{}, which the node's labels are not", wanted.join(","));
     let object = format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name);
     Evidence::field(object, "spec.template.spec.nodeSelector", said)
-}
-
-fn no_daemon_set() -> Evidence {
-    Evidence::other("DaemonSets", "none of linkerd-cni in any namespace")
-}
-
-/// Where the control plane counts on linkerd-cni, which says so.
-fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
-    let enabled = Values::of(config)?.bool("cniEnabled")?;
-    enabled.then(|| {
-        let object = format!("ConfigMap {}/linkerd-config", config.metadata.namespace);
-        Evidence::field(object, "data.values: cniEnabled", "true")
-    })
 }
 
 /// A mesh that counts on linkerd-cni wants it back; any other wants the rest of it gone.

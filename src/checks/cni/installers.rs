@@ -1,7 +1,7 @@
 //! The DaemonSets of linkerd-cni as its checks see them. Nothing here judges.
 
 use crate::checks::{Context, Verdict};
-use crate::finding::{Subject, Tie};
+use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::cni;
@@ -25,6 +25,11 @@ pub(super) fn none_seen(ctx: &Context<'_>) -> Verdict {
         Ok(_) => Verdict::not_applicable("linkerd-cni is not installed"),
         Err(_) => Verdict::fine(),
     }
+}
+
+/// What shows that nothing installs it.
+pub(super) fn no_daemon_set() -> Evidence {
+    Evidence::other("DaemonSets", "none of linkerd-cni in any namespace")
 }
 
 /// A DaemonSet as a subject.

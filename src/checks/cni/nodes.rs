@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use crate::checks::{Context, Verdict};
+use crate::finding::Evidence;
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::System;
 use crate::missing::Missing;
@@ -191,6 +192,13 @@ pub(super) fn counted_on(ctx: &Context<'_>) -> Option<bool> {
         Some(config) => Values::of(config)?.bool("cniEnabled"),
         None => Some(false),
     }
+}
+
+/// Where the control plane counts on linkerd-cni, what says so. Reads `configmaps/control-plane/linkerd-config`.
+pub(super) fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
+    let object = || format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
+    let enabled = counted_on(ctx) == Some(true);
+    enabled.then(|| Evidence::field(object(), "data.values: cniEnabled", "true"))
 }
 
 /// Where linkerd-cni is known to be neither installed nor counted on, only what it left behind matters. Reads
