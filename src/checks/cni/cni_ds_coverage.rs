@@ -49,7 +49,7 @@ fn nowhere(ctx: &Context<'_>) -> Judgement {
     let target = remedy::target(ctx);
     let message = "the control plane counts on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
     let finding = ctx
-        .finding(Subject::object(Kind::DaemonSet, &target.namespace, &target.name), message)
+        .finding(Subject::object(Kind::DaemonSet, target.namespace, target.name), message)
         .evidence(enabled)
         .evidence(no_daemon_set())
         .remedy(
