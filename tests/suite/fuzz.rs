@@ -251,6 +251,67 @@ fn bent_files_are_normalised_once_for_all() {
     });
 }
 
+/// The configuration of both runtimes, drop-in files and imports included, and a CNI directory with a token in it.
+#[cfg(target_os = "linux")]
+fn host() -> Vec<(&'static str, Vec<u8>)> {
+    let containerd = "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\", \"/etc/containerd/config.toml\"]\n\
+                      [plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = \"/opt/cni/bin\"\nconf_dir = \"/etc/cni/net.d\"\n\
+                      max_conf_num = 1\n";
+    let newer = "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.cni]\nbin_dirs = ['/opt/cni/bin', '/usr/lib/cni']\n";
+    let crio = "[crio.network]\nnetwork_dir = \"/etc/cni/net.d/\"\nplugin_dirs = [\"/opt/cni/bin\"]\ncni_default_network = \"x\"\n";
+    let entry = format!(
+        r#"{{"cniVersion":"0.3.1","name":"x","plugins":[{{"type":"linkerd-cni","policy":{{"k8s_auth_token":"{}"}}}}]}}"#,
+        jwt()
+    );
+    [
+        ("etc/containerd/config.toml", containerd.to_owned()),
+        ("etc/containerd/conf.d/20-cni.toml", newer.to_owned()),
+        ("etc/crio/crio.conf", crio.to_owned()),
+        ("etc/crio/crio.conf.d/10-network.conf", crio.replace("0", "1")),
+        ("etc/cni/net.d/10-x.conflist", entry),
+        ("etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n".to_owned()),
+        ("etc/hostname", "n\n".to_owned()),
+    ]
+    .into_iter()
+    .map(|(path, text)| (path, text.into_bytes()))
+    .collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bent_configurations_of_runtimes_are_read_or_named() {
+    use meshdoctor::node_snapshot::{Options, take};
+    go_on("runtime configuration", move |dice| {
+        let mut files = host();
+        let contents: Vec<Vec<u8>> = files.iter().map(|(_, content)| content.clone()).collect();
+        for _ in 0..=dice.below(3) {
+            let at = dice.below(files.len());
+            let other = dice.below(contents.len());
+            bend(dice, &mut files[at].1, &contents[other]);
+        }
+        let root = tempfile::tempdir().unwrap();
+        for (path, content) in &files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let taken = take(&Options {
+            root: root.path().to_owned(),
+            node: Some("n".to_owned()),
+            in_pod: false,
+            run: false,
+            ask_plugin: false,
+            conf_dir: None,
+            bin_dirs: Vec::new(),
+            at: "2026-01-15T12:00:00Z".parse().unwrap(),
+        })
+        .unwrap();
+        assert!(!shown(&taken.files).contains(&jwt()), "a token in\n{}", shown(&taken.files));
+        let node = NodeSnapshot::parse(&normalise(&taken.files, &Defaults::default()));
+        assert_eq!(node.problems, [], "what is written can be read");
+    });
+}
+
 #[test]
 fn bent_tokens_are_decoded_or_refused() {
     let whole = jwt();
