@@ -2,7 +2,7 @@
 
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
-use super::nodes::{Nodes, counted_on, lacks, unused};
+use super::nodes::{Nodes, lacks, not_relied_on};
 use super::remedy::{VERIFY, restarted_for};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -16,13 +16,8 @@ const WOULD: &str = "Cilium is set to write the node's CNI configuration without
 const PLUGIN: &str = "cilium-cni";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
+    if let Some(verdict) = not_relied_on(ctx) {
         return Ok(verdict);
-    }
-    if counted_on(ctx) == Some(false) {
-        return Ok(Verdict::not_applicable(
-            "the control plane injects linkerd-init and does not rely on linkerd-cni",
-        ));
     }
     let scope = Scope::Fixed("kube-system".to_owned());
     if ctx.named::<ConfigMap>(Kind::ConfigMap, scope, "cilium-config")?.is_none() {

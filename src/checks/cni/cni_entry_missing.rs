@@ -3,19 +3,14 @@
 use super::absent::{Absent, absences, cure};
 use super::effect::plugin_types;
 use super::installers::not_redirected;
-use super::nodes::{Nodes, counted_on, unused};
+use super::nodes::{Nodes, not_relied_on};
 use super::places::in_file;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
+    if let Some(verdict) = not_relied_on(ctx) {
         return Ok(verdict);
-    }
-    if counted_on(ctx) == Some(false) {
-        return Ok(Verdict::not_applicable(
-            "the control plane injects linkerd-init and does not rely on linkerd-cni",
-        ));
     }
     let nodes = Nodes::with_files(ctx)?;
     let absent = absences(ctx, &nodes)?;

@@ -2,22 +2,17 @@
 
 use super::absent::{Absent, absences, cure};
 use super::effect::{Runs, entries, loaded_evidence};
-use super::nodes::{Nodes, counted_on, unused};
+use super::nodes::{Nodes, not_relied_on};
 use super::places::{entry_subject, in_file};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
 const MESSAGE: &str = "linkerd-cni's entry stands in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
+    if let Some(verdict) = not_relied_on(ctx) {
         return Ok(verdict);
-    }
-    if counted_on(ctx) == Some(false) {
-        return Ok(Verdict::not_applicable(
-            "the control plane injects linkerd-init and does not rely on linkerd-cni",
-        ));
     }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();

@@ -208,6 +208,14 @@ pub(super) fn unused(ctx: &Context<'_>) -> Option<Verdict> {
         .then(|| Verdict::not_applicable("linkerd-cni is neither installed nor relied on"))
 }
 
+/// Where linkerd-cni is known not to be relied on, installed or not, it does not matter whether nodes call it. Reads
+/// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
+pub(super) fn not_relied_on(ctx: &Context<'_>) -> Option<Verdict> {
+    let injected =
+        || Verdict::not_applicable("the control plane injects linkerd-init and does not rely on linkerd-cni");
+    unused(ctx).or_else(|| (counted_on(ctx) == Some(false)).then(injected))
+}
+
 /// From when on files that were gathered earlier tell what was, rather than what is.
 const FRESH: SignedDuration = SignedDuration::from_mins(10);
 
