@@ -324,9 +324,15 @@ impl Work {
 /// and leaves the rest to be read from its copy, in which the token is masked.
 fn complete(row: &mut Value, taken: Value) {
     let (Value::Object(row), Value::Object(taken)) = (row, taken) else { return };
-    let has_claims = row.get("tokenClaims").is_some_and(Value::is_object);
+    let says = |key: &str| row.get(key).is_some_and(|value| !value.is_null());
+    // Where the file could not be read as it was, its copy is no better, though masking may have made it readable.
+    if says("parseError") {
+        return;
+    }
+    let was_read = ["server", "currentContext", "tokenClaims"].into_iter().any(says);
+    let has_claims = says("tokenClaims");
     for (key, value) in taken {
-        if key == "tokenError" && has_claims {
+        if key == "tokenError" && has_claims || key == "parseError" && was_read {
             continue;
         }
         let known = row.entry(key).or_insert(Value::Null);
