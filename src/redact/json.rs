@@ -46,6 +46,8 @@ fn sweep(input: &[u8]) -> Option<Vec<u8>> {
     let mut lexer =
         Lexer { input, at: 0, secret: Vec::new(), pending: false, hits: Vec::new(), digits: Vec::new() };
     lexer.run();
+    // In the same round: where a word of a key's first line is taken for a value, the rest would no longer look like a key.
+    text::private_keys(input, &mut lexer.hits);
     let mut current = Cow::Borrowed(input);
     if !lexer.digits.is_empty() {
         let masked = current.to_mut();

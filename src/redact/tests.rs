@@ -299,6 +299,14 @@ fn only_config_maps_that_are_read_keep_their_data() {
     );
 }
 
+#[test]
+fn a_private_key_without_quotes_behind_a_secret_key_is_gone_to_its_end() {
+    let raw = format!("\"password=\":{}", mk_private_key());
+    let clean = json_bytes(raw.as_bytes()).into_owned();
+    let shown = String::from_utf8_lossy(&clean);
+    assert!(!shown.contains(CANARY) && !shown.contains("PRIVATE KEY"), "{shown}");
+}
+
 fn mk_hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(mk_jwt()),

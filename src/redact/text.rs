@@ -201,7 +201,7 @@ fn public_blocks(input: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Private keys as PEM, and PEM wrapped in base64 once more (as Secrets and kubeconfigs hold it).
-fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
+pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
     hits.extend(pem_blocks(input, true));
     let mut at = 0;
     while let Some(start) = find(input, b"LS0tLS1", at) {
