@@ -29,9 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         // Whether there are more is open, and what is unknown would do no more harm than what is known.
-        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
-            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
-        }
+        super::effect::doubt_unlisted(ctx, snapshot);
         let inert =
             snapshot.conf_files.iter().filter(|file| !file.is_loadable() && !file.name.starts_with(FILE));
         findings.extend(inert.filter_map(|file| residue(ctx, &nodes, snapshot, file, chains.as_ref())));

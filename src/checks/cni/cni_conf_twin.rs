@@ -20,9 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
-            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
-        }
+        super::effect::doubt_unlisted(ctx, snapshot);
         let files = snapshot.loadable_files();
         let pairs = files.iter().filter_map(|conf| {
             let list = format!("{}list", conf.name);

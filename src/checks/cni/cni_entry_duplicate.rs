@@ -10,17 +10,14 @@ use super::purge::purge_entry;
 use super::remedy::{VERIFY, restarted_for};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity};
-use crate::item::Kind;
-use crate::model::cni::Installed;
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::{Pod, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let found = entries(ctx, &nodes, snapshot);

@@ -11,10 +11,7 @@ use super::refusals::on_node;
 use super::remedy::{VERIFY, first_clean, target};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
-use crate::model::cni::Installed;
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 
 /// The plugin's answer when there is no result to pass on.
 const ANSWER: &str = "not-chained";
@@ -24,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         // Since plugins have versions of their own, they pass on what is not there.

@@ -11,9 +11,8 @@ use super::template::{self, Difference};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind, Scope};
-use crate::model::cni::Installed;
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::ConfigMap;
 use crate::source::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -30,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(ctx.lacking(item, Why::Malformed { message }, "its template"));
     };
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let set = match installed.sets.as_slice() {
         [only] => Some(*only),
         _ => None,

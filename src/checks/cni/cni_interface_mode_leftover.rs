@@ -8,10 +8,7 @@ use super::plugin::PluginOn;
 use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
-use crate::model::cni::Installed;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 
 /// What plugins before v1.2.0 wrote where they found no other configuration; wrapped, it becomes a list.
 pub(super) const FILE: &str = "01-linkerd-cni.conf";
@@ -27,9 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
-            super::effect::open_directory(ctx, snapshot, "not all of its files are known");
-        }
+        super::effect::doubt_unlisted(ctx, snapshot);
         let chain = nodes.loaded(ctx, snapshot);
         for file in snapshot.conf_files.iter().filter(|file| file.name.starts_with(FILE)) {
             if !file.is_loadable() {
@@ -89,7 +84,7 @@ fn cure(
         "Delete the file",
         &format!("rm {}", file.path()),
     );
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
     match plugin.all(|row| row.writes_own_config) {
         Some(true) => remedy.step(

@@ -11,11 +11,9 @@ use super::refusals::{answers_on, by_node, hinted_adds, quoted};
 use super::remedy::{VERIFY, changed, delete_failed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::knowledge::{Ipv6, Mode};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::model::sandbox::FailedAdd;
 use crate::source::Why;
 
@@ -38,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let signatures = WITHOUT_IPV6.into_iter().chain([cni_add_exit_127::SIGNATURE]);
     let look = Look {
         ctx,
-        installed: Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet)),
+        installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| signatures.clone().any(|signature| add.is(signature)))),
     };
     let mut findings = Vec::new();

@@ -10,11 +10,9 @@ use super::refusals::{answers_on, by_node, hinted_adds, quoted};
 use super::remedy::{VERIFY, delete_failed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Kind;
 use crate::knowledge::{Backend, Mode};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::model::sandbox::FailedAdd;
 use crate::source::Why;
 
@@ -27,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let adds = hinted_adds(ctx);
     let failing = by_node(adds.iter().filter(|add| NF_TABLES.iter().any(|signature| add.is(signature))));
     let mut findings = Vec::new();

@@ -10,11 +10,9 @@ use super::plugin::PluginOn;
 use super::refusals::{by_node, hinted_adds, on_node, quoted};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, Subject};
-use crate::item::Kind;
 use crate::knowledge::{Certainty, Mode, Support};
 use crate::model::cni::{Installed, template_setting};
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::model::sandbox::FailedAdd;
 use crate::source::Why;
 
@@ -30,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let adds = hinted_adds(ctx);
     let look = Look {
         ctx,
-        installed: Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet)),
+        installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| add.is(cni_add_exit_127::SIGNATURE))),
         nodes,
     };

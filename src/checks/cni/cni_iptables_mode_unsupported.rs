@@ -9,9 +9,9 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{Mode, Support};
-use crate::model::cni::{self, Installed, template_reads, template_setting, version_of};
+use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::{ConfigMap, Workload};
 use crate::source::Why;
 use crate::version::CniVersion;
 
@@ -59,7 +59,7 @@ fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)>
 /// Entries that nodes have. One that the ConfigMap put there is more evidence of the same; any other stands by itself.
 fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding>) {
     let nodes = Nodes::perhaps_with_files(ctx);
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
             let Some(mode) = running.entry.iptables_mode.value() else { continue };

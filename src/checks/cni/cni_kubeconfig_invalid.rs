@@ -13,11 +13,9 @@ use super::remedy::{VERIFY, onto_version, target};
 use super::token::kubeconfig;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::source::Why;
 
 /// The context that the plugin asks for by name.
@@ -30,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let look = Look { ctx, nodes, installed };
     let mut findings = Vec::new();
     for snapshot in look.nodes.snapshots() {

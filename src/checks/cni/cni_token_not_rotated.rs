@@ -9,11 +9,8 @@ use super::remedy::{VERIFY, first_clean, restarted, target};
 use super::token;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::knowledge::TokenRefresh;
-use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::source::Why;
 use crate::token::Claims;
 
@@ -27,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {

@@ -11,10 +11,7 @@ use super::refusals::answers_on;
 use super::remedy::{VERIFY, first_clean, onto_version, target, through_host_network};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
-use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{Pod, Workload};
 use crate::source::Why;
 
 /// What a configuration without `cniVersion` is of.
@@ -28,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let installed = Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet));
+    let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));

@@ -157,3 +157,10 @@ pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) ->
 pub(super) fn open_directory(ctx: &Context<'_>, snapshot: &NodeSnapshot, reason: &str) {
     lacks(ctx, Why::NotCaptured, format!("node {}: {}: {reason}", snapshot.node, snapshot.conf_dir()));
 }
+
+/// Notes where not every file that a runtime could load is known, so that one may be missed.
+pub(super) fn doubt_unlisted(ctx: &Context<'_>, snapshot: &NodeSnapshot) {
+    if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
+        open_directory(ctx, snapshot, "not all of its files are known");
+    }
+}

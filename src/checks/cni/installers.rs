@@ -4,8 +4,8 @@ use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
-use crate::model::cni;
-use crate::model::objects::Workload;
+use crate::model::cni::{self, Installed};
+use crate::model::objects::{Pod, Workload};
 
 /// The container that deletes pods which were made before the plugin was in place.
 pub(super) const REPAIR: &str = "repair-controller";
@@ -17,6 +17,12 @@ pub(super) const REPAIR: &str = "repair-controller";
 pub(super) fn installers<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Workload>, Missing> {
     let sets = ctx.seen::<Workload>(Kind::DaemonSet)?;
     Ok(sets.iter().filter(|set| cni::is_installer(set)).collect())
+}
+
+/// What is installed, as far as pods and DaemonSets are there; that some are not is noted nowhere. Reads `pods` and
+/// `daemonsets.apps`.
+pub(super) fn installed<'a>(ctx: &Context<'a>) -> Installed<'a> {
+    Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet))
 }
 
 /// The verdict where none was seen: that it is not installed, if every DaemonSet was.
