@@ -96,7 +96,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --namespace --to-cni --fail-on --on-unknown --output --save --verbose --quiet --knowledge --color --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --as --as-group --request-timeout --timeout --disable-compression --only --skip --namespace --to-cni --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-unknown --output --save --verbose --quiet --knowledge --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -179,6 +179,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --to-cni)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expected-version)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -57,6 +57,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default the newest release that meshdoctor knows' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity' -r -f -a "error\t''
 warning\t''
 info\t''
@@ -72,6 +73,10 @@ always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will rely on linkerd-cni, which has to be there and ready'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'

@@ -54,6 +54,7 @@ _arguments "${_arguments_options[@]}" : \
 '*-n+[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
 '*--namespace=[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
 '--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
+'--expected-version=[The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity]:FAIL_ON:(error warning info never)' \
 '--on-unknown=[What evidence that could not be had means for the exit status]:ON_UNKNOWN:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
@@ -68,6 +69,10 @@ always\:"Always"
 never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
+'--crds[Check the custom resource definitions, before the control plane is installed]' \
+'--linkerd-cni-enabled[With --pre\: the installation will rely on linkerd-cni, which has to be there and ready]' \
+'(--pre --crds)--proxy[Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \

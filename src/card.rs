@@ -55,13 +55,45 @@ pub struct Front {
     pub aliases: Vec<String>,
     /// The rows of `linkerd check` that it answers.
     #[serde(default)]
-    pub linkerd_check: Vec<String>,
+    pub linkerd_check: Vec<RowName>,
+    /// When it is judged: after an installation, unless the card says otherwise.
+    #[serde(default = "after_install")]
+    pub modes: Vec<Mode>,
     /// Ids of the symptoms that it accounts for.
     #[serde(default)]
     pub explains: Vec<String>,
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,
+}
+
+/// A row of `linkerd check`, by the only names it has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowName {
+    /// Where Linkerd's troubleshooting page explains it.
+    pub anchor: String,
+    /// The category it is printed under.
+    pub category: String,
+    /// What it says.
+    pub description: String,
+}
+
+/// The moment in the life of a mesh at which checks are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Linkerd is installed.
+    #[default]
+    Installed,
+    /// Linkerd is about to be installed (`--pre`).
+    Pre,
+    /// The custom resource definitions are installed and the control plane is about to be (`--crds`).
+    Crds,
+}
+
+fn after_install() -> Vec<Mode> {
+    vec![Mode::Installed]
 }
 
 fn items<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Item>, D::Error> {

@@ -81,6 +81,7 @@ struct Group {
     confidence: Confidence,
     message: String,
     parameters: Vec<String>,
+    rows: Option<Vec<&'static str>>,
     verify: String,
     steps: Vec<(String, bool)>,
     causes: BTreeSet<usize>,
@@ -94,6 +95,7 @@ impl Group {
             confidence: finding.confidence,
             message: finding.message.clone(),
             parameters: finding.parameters.clone(),
+            rows: finding.rows.clone(),
             verify: finding.remedy.verify.clone(),
             // The commands may name the subject; the steps are equal when their words are.
             steps: finding
@@ -215,6 +217,7 @@ mod tests {
             parameters: vec![],
             ties: vec![],
             explains_nothing: false,
+            rows: None,
             caused_by: vec![],
         }
     }

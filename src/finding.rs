@@ -321,6 +321,9 @@ pub struct Finding {
     pub ties: Vec<Tie>,
     /// It is there and not in effect, so it accounts for no symptom, whatever its card explains.
     pub explains_nothing: bool,
+    /// The rows of `linkerd check`, by description, that it fails, where the card answers more than it fails; `None`: all
+    /// that the card answers.
+    pub rows: Option<Vec<&'static str>>,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
 }
@@ -392,6 +395,13 @@ impl Finding {
     /// Says that it is not in effect; see [`Finding::explains_nothing`].
     pub fn explains_nothing(mut self) -> Finding {
         self.explains_nothing = true;
+        self
+    }
+
+    /// Says which of the card's rows of `linkerd check` it fails, by description; none: the matter is one that command
+    /// does not ask about. See [`Finding::rows`].
+    pub fn fails_rows(mut self, descriptions: impl IntoIterator<Item = &'static str>) -> Finding {
+        self.rows = Some(descriptions.into_iter().collect());
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::card::Mode;
 use crate::checks::{self, Check};
 use crate::finding::Severity;
 use crate::item::Item;
@@ -50,6 +51,8 @@ pub struct Policy {
     pub only: Vec<String>,
     /// Ids, aliases or categories to leave out.
     pub skip: Vec<String>,
+    /// The moment in the life of the mesh: checks of other moments are left out, unless `only` names them by id.
+    pub mode: Mode,
     /// What fails the run.
     pub gate: Gate,
     /// Whether evidence that could not be had is accepted (`--on-unknown=pass`).
@@ -76,6 +79,9 @@ impl Policy {
         let skip = named(&self.skip)?;
         Ok(checks::all()
             .filter(|check| self.only.is_empty() || only.contains(check.id))
+            .filter(|check| {
+                check.card().front.modes.contains(&self.mode) || self.only.iter().any(|id| id == check.id)
+            })
             .filter(|check| !skip.contains(check.id))
             .collect())
     }

@@ -141,6 +141,8 @@ pub struct Judged {
     pub outcome: Outcome,
     /// What it could not judge.
     pub gaps: Vec<Missing>,
+    /// The check whose findings keep this one from being asked.
+    pub blocked_by: Option<&'static str>,
 }
 
 /// Everything a report is made from, beside the evidence.
@@ -188,6 +190,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             severity: check.card().front.severity,
             outcome: result.outcome,
             gaps: result.gaps,
+            blocked_by: result.blocked_by,
         })
         .collect();
     Report {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use crate::card::Card;
+use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Namespaces, Scope};
 use crate::knowledge::Knowledge;
@@ -25,6 +25,13 @@ pub struct Settings {
     pub namespaces: Vec<String>,
     /// `--to-cni`: the version of linkerd-cni that an upgrade is to go to; `None` means the newest release that is known.
     pub to_cni: Option<CniVersion>,
+    /// The moment in the life of the mesh (`--pre`, `--crds`).
+    pub mode: Mode,
+    /// `--linkerd-cni-enabled`: the installation that is about to come relies on linkerd-cni.
+    pub cni_expected: bool,
+    /// `--expected-version`: the release that everything should be at; `None` means what the evidence and the release
+    /// knowledge say.
+    pub expected_version: Option<LinkerdVersion>,
 }
 
 /// What a check sees.
@@ -100,6 +107,7 @@ impl<'a> Context<'a> {
             parameters: Vec::new(),
             ties: Vec::new(),
             explains_nothing: false,
+            rows: None,
             caused_by: Vec::new(),
         }
     }

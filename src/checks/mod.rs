@@ -38,12 +38,24 @@ pub enum Verdict {
     Judged(Vec<Finding>),
     /// There is nothing here that the question could be asked of; says why.
     NotApplicable(String),
+    /// The question cannot be asked because of what another check finds.
+    Blocked {
+        /// That check's id.
+        by: &'static str,
+        /// Why, in words.
+        reason: String,
+    },
 }
 
 impl Verdict {
     /// It looked, and found nothing.
     pub fn fine() -> Verdict {
         Verdict::Judged(Vec::new())
+    }
+
+    /// The question cannot be asked because of what the check `by` finds: never a pass, and linked to it.
+    pub fn blocked(by: &'static str, reason: impl Into<String>) -> Verdict {
+        Verdict::Blocked { by, reason: reason.into() }
     }
 
     /// The question does not arise.
@@ -153,6 +165,8 @@ pub struct CheckResult {
     pub findings: Vec<Finding>,
     /// What it could not judge.
     pub gaps: Vec<Missing>,
+    /// The check whose findings keep this one from being asked.
+    pub blocked_by: Option<&'static str>,
 }
 
 /// Judges one check; a panic becomes [`Outcome::Crashed`].
@@ -182,11 +196,17 @@ pub fn evaluate(
                 outcome: Outcome::Crashed(text),
                 findings: vec![],
                 gaps: vec![],
+                blocked_by: None,
             };
         }
     };
+    let mut blocked_by = None;
     let (findings, not_applicable) = match judgement {
         Ok(Verdict::Judged(findings)) => (findings, None),
+        Ok(Verdict::Blocked { by, reason }) => {
+            blocked_by = Some(by);
+            (Vec::new(), Some(format!("{reason} ({by})")))
+        }
         Ok(Verdict::NotApplicable(reason)) => (Vec::new(), Some(reason)),
         Err(missing) => {
             gaps.push(missing);
@@ -201,5 +221,5 @@ pub fn evaluate(
         Some(reason) => Outcome::NotApplicable(reason),
         None => Outcome::Pass,
     };
-    CheckResult { id: check.id, outcome, findings, gaps }
+    CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
 }

@@ -7,10 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
 use super::values::{
-    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, duration, logs, nodes,
-    output,
+    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, duration,
+    linkerd_version, logs, nodes, output,
 };
-use crate::version::CniVersion;
+use crate::version::{CniVersion, LinkerdVersion};
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
 #[derive(Debug, Parser)]
@@ -153,6 +153,24 @@ pub struct Selection {
     pub skip: Vec<String>,
 }
 
+/// The moment in the life of a mesh at which it is checked, spelled as `linkerd check` spells it.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Checks")]
+pub struct Moment {
+    /// Check whether the cluster can take Linkerd, before it is installed.
+    #[arg(long, conflicts_with = "crds")]
+    pub pre: bool,
+    /// Check the custom resource definitions, before the control plane is installed.
+    #[arg(long)]
+    pub crds: bool,
+    /// With --pre: the installation will rely on linkerd-cni, which has to be there and ready.
+    #[arg(long, requires = "pre")]
+    pub linkerd_cni_enabled: bool,
+    /// Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway.
+    #[arg(long, conflicts_with_all = ["pre", "crds"])]
+    pub proxy: bool,
+}
+
 /// `meshdoctor check`.
 #[derive(Debug, Args)]
 pub struct Check {
@@ -169,6 +187,12 @@ pub struct Check {
     /// the newest release that meshdoctor knows.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
+    #[command(flatten)]
+    pub moment: Moment,
+    /// The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the
+    /// release knowledge of meshdoctor say.
+    #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
+    pub expected_version: Option<LinkerdVersion>,
     /// Exit with 1 when there is a finding of at least this severity.
     #[arg(long, value_enum, default_value_t = FailOn::Error, help_heading = "Checks")]
     pub fail_on: FailOn,

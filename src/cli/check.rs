@@ -9,6 +9,7 @@ use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
+use crate::card::Mode;
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
 use crate::item::{Item, Kind};
@@ -23,6 +24,13 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
+        mode: if args.moment.pre {
+            Mode::Pre
+        } else if args.moment.crds {
+            Mode::Crds
+        } else {
+            Mode::Installed
+        },
         gate: match args.fail_on {
             FailOn::Error => Gate::Error,
             FailOn::Warning => Gate::Warning,
@@ -47,7 +55,13 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         )
         .into());
     }
-    let settings = Settings { namespaces: args.namespace.clone(), to_cni: args.to_cni.clone() };
+    let settings = Settings {
+        namespaces: args.namespace.clone(),
+        to_cni: args.to_cni.clone(),
+        mode: policy.mode,
+        cni_expected: args.moment.linkerd_cni_enabled,
+        expected_version: args.expected_version.clone(),
+    };
 
     let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty()

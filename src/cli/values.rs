@@ -152,6 +152,11 @@ pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
     text.parse().map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
 }
 
+/// A version of Linkerd, as `linkerd version` states it.
+pub(super) fn linkerd_version(text: &str) -> Result<LinkerdVersion, String> {
+    text.parse().map_err(|error: crate::version::InvalidVersion| error.to_string())
+}
+
 /// A version of the linkerd-cni plugin, as its image tag states it.
 pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
     match CniVersion::from_tag(text) {

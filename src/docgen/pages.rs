@@ -42,6 +42,11 @@ fn facts(card: &Card, page: &mut String) {
     let words = |items: &std::collections::BTreeSet<_>| {
         items.iter().map(item_in_words).collect::<Vec<_>>().join("<br>")
     };
+    let answered: Vec<String> = front
+        .linkerd_check
+        .iter()
+        .map(|row| format!("{}: {} (`{}`)", row.category, row.description, row.anchor))
+        .collect();
     let rows = [
         ("Severity", format!("{}, at most", front.severity)),
         ("Category", front.category.clone()),
@@ -51,7 +56,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Explained by", explained_by.join(", ")),
-        ("Row of `linkerd check`", code(&front.linkerd_check)),
+        ("Answers in `linkerd check`", answered.join("<br>")),
         ("Also known as", code(&front.aliases)),
         ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),
     ];

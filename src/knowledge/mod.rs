@@ -7,6 +7,7 @@ mod cni_plugin;
 mod cni_words;
 mod file;
 mod key;
+mod linkerd_check;
 mod native_sidecar;
 mod nearest;
 mod node;
@@ -28,6 +29,7 @@ pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
+pub use linkerd_check::{LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
@@ -50,6 +52,7 @@ pub struct Knowledge {
     signatures: Part<Signatures>,
     platforms: Part<Platforms>,
     node: Part<NodePlaces>,
+    linkerd_check: Part<LinkerdCheck>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -78,6 +81,7 @@ impl Knowledge {
                 Signatures::NAME,
                 Platforms::NAME,
                 NodePlaces::NAME,
+                LinkerdCheck::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -88,6 +92,7 @@ impl Knowledge {
             signatures: Part::load(dir)?,
             platforms: Part::load(dir)?,
             node: Part::load(dir)?,
+            linkerd_check: Part::load(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -142,6 +147,11 @@ impl Knowledge {
     /// `platforms.yaml`: directories and binaries by platform.
     pub fn platforms(&self) -> &Platforms {
         self.platforms.get()
+    }
+
+    /// `linkerd-check.yaml`: the rows of `linkerd check`.
+    pub fn linkerd_check(&self) -> &LinkerdCheck {
+        self.linkerd_check.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

@@ -215,6 +215,9 @@ pub struct Check {
     /// Why it does not apply, or what it crashed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The check whose findings keep this one from being asked; it counts as not applicable, and is no pass.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "blockedBy")]
+    pub blocked_by: Option<String>,
 }
 
 /// How a check ended.

@@ -33,7 +33,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
         ("explains", if front.explains.is_empty() { vec![] } else { vec![front.explains.join(", ")] }),
         (
             "linkerd check",
-            if front.linkerd_check.is_empty() { vec![] } else { vec![front.linkerd_check.join(", ")] },
+            front.linkerd_check.iter().map(|row| format!("{} / {}", row.category, row.description)).collect(),
         ),
     ];
     for (label, values) in facts {
@@ -132,7 +132,7 @@ struct Page<'a> {
     uses: Vec<String>,
     explains: &'a [String],
     aliases: &'a [String],
-    linkerd_check: &'a [String],
+    linkerd_check: Vec<&'a str>,
     references: &'a [String],
     what_it_finds: &'a str,
     why_it_matters: &'a str,
@@ -159,7 +159,7 @@ pub fn json(check: &'static Check) -> String {
         uses: front.uses.iter().map(ToString::to_string).collect(),
         explains: &front.explains,
         aliases: &front.aliases,
-        linkerd_check: &front.linkerd_check,
+        linkerd_check: front.linkerd_check.iter().map(|row| row.anchor.as_str()).collect(),
         references: &front.references,
         what_it_finds,
         why_it_matters,

@@ -196,3 +196,19 @@ fn every_embedded_card_parses() {
         }
     }
 }
+
+#[test]
+fn the_rows_that_cards_answer_are_rows_of_linkerd_check() {
+    let rows = meshdoctor::knowledge::Knowledge::embedded().linkerd_check();
+    for check in checks::all() {
+        for name in &check.card().front.linkerd_check {
+            let row = rows.row(&name.category, &name.description);
+            assert_eq!(
+                row.map(|row| row.anchor.as_str()),
+                Some(name.anchor.as_str()),
+                "{}: {name:?}",
+                check.id
+            );
+        }
+    }
+}

@@ -61,6 +61,7 @@ fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judg
                 severity: Severity::Error,
                 outcome,
                 gaps,
+                blocked_by: None,
             }
         })
         .collect()

@@ -187,6 +187,7 @@ impl From<&report::Judged> for Check {
             severity: judged.severity,
             outcome,
             reason,
+            blocked_by: judged.blocked_by.map(str::to_owned),
         }
     }
 }

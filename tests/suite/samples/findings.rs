@@ -14,6 +14,7 @@ pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject,
         parameters: vec![],
         ties: vec![],
         explains_nothing: false,
+        rows: None,
         caused_by: vec![],
     }
 }

@@ -1,0 +1,118 @@
+//! `linkerd-check.yaml`: the rows that `linkerd check` prints, in its order. Which check answers a row stands in the
+//! check's card, not here.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use super::range::ReleaseRange;
+
+/// A way to run `linkerd check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowMode {
+    /// `linkerd check`.
+    Default,
+    /// `linkerd check --proxy`.
+    Proxy,
+    /// `linkerd check --pre`.
+    Pre,
+    /// `linkerd check --pre --linkerd-cni-enabled`.
+    PreCni,
+    /// `linkerd check --crds`.
+    Crds,
+}
+
+/// What a failing row does to the run of `linkerd check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowSeverity {
+    /// It fails the run and ends it: no later row is judged.
+    Fatal,
+    /// It fails the run, which goes on.
+    Error,
+    /// It is reported; the exit status stays 0.
+    Warning,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Row {
+    /// Where Linkerd's troubleshooting page explains it; several rows may share one.
+    pub anchor: String,
+    /// What it says. Together with the category its only stable name.
+    pub description: String,
+    /// What its failure does.
+    pub severity: RowSeverity,
+    /// It is not printed where it does not apply; other rows pass then.
+    #[serde(default)]
+    pub skips: bool,
+    /// The releases of the command that print it.
+    #[serde(default)]
+    pub releases: ReleaseRange,
+}
+
+/// A category of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RowCategory {
+    /// Its name in the output.
+    pub name: String,
+    /// The extension whose command prints it; printed where that extension is installed.
+    #[serde(default)]
+    pub extension: Option<String>,
+    /// The ways to run `linkerd check` that print it.
+    pub modes: Vec<RowMode>,
+    /// Its rows, in order.
+    pub rows: Vec<Row>,
+}
+
+/// All rows of `linkerd check` and of its built-in extensions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LinkerdCheck {
+    source: String,
+    date: jiff::civil::Date,
+    hints: String,
+    categories: Vec<RowCategory>,
+}
+
+impl LinkerdCheck {
+    /// The categories, in the order in which they are printed.
+    pub fn categories(&self) -> &[RowCategory] {
+        &self.categories
+    }
+
+    /// The row of that category and description.
+    pub fn row(&self, category: &str, description: &str) -> Option<&Row> {
+        let category = self.categories.iter().find(|c| c.name == category)?;
+        category.rows.iter().find(|row| row.description == description)
+    }
+
+    /// The page that explains a row's anchor.
+    pub fn hint(&self, anchor: &str) -> String {
+        format!("{}{anchor}", self.hints)
+    }
+
+    /// Where the rows were read, and when.
+    pub fn source(&self) -> (&str, jiff::civil::Date) {
+        (&self.source, self.date)
+    }
+}
+
+impl KnowledgeFile for LinkerdCheck {
+    const NAME: &'static str = "linkerd-check.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/linkerd-check.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        let mut seen = std::collections::BTreeSet::new();
+        for category in &self.categories {
+            for row in &category.rows {
+                if !seen.insert((&category.name, &row.description)) {
+                    return Err(format!("{} / {} is there twice", category.name, row.description));
+                }
+            }
+        }
+        Ok(())
+    }
+}
