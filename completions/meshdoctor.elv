@@ -58,8 +58,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --expected-version 'The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say'
             cand --fail-on 'Exit with 1 when there is a finding of at least this severity'
             cand --on-unknown 'What evidence that could not be had means for the exit status'
-            cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
-            cand --output 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand -o 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
             cand --save 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder'
             cand -v 'Say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Say on standard error what is read: requests, bytes and time of each item'
@@ -135,8 +135,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;demo'= {
-            cand -o 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
-            cand --output 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable'
+            cand -o 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
             cand -v 'Say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'

@@ -62,8 +62,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--expected-version', '--expected-version', [CompletionResultType]::ParameterName, 'The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 when there is a finding of at least this severity')
             [CompletionResult]::new('--on-unknown', '--on-unknown', [CompletionResultType]::ParameterName, 'What evidence that could not be had means for the exit status')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
             [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
@@ -142,8 +142,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;demo' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')

@@ -58,8 +58,8 @@ _arguments "${_arguments_options[@]}" : \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity]:FAIL_ON:(error warning info never)' \
 '--on-unknown=[What evidence that could not be had means for the exit status]:ON_UNKNOWN:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
-'*-o+[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
@@ -147,8 +147,8 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[The form of the report\: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"

@@ -4,6 +4,7 @@
 
 mod cli;
 mod pages;
+pub mod parity;
 mod rbac;
 
 pub use cli::{cli, completion, exit_codes};

@@ -27,6 +27,7 @@ pub mod policy;
 pub mod redact;
 pub mod render;
 pub mod report;
+pub mod rows;
 pub mod scene;
 pub mod source;
 pub mod token;

@@ -12,7 +12,9 @@ use crate::missing::Missing;
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::model::skew::Skew;
 use crate::policy::Policy;
+use crate::rows::{self, Category};
 use crate::source::Origin;
+use crate::version::LinkerdVersion;
 
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.report/1";
@@ -42,6 +44,8 @@ pub struct Report {
     pub checks: Vec<Judged>,
     /// Every finding: roots first, the worst first.
     pub findings: Vec<Finding>,
+    /// The rows of `linkerd check` with this verdict, in its order.
+    pub rows: Vec<Category>,
     /// In how many objects and files something was redacted.
     pub redacted: usize,
     /// What went wrong with the run itself, if anything.
@@ -179,7 +183,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let coverage = coverage(cluster, &results);
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = verdict(question.policy, &findings, &results, read_nothing);
-    let checks = question
+    let checks: Vec<Judged> = question
         .checks
         .iter()
         .zip(results)
@@ -193,12 +197,24 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             blocked_by: result.blocked_by,
         })
         .collect();
+    let subject = Skew::of(cluster, question.knowledge);
+    // Whose rows: the operator's command, or else the one that belongs to the control plane.
+    let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
+    let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
+    let evidence = rows::Evidence {
+        checks: &checks,
+        findings: &findings,
+        release: release.as_ref(),
+        mode: question.settings.row_mode(),
+    };
+    let rows = rows::rows(&evidence, question.knowledge);
     Report {
         run: Run::default(),
+        rows,
         origin: question.origin.clone(),
         at: (cluster.at, cluster.time_source),
         knowledge_date: question.knowledge.date().to_string(),
-        subject: Skew::of(cluster, question.knowledge),
+        subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         verdict,

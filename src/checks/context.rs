@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Namespaces, Scope};
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::log::Log;
@@ -32,6 +32,21 @@ pub struct Settings {
     /// `--expected-version`: the release that everything should be at; `None` means what the evidence and the release
     /// knowledge say.
     pub expected_version: Option<LinkerdVersion>,
+    /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
+    pub data_plane: bool,
+}
+
+impl Settings {
+    /// The way to run `linkerd check` that asks the same.
+    pub fn row_mode(&self) -> RowMode {
+        match self.mode {
+            Mode::Installed if self.data_plane => RowMode::Proxy,
+            Mode::Installed => RowMode::Default,
+            Mode::Pre if self.cni_expected => RowMode::PreCni,
+            Mode::Pre => RowMode::Pre,
+            Mode::Crds => RowMode::Crds,
+        }
+    }
 }
 
 /// What a check sees.

@@ -215,7 +215,8 @@ pub struct Check {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Reports {
-    /// The form of the report: table, short, json or yaml; FORMAT=FILE writes it to a file. Repeatable.
+    /// The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of 'linkerd check' as its
+    /// JSON document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,
 }

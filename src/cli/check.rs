@@ -61,6 +61,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         mode: policy.mode,
         cni_expected: args.moment.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
+        data_plane: args.moment.proxy,
     };
 
     let mut items = policy::run_items(&checks);

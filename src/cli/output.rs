@@ -81,6 +81,8 @@ fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Short => render::short::report(report),
         Format::Json => render::json::report(report),
         Format::Yaml => render::yaml::report(report),
+        Format::Linkerd => render::linkerd::report(report),
+        Format::LinkerdTable => render::linkerd::table(report, look),
     }
 }
 
@@ -113,7 +115,8 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str) {
             origin: None,
         };
         let document = match output.format {
-            Format::Table | Format::Short => continue,
+            Format::Table | Format::Short | Format::LinkerdTable => continue,
+            Format::Linkerd => render::linkerd::failure(message, status == exit::COULD_NOT_RUN),
             Format::Json => render::json::failure(&failure),
             Format::Yaml => render::yaml::failure(&failure),
         };

@@ -19,11 +19,21 @@ pub enum Format {
     Json,
     /// The same as YAML.
     Yaml,
+    /// The JSON document of `linkerd check -o json`.
+    Linkerd,
+    /// The table of `linkerd check`.
+    LinkerdTable,
 }
 
 /// The words for each form.
-pub const FORMATS: [(&str, Format); 4] =
-    [("table", Format::Table), ("short", Format::Short), ("json", Format::Json), ("yaml", Format::Yaml)];
+pub const FORMATS: [(&str, Format); 6] = [
+    ("table", Format::Table),
+    ("short", Format::Short),
+    ("json", Format::Json),
+    ("yaml", Format::Yaml),
+    ("linkerd", Format::Linkerd),
+    ("linkerd-table", Format::LinkerdTable),
+];
 
 /// One `-o`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +55,7 @@ pub(super) fn output(text: &str) -> Result<Output, String> {
         None => {
             let nearest = crate::policy::closest(word, FORMATS.iter().map(|(name, _)| *name));
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-            Err(format!("the forms are table, short, json and yaml{hint}"))
+            Err(format!("the forms are table, short, json, yaml, linkerd and linkerd-table{hint}"))
         }
     }
 }

@@ -77,6 +77,11 @@ impl Look {
         self.styled(text, Style::new().green().bold())
     }
 
+    /// News that wants a look.
+    pub fn doubtful(self, text: &str) -> String {
+        self.styled(text, Style::new().yellow().bold())
+    }
+
     /// Bad news that is not a finding.
     pub fn bad(self, text: &str) -> String {
         self.styled(text, Style::new().red().bold())

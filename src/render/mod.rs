@@ -9,6 +9,7 @@ pub mod explain;
 mod finding;
 mod header;
 pub mod json;
+pub mod linkerd;
 pub mod list;
 pub mod look;
 pub mod short;

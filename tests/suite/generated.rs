@@ -40,6 +40,11 @@ fn the_role_is_what_the_cards_need() {
 }
 
 #[test]
+fn the_page_on_linkerd_check_is_what_cards_and_the_reviewed_list_say() {
+    golden::check("docs/linkerd-check.md", &docgen::parity::page());
+}
+
+#[test]
 fn exit_statuses_are_documented() {
     golden::check("docs/exit-codes.md", &docgen::exit_codes());
 }

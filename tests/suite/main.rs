@@ -25,6 +25,9 @@ mod logs;
 mod matrix;
 mod node_snapshot;
 mod nodes;
+mod parity;
+#[path = "../parity/mod.rs"]
+mod parity_rows;
 #[cfg(unix)]
 mod platforms;
 mod recordings;

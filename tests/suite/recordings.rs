@@ -41,7 +41,7 @@ const FAILURES: &[(&str, &[&str])] = &[
     ),
 ];
 
-fn folder() -> Option<PathBuf> {
+pub fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("MESHDOCTOR_RECORDINGS").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/recordings"));
     if folder.is_dir() {
@@ -51,13 +51,13 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-fn json(path: &Path) -> serde_json::Value {
+pub fn json(path: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// A recording as a source: its objects, complete for the kinds that it lists, judged when it was recorded.
-fn memory(recording: &Path) -> Memory {
+pub fn memory(recording: &Path) -> Memory {
     let meta = json(&recording.join("meta.json"));
     let mut memory = Memory {
         server_version: Some(json(&recording.join("version.json"))["serverVersion"].clone()),
@@ -75,12 +75,18 @@ fn memory(recording: &Path) -> Memory {
 }
 
 fn report(memory: &Memory) -> Report {
-    let selected: Vec<&'static Check> = checks::all().collect();
+    report_on(memory, &Settings::default())
+}
+
+/// What all checks of the settings' moment say of a recording.
+pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
+    let selected: Vec<&'static Check> =
+        checks::all().filter(|check| check.card().front.modes.contains(&settings.mode)).collect();
     let collected = collect_now(memory, &policy::items(&selected), &Options::default(), None);
     let question = Question {
         checks: &selected,
         policy: &Policy::default(),
-        settings: &Settings::default(),
+        settings,
         knowledge: Knowledge::embedded(),
         origin: memory.origin(),
     };

@@ -128,6 +128,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         },
         checks,
         findings,
+        rows: vec![],
         redacted: 14,
         errors: vec![],
     }

@@ -1,0 +1,141 @@
+//! The report in the forms of `linkerd check`: its JSON document, for programs that parse it already, and its table.
+//! The rows carry our verdict; which there are is decided in [`crate::rows`].
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::json;
+use super::look::Look;
+use super::text::{clean, clean_lines};
+use crate::report::Report;
+use crate::rows::{self, Category, RowResult, RowVerdict};
+
+/// The document of `linkerd check -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// No row is an error.
+    pub success: bool,
+    /// The categories, in the order of the command.
+    pub categories: Vec<DocumentCategory>,
+}
+
+/// A category of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentCategory {
+    /// Its name.
+    #[serde(rename = "categoryName")]
+    pub name: String,
+    /// Its rows.
+    pub checks: Vec<DocumentRow>,
+}
+
+/// A row of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentRow {
+    /// Its words.
+    pub description: String,
+    /// Where it is explained, for rows that do not succeed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+    /// What is wrong. Readers take a row with a text here as failed, whatever its result.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub error: String,
+    /// The verdict.
+    pub result: RowResult,
+}
+
+impl From<&[Category]> for Document {
+    fn from(categories: &[Category]) -> Document {
+        Document {
+            success: rows::success(categories),
+            categories: categories
+                .iter()
+                .map(|category| DocumentCategory {
+                    name: category.name.clone(),
+                    checks: category.rows.iter().map(DocumentRow::from).collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<&RowVerdict> for DocumentRow {
+    fn from(row: &RowVerdict) -> DocumentRow {
+        DocumentRow {
+            description: row.description.clone(),
+            hint: row.hint.clone().unwrap_or_default(),
+            error: said(&row.error),
+            result: row.result,
+        }
+    }
+}
+
+/// Cleaned line by line: a row's error has several.
+fn said(error: &str) -> String {
+    clean_lines(error).collect::<Vec<_>>().join("\n")
+}
+
+/// The JSON document.
+pub fn report(report: &Report) -> String {
+    json(&report.rows)
+}
+
+/// Any rows as that document.
+pub fn json(categories: &[Category]) -> String {
+    json::write(&Document::from(categories))
+}
+
+/// The document of a run that came to no report: the row that says so is one that the real command fails as well.
+pub fn failure(message: &str, reached: bool) -> String {
+    json(&failed(message, reached))
+}
+
+/// The rows of a run that came to no report; `reached` when there was a client and the cluster did not answer it.
+pub fn failed(message: &str, reached: bool) -> Vec<Category> {
+    let row = |description: &str, error: &str| RowVerdict {
+        description: description.to_owned(),
+        hint: None,
+        error: error.to_owned(),
+        result: if error.is_empty() { RowResult::Success } else { RowResult::Error },
+    };
+    let client = "can initialize the client";
+    let rows = match reached {
+        true => vec![row(client, ""), row("can query the Kubernetes API", message)],
+        false => vec![row(client, message)],
+    };
+    vec![Category { name: "kubernetes-api".to_owned(), rows }]
+}
+
+/// The table.
+pub fn table(report: &Report, look: Look) -> String {
+    rows_table(&report.rows, look)
+}
+
+fn rows_table(categories: &[Category], look: Look) -> String {
+    let mut text = String::new();
+    for category in categories {
+        _ = writeln!(text, "{}\n{}", category.name, "-".repeat(category.name.len()));
+        for row in &category.rows {
+            _ = writeln!(text, "{} {}", mark(row.result, look), clean(&row.description));
+            for line in row.error.lines() {
+                _ = writeln!(text, "    {}", clean(line));
+            }
+            if let Some(hint) = &row.hint {
+                _ = writeln!(text, "    see {hint} for hints");
+            }
+        }
+        text.push('\n');
+    }
+    let whole = if rows::success(categories) { RowResult::Success } else { RowResult::Error };
+    _ = writeln!(text, "Status check results are {}", mark(whole, look));
+    text
+}
+
+fn mark(result: RowResult, look: Look) -> String {
+    match result {
+        RowResult::Success => look.good("√"),
+        RowResult::Warning => look.doubtful("‼"),
+        RowResult::Error => look.bad("×"),
+    }
+}

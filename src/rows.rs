@@ -1,0 +1,194 @@
+//! The rows of `linkerd check`, carrying our verdict: each row is answered by the cards that name it, in the order and
+//! under the words of the real command. This file maps; it judges nothing again.
+//!
+//! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. Where evidence that was
+//! asked for could not be had, or another check's findings keep a row from being judged, the row is a warning that says
+//! so, never a success. A row that nobody offered evidence for is left out, as is one that does not apply where the real
+//! command prints none.
+
+use std::collections::BTreeMap;
+
+use crate::checks::Outcome;
+use crate::finding::{Confidence, Finding, Severity};
+use crate::knowledge::{Knowledge, Row, RowCategory, RowMode};
+use crate::report::Judged;
+use crate::version::{Contains, LinkerdVersion};
+
+/// What a row says of the cluster; the words of `linkerd check -o json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowResult {
+    /// It is fine.
+    Success,
+    /// It is not, and the exit status of the real command does not show it; or it could not be judged.
+    Warning,
+    /// It is not.
+    Error,
+}
+
+/// A row with its verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowVerdict {
+    /// The row's words.
+    pub description: String,
+    /// Where it is explained; given for rows that do not succeed.
+    pub hint: Option<String>,
+    /// What is wrong; empty for rows that succeed.
+    pub error: String,
+    /// The verdict.
+    pub result: RowResult,
+}
+
+/// A category and those of its rows that are printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: Vec<RowVerdict>,
+}
+
+/// What the rows are made from.
+pub struct Evidence<'a> {
+    /// The checks and how they ended.
+    pub checks: &'a [Judged],
+    /// What they found.
+    pub findings: &'a [Finding],
+    /// The release of the command whose rows are printed; `None`: the newest.
+    pub release: Option<&'a LinkerdVersion>,
+    /// How it is run.
+    pub mode: RowMode,
+}
+
+/// Every row that `linkerd check` would print, those included that it leaves out after a failure.
+pub fn rows(evidence: &Evidence<'_>, knowledge: &Knowledge) -> Vec<Category> {
+    let answers = answers(evidence.checks);
+    let known = knowledge.linkerd_check();
+    known
+        .categories()
+        .iter()
+        .filter(|category| category.modes.contains(&evidence.mode))
+        .filter(|category| category.extension.is_none() || is_installed(category, &answers))
+        .filter_map(|category| {
+            let printed = category.rows.iter().filter(|row| is_of_release(row, evidence.release, knowledge));
+            let rows: Vec<RowVerdict> = printed
+                .filter_map(|row| {
+                    let answers = answers.get(&(category.name.as_str(), row.description.as_str()))?;
+                    verdict(category, row, answers, evidence.findings, &known.hint(&row.anchor))
+                })
+                .collect();
+            (!rows.is_empty()).then(|| Category { name: category.name.clone(), rows })
+        })
+        .collect()
+}
+
+/// Whether every row is a success or a warning, which is what the real command calls success.
+pub fn success(categories: &[Category]) -> bool {
+    categories.iter().flat_map(|category| &category.rows).all(|row| row.result != RowResult::Error)
+}
+
+type Answers<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Judged>>;
+
+/// The checks that answer each row, by category and description.
+fn answers(checks: &[Judged]) -> Answers<'_> {
+    let mut answers: Answers<'_> = BTreeMap::new();
+    for judged in checks {
+        for row in crate::checks::find(judged.id).map_or(&[][..], |check| &check.card().front.linkerd_check) {
+            answers.entry((&row.category, &row.description)).or_default().push(judged);
+        }
+    }
+    answers
+}
+
+/// An extension is there when one of its rows could be judged: its checks do not apply otherwise.
+fn is_installed(category: &RowCategory, answers: &Answers<'_>) -> bool {
+    category.rows.iter().any(|row| {
+        let of_row = answers.get(&(category.name.as_str(), row.description.as_str()));
+        of_row.into_iter().flatten().any(|judged| matches!(judged.outcome, Outcome::Pass | Outcome::Findings))
+    })
+}
+
+fn is_of_release(row: &Row, release: Option<&LinkerdVersion>, knowledge: &Knowledge) -> bool {
+    let ended = row.releases.until.is_some() || row.releases.until_stable.is_some();
+    release.map_or(!ended, |release| row.releases.covers(release, knowledge.minors()) != Contains::No)
+}
+
+fn verdict(
+    category: &RowCategory,
+    row: &Row,
+    answers: &[&Judged],
+    findings: &[Finding],
+    hint: &str,
+) -> Option<RowVerdict> {
+    let failing: Vec<&Finding> =
+        findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
+    let worst = failing.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Info);
+    let unjudged: Vec<String> = answers.iter().flat_map(|judged| not_judged(judged)).collect();
+    let result = match worst {
+        Severity::Error => RowResult::Error,
+        Severity::Warning => RowResult::Warning,
+        Severity::Info if !unjudged.is_empty() => RowResult::Warning,
+        Severity::Info => {
+            let judged = answers.iter().any(|judged| has_verdict(judged, row, category));
+            if !judged {
+                return None;
+            }
+            RowResult::Success
+        }
+    };
+    let said = failing.iter().filter(|finding| finding.severity >= Severity::Warning).map(|f| in_words(f));
+    let error = match result {
+        RowResult::Success => String::new(),
+        _ => said.chain(unjudged).collect::<Vec<_>>().join("\n"),
+    };
+    let hint = (result != RowResult::Success).then(|| hint.to_owned());
+    Some(RowVerdict { description: row.description.clone(), hint, error, result })
+}
+
+fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
+    answers.iter().any(|judged| judged.id == finding.check)
+        && finding.rows.as_ref().is_none_or(|rows| rows.contains(&description))
+}
+
+/// Whether the check says something of the row, be it that the row does not apply and passes therefore.
+fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
+    match judged.outcome {
+        Outcome::Pass | Outcome::Findings => true,
+        Outcome::NotApplicable(_) => !row.skips && category.extension.is_none(),
+        Outcome::Unknown | Outcome::Crashed(_) => false,
+    }
+}
+
+/// What keeps a check from judging, in words; nothing where nobody offered the evidence.
+fn not_judged(judged: &Judged) -> Vec<String> {
+    let missing = judged.gaps.iter().filter(|missing| missing.was_asked_for());
+    let mut reasons: Vec<String> =
+        missing.map(|missing| format!("not judged: {missing}; {}", missing.close())).collect();
+    match &judged.outcome {
+        Outcome::Crashed(message) => reasons.push(format!("not judged: {} crashed: {message}", judged.id)),
+        Outcome::NotApplicable(reason) if judged.blocked_by.is_some() => {
+            reasons.push(format!("not judged: {reason}"));
+        }
+        _ => {}
+    }
+    reasons
+}
+
+/// How many subjects a text names.
+const NAMED: usize = 10;
+
+/// A finding as the text of a row: what is wrong, where, because of what, and the first thing to do.
+pub fn in_words(finding: &Finding) -> String {
+    let guess = if finding.confidence == Confidence::Likely { " (likely)" } else { "" };
+    let mut text = format!("{}{guess} ({})", finding.message, finding.check);
+    for subject in finding.subjects.iter().take(NAMED) {
+        text.push_str(&format!("\n  * {subject}"));
+    }
+    if finding.subjects.len() > NAMED {
+        text.push_str(&format!("\n  * and {} more", finding.subjects.len() - NAMED));
+    }
+    if let Some(step) = finding.remedy.steps.first() {
+        text.push_str(&format!("\n  first: {}", step.text));
+    }
+    text
+}
