@@ -9,14 +9,18 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::item::{Item, Kind, Namespaces, Scope};
+use crate::item::{Item, Kind, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
-use crate::model::objects::{Store, Workload, store_for};
+use crate::model::objects::{Store, store_for};
 use crate::redact;
 use crate::source::{Fetched, Intake, Request, Source, Why};
 use crate::version::LinkerdVersion;
+
+mod homes;
+
+use homes::{namespaces, namespaces_known, unasked};
 
 /// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
 const AT_ONCE: usize = 6;
@@ -86,12 +90,18 @@ pub async fn collect<S: Source>(
     let touched = AtomicUsize::new(0);
     let run = Run { source, saver, observer, touched: &touched };
 
-    // Named objects of the control plane and of the CNI wait for the lists that tell where those live.
-    let scoped = |item: &Item| matches!(item, Item::Named { scope: Scope::ControlPlane | Scope::Cni, .. });
+    // Named objects of the control plane, the CNI and extensions wait for the lists that tell where those live.
+    let of_extension = |item: &Item| matches!(item, Item::Named { scope: Scope::Extension(_), .. });
+    let scoped = |item: &Item| {
+        of_extension(item) || matches!(item, Item::Named { scope: Scope::ControlPlane | Scope::Cni, .. })
+    };
     let mut first: BTreeSet<Item> = items.iter().filter(|item| !scoped(item)).cloned().collect();
     if items.iter().any(scoped) {
         first.insert(Item::List(Kind::Deployment));
         first.insert(Item::List(Kind::DaemonSet));
+    }
+    if items.iter().any(of_extension) {
+        first.insert(Item::List(Kind::Namespace));
     }
     let mut gathered = run.gather(first.into_iter().map(Request::of).map(fixed).collect()).await;
     let namespaces = namespaces(options, &gathered);
@@ -102,7 +112,11 @@ pub async fn collect<S: Source>(
         },
         item: item.clone(),
     });
-    gathered.extend(run.gather(second.collect()).await);
+    let (second, nowhere): (Vec<Request>, Vec<Request>) =
+        second.partition(|request| request.namespace.is_some());
+    gathered.extend(run.gather(second).await);
+    let known = namespaces_known(&gathered);
+    gathered.extend(nowhere.into_iter().map(|request| unasked(request, &known)));
 
     let server_version =
         take_version(&mut gathered, &Item::ServerVersion, |v: ServerVersion| v.git_version.parse());
@@ -402,37 +416,4 @@ fn take_nodes(gathered: &mut BTreeMap<Item, Gathered>) -> (Result<Vec<NodeSnapsh
     let mut snapshots: Vec<NodeSnapshot> = found.nodes.iter().map(NodeSnapshot::parse).collect();
     snapshots.sort_by(|a, b| a.node.cmp(&b.node));
     (Ok(snapshots), trouble)
-}
-
-/// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
-fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>) -> Namespaces {
-    let usual = Namespaces::default();
-    let found = |kind: Kind, is_it: fn(&Workload) -> bool, usual: &str| {
-        let workloads =
-            gathered.get(&Item::List(kind)).and_then(|g| g.answer.as_ref()).map(Answer::objects::<Workload>);
-        let homes: BTreeSet<&str> = workloads
-            .unwrap_or_default()
-            .iter()
-            .filter(|workload| is_it(workload))
-            .map(|workload| workload.metadata.namespace.as_str())
-            .collect();
-        if homes.contains(usual) {
-            return usual.to_owned();
-        }
-        homes.first().map_or_else(|| usual.to_owned(), |home| (*home).to_owned())
-    };
-    let control_plane = |w: &Workload| {
-        matches!(
-            w.metadata.label("linkerd.io/control-plane-component"),
-            Some("destination" | "identity" | "proxy-injector")
-        )
-    };
-    let cni = |w: &Workload| w.metadata.label("k8s-app") == Some("linkerd-cni");
-    Namespaces {
-        control_plane: options
-            .control_plane_namespace
-            .clone()
-            .unwrap_or_else(|| found(Kind::Deployment, control_plane, &usual.control_plane)),
-        cni: options.cni_namespace.clone().unwrap_or_else(|| found(Kind::DaemonSet, cni, &usual.cni)),
-    }
 }

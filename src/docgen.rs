@@ -24,6 +24,7 @@ pub fn item_in_words(item: &Item) -> String {
             let place = match scope {
                 Scope::ControlPlane => " in the control plane's namespace".to_owned(),
                 Scope::Cni => " in linkerd-cni's namespace".to_owned(),
+                Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
                 Scope::Fixed(namespace) => format!(" in {namespace}"),
                 Scope::Cluster => String::new(),
             };

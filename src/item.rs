@@ -3,6 +3,7 @@
 //! This file owns the vocabulary between cards (`needs: [pods, events]`), sources (which answer items) and the
 //! model (which files answers by item). It knows names and API coordinates, never how anything is fetched.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -73,6 +74,9 @@ kinds! {
     PodDisruptionBudget: "policy" "v1" "poddisruptionbudgets" true ["pdb"];
     ResourceQuota: "" "v1" "resourcequotas" true ["quota"];
     LimitRange: "" "v1" "limitranges" true ["limits"];
+    AuthorizationPolicy: "policy.linkerd.io" "v1alpha1" "authorizationpolicies" true [];
+    // Every release serves this version, and every field that is read is in it.
+    Link: "multicluster.linkerd.io" "v1alpha1" "links" true [];
 }
 
 impl Kind {
@@ -138,6 +142,40 @@ impl FromStr for Kind {
     }
 }
 
+/// The label that a namespace, and everything in it, has of an extension.
+pub const EXTENSION_LABEL: &str = "linkerd.io/extension";
+
+/// An extension of Linkerd that comes with the command and has a namespace of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extension {
+    /// Metrics, dashboard and tap.
+    Viz,
+    /// Links to other clusters.
+    Multicluster,
+    /// Traces, in releases that still have it.
+    Jaeger,
+}
+
+impl Extension {
+    /// Every one of them.
+    pub const ALL: [Extension; 3] = [Extension::Viz, Extension::Multicluster, Extension::Jaeger];
+
+    /// Its name, which is the value of [`EXTENSION_LABEL`].
+    pub const fn name(self) -> &'static str {
+        match self {
+            Extension::Viz => "viz",
+            Extension::Multicluster => "multicluster",
+            Extension::Jaeger => "jaeger",
+        }
+    }
+}
+
+impl fmt::Display for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A namespace that is known only once the run's settings are: which one the control plane lives in, say.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -145,6 +183,8 @@ pub enum Scope {
     ControlPlane,
     /// Where linkerd-cni is (`--cni-namespace`, else found by its labels, else `linkerd-cni`).
     Cni,
+    /// Where an extension is: the first namespace with its label, by name.
+    Extension(Extension),
     /// A namespace with a fixed name, such as `kube-system`.
     Fixed(String),
     /// For kinds that live in no namespace.
@@ -195,6 +235,7 @@ impl fmt::Display for Item {
                 match scope {
                     Scope::ControlPlane => write!(f, "{resource}/control-plane/{name}"),
                     Scope::Cni => write!(f, "{resource}/cni/{name}"),
+                    Scope::Extension(extension) => write!(f, "{resource}/{extension}/{name}"),
                     Scope::Fixed(namespace) => write!(f, "{resource}/{namespace}/{name}"),
                     Scope::Cluster => write!(f, "{resource}/{name}"),
                 }
@@ -227,7 +268,10 @@ impl FromStr for Item {
                 let scope = match scope {
                     "control-plane" => Scope::ControlPlane,
                     "cni" => Scope::Cni,
-                    other => Scope::Fixed(other.to_owned()),
+                    other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
+                        Some(extension) => Scope::Extension(extension),
+                        None => Scope::Fixed(other.to_owned()),
+                    },
                 };
                 Ok(Item::Named { kind, scope, name: name.to_owned() })
             }
@@ -242,20 +286,27 @@ pub struct Namespaces {
     pub control_plane: String,
     /// See [`Scope::Cni`].
     pub cni: String,
+    /// See [`Scope::Extension`]; extensions that are not installed, or of which nobody knows, are not in it.
+    pub extensions: BTreeMap<Extension, String>,
 }
 
 impl Default for Namespaces {
     fn default() -> Self {
-        Namespaces { control_plane: "linkerd".to_owned(), cni: "linkerd-cni".to_owned() }
+        Namespaces {
+            control_plane: "linkerd".to_owned(),
+            cni: "linkerd-cni".to_owned(),
+            extensions: BTreeMap::new(),
+        }
     }
 }
 
 impl Namespaces {
-    /// The namespace a scope stands for; `None` for cluster-scoped objects.
+    /// The namespace a scope stands for; `None` for cluster-scoped objects, and for an extension that has none.
     pub fn of<'a>(&'a self, scope: &'a Scope) -> Option<&'a str> {
         match scope {
             Scope::ControlPlane => Some(&self.control_plane),
             Scope::Cni => Some(&self.cni),
+            Scope::Extension(extension) => self.extensions.get(extension).map(String::as_str),
             Scope::Fixed(namespace) => Some(namespace),
             Scope::Cluster => None,
         }
@@ -289,6 +340,7 @@ mod tests {
             "events",
             "configmaps/control-plane/linkerd-config",
             "secrets/cni/x",
+            "secrets/viz/tap-k8s-tls",
             "server-version",
             "node-files",
             "logs",

@@ -2,7 +2,7 @@
 
 use crate::checks::Context;
 use crate::finding::Tie;
-use crate::item::{Kind, Scope};
+use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
 use crate::model::objects::{ConfigMap, Job, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
@@ -42,9 +42,6 @@ impl Unmeshed<'_> {
 
 /// Why pods have to be created again.
 pub(super) const CREATED_ONLY: &str = "a proxy is only ever added while a pod is created";
-
-/// The label on everything that belongs to an extension.
-const EXTENSION: &str = "linkerd.io/extension";
 
 /// What ties an injector that cannot answer to the pods that came up without it.
 pub(super) fn silent_injector() -> Tie {
@@ -91,7 +88,7 @@ pub(super) fn unmeshed<'a>(
             Decision::Inject { level, value } => {
                 let home = admission.namespace(&pod.metadata.namespace).map(|namespace| &namespace.metadata);
                 let of_extension =
-                    home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION).is_some());
+                    home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
                 Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension })
             }
             Decision::Skip(_) | Decision::Unknown => None,

@@ -4,6 +4,7 @@
 //! Everything defaults: a field that an old API server does not send is not an error.
 
 pub mod cluster_scope;
+pub mod extension;
 pub mod meta;
 pub mod other;
 pub mod pod;
@@ -18,6 +19,7 @@ use crate::item::Kind;
 pub use cluster_scope::{
     CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
 };
+pub use extension::{ApiService, Link, Named};
 pub use meta::{Meta, OwnerReference};
 pub use other::{
     ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
@@ -67,6 +69,9 @@ objects! {
     WebhookConfiguration;
     rbac::ClusterRole;
     rbac::ClusterRoleBinding;
+    ApiService;
+    Link;
+    Named;
 }
 
 impl Object for CustomResourceDefinition {
@@ -190,10 +195,10 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         }
         Kind::ClusterRole => Box::new(Vec::<rbac::ClusterRole>::new()),
         Kind::ClusterRoleBinding => Box::new(Vec::<rbac::ClusterRoleBinding>::new()),
+        Kind::APIService => Box::new(Vec::<ApiService>::new()),
+        Kind::Link => Box::new(Vec::<Link>::new()),
+        Kind::Role | Kind::RoleBinding | Kind::AuthorizationPolicy => Box::new(Vec::<Named>::new()),
         Kind::Endpoints
-        | Kind::Role
-        | Kind::RoleBinding
-        | Kind::APIService
         | Kind::PodDisruptionBudget
         | Kind::ResourceQuota
         | Kind::LimitRange => Box::<Unread>::default(),

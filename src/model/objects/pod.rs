@@ -244,6 +244,7 @@ impl Container {
 
 /// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
 const KEPT_ENV: &[&str] = &[
+    "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY",
     "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",

@@ -112,7 +112,12 @@ impl Bundle {
     /// Where the control plane and linkerd-cni were looked for when it was captured.
     pub fn namespaces(&self) -> Namespaces {
         let record = &self.manifest.namespaces;
-        Namespaces { control_plane: record.control_plane.clone(), cni: record.cni.clone() }
+        // Extensions are found by the labels of their namespaces, which the bundle holds.
+        Namespaces {
+            control_plane: record.control_plane.clone(),
+            cni: record.cni.clone(),
+            ..Namespaces::default()
+        }
     }
 
     /// What is wrong with it as a whole, for a warning.

@@ -1,0 +1,79 @@
+//! Where the control plane, linkerd-cni and the extensions live, as the flags and the first answers tell. Named objects
+//! wait for it. Asks nobody; what it does not know stays unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Gathered, Options, store_of};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces};
+use crate::model::cluster::Answer;
+use crate::model::objects::{Namespace, Workload};
+use crate::source::{Fetched, Request, Why};
+
+/// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
+pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>) -> Namespaces {
+    let usual = Namespaces::default();
+    let found = |kind: Kind, is_it: fn(&Workload) -> bool, usual: &str| {
+        let workloads =
+            gathered.get(&Item::List(kind)).and_then(|g| g.answer.as_ref()).map(Answer::objects::<Workload>);
+        let homes: BTreeSet<&str> = workloads
+            .unwrap_or_default()
+            .iter()
+            .filter(|workload| is_it(workload))
+            .map(|workload| workload.metadata.namespace.as_str())
+            .collect();
+        if homes.contains(usual) {
+            return usual.to_owned();
+        }
+        homes.first().map_or_else(|| usual.to_owned(), |home| (*home).to_owned())
+    };
+    let control_plane = |w: &Workload| {
+        matches!(
+            w.metadata.label("linkerd.io/control-plane-component"),
+            Some("destination" | "identity" | "proxy-injector")
+        )
+    };
+    let cni = |w: &Workload| w.metadata.label("k8s-app") == Some("linkerd-cni");
+    Namespaces {
+        control_plane: options
+            .control_plane_namespace
+            .clone()
+            .unwrap_or_else(|| found(Kind::Deployment, control_plane, &usual.control_plane)),
+        cni: options.cni_namespace.clone().unwrap_or_else(|| found(Kind::DaemonSet, cni, &usual.cni)),
+        extensions: extensions(gathered),
+    }
+}
+
+/// Where the extensions live, as far as namespaces could be had: lists are in order, and the first counts.
+fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String> {
+    let namespaces = gathered
+        .get(&Item::List(Kind::Namespace))
+        .and_then(|g| g.answer.as_ref())
+        .map(Answer::objects::<Namespace>)
+        .unwrap_or_default();
+    let home = |extension: &Extension| {
+        namespaces.iter().find(|n| n.metadata.label(EXTENSION_LABEL) == Some(extension.name()))
+    };
+    Extension::ALL
+        .into_iter()
+        .filter_map(|extension| Some((extension, home(&extension)?.metadata.name.clone())))
+        .collect()
+}
+
+/// Whether all namespaces are known: what has no home then does not exist.
+pub(super) fn namespaces_known(gathered: &BTreeMap<Item, Gathered>) -> Fetched {
+    match gathered.get(&Item::List(Kind::Namespace)).map(|g| &g.fetched) {
+        Some(Fetched::Complete) => Fetched::Complete,
+        Some(Fetched::Partial { reasons }) => {
+            Fetched::Missing { reason: reasons.first().cloned().unwrap_or(Why::PerhapsMore) }
+        }
+        Some(missing @ Fetched::Missing { .. }) => missing.clone(),
+        None => Fetched::Missing { reason: Why::NotCaptured },
+    }
+}
+
+/// The answer to a request that nobody has to be asked.
+pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
+    let answer =
+        store_of(&request.item).map(|store| Answer { request: request.clone(), fetched: fetched.clone(), store });
+    (request.item, Gathered { answer, fetched: fetched.clone(), raw: Vec::new(), nodes: Vec::new() })
+}
