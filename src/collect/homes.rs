@@ -73,7 +73,10 @@ pub(super) fn namespaces_known(gathered: &BTreeMap<Item, Gathered>) -> Fetched {
 
 /// The answer to a request that nobody has to be asked.
 pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
-    let answer =
-        store_of(&request.item).map(|store| Answer { request: request.clone(), fetched: fetched.clone(), store });
+    let answer = store_of(&request.item).map(|store| Answer {
+        request: request.clone(),
+        fetched: fetched.clone(),
+        store,
+    });
     (request.item, Gathered { answer, fetched: fetched.clone(), raw: Vec::new(), nodes: Vec::new() })
 }

@@ -198,9 +198,8 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         Kind::APIService => Box::new(Vec::<ApiService>::new()),
         Kind::Link => Box::new(Vec::<Link>::new()),
         Kind::Role | Kind::RoleBinding | Kind::AuthorizationPolicy => Box::new(Vec::<Named>::new()),
-        Kind::Endpoints
-        | Kind::PodDisruptionBudget
-        | Kind::ResourceQuota
-        | Kind::LimitRange => Box::<Unread>::default(),
+        Kind::Endpoints | Kind::PodDisruptionBudget | Kind::ResourceQuota | Kind::LimitRange => {
+            Box::<Unread>::default()
+        }
     }
 }
