@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::card::Mode;
 use crate::checks::Settings;
 use crate::collect::Options;
 use crate::item::{Item, Kind};
@@ -56,6 +57,12 @@ struct RunBlock {
     namespaces: Vec<String>,
     /// `--to-cni`.
     to_cni: Option<String>,
+    /// `--pre` or `--crds`: `pre`, `crds`.
+    mode: Option<Mode>,
+    /// `--linkerd-cni-enabled`.
+    cni_expected: bool,
+    /// `--expected-version`.
+    expected_version: Option<String>,
     /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
     /// `NodeFiles ip-10-0-1-12`, `NodeFiles ip-10-0-1-12/cni/bin.json`.
     delete: Vec<String>,
@@ -198,6 +205,12 @@ impl Scene {
         self.settings.namespaces.extend(run.namespaces);
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
+        }
+        self.settings.mode = run.mode.unwrap_or(self.settings.mode);
+        self.settings.cni_expected |= run.cni_expected;
+        if let Some(version) = run.expected_version {
+            let version = version.parse().map_err(|e| format!("expected-version: {e}"))?;
+            self.settings.expected_version = Some(version);
         }
         self.replace.extend(run.replace);
         let options = &mut self.options;
