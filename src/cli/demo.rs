@@ -25,7 +25,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let scene = demo
         .scene(if args.cured { State::After } else { State::Before })
         .context("an embedded demo is broken")?;
-    let checks: Vec<_> = checks::all().collect();
+    let checks = Policy::default().select().context("every check can be selected")?;
     let collected = collect_now(&scene.memory, &policy::run_items(&checks), &scene.options, None);
     let origin = crate::source::Source::origin(&scene.memory);
     examine(&Examination {

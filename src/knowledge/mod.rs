@@ -5,6 +5,7 @@
 mod annotations;
 mod cni_plugin;
 mod cni_words;
+mod control_plane;
 mod file;
 mod key;
 mod linkerd_check;
@@ -27,6 +28,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use annotations::{Annotations, NotAKey};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
+pub use control_plane::{ControlPlane, Definition, GrantedRole};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use linkerd_check::{LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
@@ -53,6 +55,7 @@ pub struct Knowledge {
     platforms: Part<Platforms>,
     node: Part<NodePlaces>,
     linkerd_check: Part<LinkerdCheck>,
+    control_plane: Part<ControlPlane>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -82,6 +85,7 @@ impl Knowledge {
                 Platforms::NAME,
                 NodePlaces::NAME,
                 LinkerdCheck::NAME,
+                ControlPlane::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -93,6 +97,7 @@ impl Knowledge {
             platforms: Part::load(dir)?,
             node: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
+            control_plane: Part::load(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -152,6 +157,11 @@ impl Knowledge {
     /// `linkerd-check.yaml`: the rows of `linkerd check`.
     pub fn linkerd_check(&self) -> &LinkerdCheck {
         self.linkerd_check.get()
+    }
+
+    /// `control-plane.yaml`: accounts, rights and definitions of a control plane.
+    pub fn control_plane(&self) -> &ControlPlane {
+        self.control_plane.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

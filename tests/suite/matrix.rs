@@ -19,7 +19,8 @@ fn who_fires_where() {
             let live = case::live(card, case);
             let collected = live.collect(&all);
             let mut fires = Vec::new();
-            for check in &all {
+            let mode = live.0.settings.mode;
+            for check in all.iter().filter(|check| check.card().front.modes.contains(&mode)) {
                 let result = live.judge_on(&collected, check);
                 assert!(
                     !matches!(result.outcome, Outcome::Crashed(_)),

@@ -19,9 +19,10 @@ fn scene(demo: &Demo, state: State) -> Scene {
     demo.scene(state).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The report on a cluster: every check.
+/// The report on a cluster: every check of its moment.
 pub fn judge(scene: &Scene) -> Report {
-    let checks: Vec<_> = checks::all().collect();
+    let mode = scene.settings.mode;
+    let checks: Vec<_> = checks::all().filter(|check| check.card().front.modes.contains(&mode)).collect();
     let collected = collect_now(&scene.memory, &policy::items(&checks), &scene.options, None);
     let question = Question {
         checks: &checks,

@@ -36,6 +36,9 @@ pub struct NodeSpec {
     /// The cloud's name for it: `aws:///us-east-1a/i-0abc`.
     #[serde(rename = "providerID", deserialize_with = "nullable")]
     pub provider_id: String,
+    /// The addresses of its pods, where Kubernetes gives them out: `10.244.1.0/24`.
+    #[serde(rename = "podCIDR", deserialize_with = "nullable")]
+    pub pod_cidr: String,
     /// Whether it was cordoned.
     #[serde(deserialize_with = "nullable")]
     pub unschedulable: bool,

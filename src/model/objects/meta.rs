@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
@@ -24,6 +25,12 @@ pub(crate) fn redacted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Str
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(clean) => clean,
     })
+}
+
+/// An address; nothing where what is written is none, such as the `None` of a headless Service.
+pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<IpAddr>, D::Error> {
+    let text = Option::<Text<'de>>::deserialize(deserializer)?;
+    Ok(text.and_then(|Text(text)| text.parse().ok()))
 }
 
 /// A text that may turn out not to be kept, so it is not copied before that is known.

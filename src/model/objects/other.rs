@@ -1,11 +1,12 @@
 //! ConfigMaps, Secrets, Services, EndpointSlices, Events, ControllerRevisions.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, address, nullable};
 use super::workload::PodTemplate;
 
 /// A ConfigMap. Only Linkerd's and the CNI's are ever read.
@@ -36,6 +37,18 @@ pub struct Secret {
 pub struct Service {
     /// Name, labels, annotations.
     pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: ServiceSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServiceSpec {
+    /// Its address; headless Services and those that only name another host have none.
+    #[serde(rename = "clusterIP", deserialize_with = "address")]
+    pub cluster_ip: Option<IpAddr>,
 }
 
 /// A ServiceAccount: its uid, which its tokens name.

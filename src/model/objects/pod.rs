@@ -1,12 +1,13 @@
 //! Pods and their containers, as far as the mesh shows in them.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::meta::{Meta, Text, nullable, redacted};
+use super::meta::{Meta, Text, address, nullable, redacted};
 use super::shared::Shared;
 
 /// The names that Linkerd gives its own containers.
@@ -115,6 +116,9 @@ pub struct PodStatus {
     pub reason: String,
     /// When the kubelet took it.
     pub start_time: Option<Timestamp>,
+    /// Its address; `None` also where what is written is none.
+    #[serde(rename = "podIP", deserialize_with = "address")]
+    pub pod_ip: Option<IpAddr>,
     /// Ready, PodScheduled and the like.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,

@@ -1,0 +1,175 @@
+//! `control-plane.yaml`: what a release's charts lay down beside Deployments. It says what there should be; what is missing
+//! of it is the checks' business.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use super::range::ReleaseRange;
+use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
+
+/// Stands for the control plane's namespace in names.
+const NAMESPACE: &str = "$NAMESPACE";
+
+/// The table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ControlPlane {
+    source: String,
+    date: jiff::civil::Date,
+    from: EdgeTag,
+    accounts: Vec<Account>,
+    roles: Vec<Role>,
+    definitions: Vec<Definition>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Account {
+    name: String,
+    component: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Role {
+    role: String,
+    binding: String,
+    account: String,
+    rights: Vec<Rights>,
+}
+
+/// Some rights on some resources of an API group.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rights {
+    group: String,
+    resources: Vec<String>,
+    verbs: Vec<String>,
+    #[serde(default)]
+    releases: ReleaseRange,
+}
+
+/// A custom resource definition that a release needs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// `<plural>.<group>`.
+    pub name: String,
+    /// The version that has to be served.
+    pub version: String,
+    #[serde(default)]
+    releases: ReleaseRange,
+}
+
+/// A ClusterRole of the control plane in its namespace, with what it must allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedRole<'a> {
+    /// Its name.
+    pub role: String,
+    /// The ClusterRoleBinding that gives it.
+    pub binding: String,
+    /// The ServiceAccount that it is given to, in the control plane's namespace.
+    pub account: &'a str,
+    /// API group, resource and verb.
+    pub rights: Vec<(&'a str, &'a str, &'a str)>,
+}
+
+impl ControlPlane {
+    /// Whether the table was made for releases like this one. Of older ones it says nothing.
+    pub fn covers(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
+        let introduced = Introduced { edge: Some(self.from), stable: None, minor: None };
+        version.contains(&introduced, minors) == Contains::Yes
+    }
+
+    /// The ServiceAccounts that a control plane runs as, that of the heartbeat among them.
+    pub fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.accounts.iter().map(|account| (account.name.as_str(), account.component.as_str()))
+    }
+
+    /// The roles of a release in a namespace. Rights that a vendor's build may or may not need are left out.
+    pub fn roles<'a>(
+        &'a self,
+        namespace: &str,
+        version: &LinkerdVersion,
+        minors: &MinorTable,
+    ) -> Vec<GrantedRole<'a>> {
+        let roles = self.roles.iter().map(|role| {
+            let wanted = role.rights.iter().filter(|r| r.releases.covers(version, minors) == Contains::Yes);
+            let each = |rights: &'a Rights| {
+                let group = rights.group.as_str();
+                let verbs = rights.verbs.iter().map(String::as_str);
+                let resources = rights.resources.iter().map(String::as_str);
+                resources.flat_map(move |resource| verbs.clone().map(move |verb| (group, resource, verb)))
+            };
+            GrantedRole {
+                role: role.role.replace(NAMESPACE, namespace),
+                binding: role.binding.replace(NAMESPACE, namespace),
+                account: &role.account,
+                rights: wanted.flat_map(each).collect(),
+            }
+        });
+        roles.collect()
+    }
+
+    /// The definitions that a release needs. Those that a vendor's build may or may not need are left out.
+    pub fn definitions<'a>(
+        &'a self,
+        version: &'a LinkerdVersion,
+        minors: &'a MinorTable,
+    ) -> impl Iterator<Item = &'a Definition> {
+        self.definitions.iter().filter(|d| d.releases.covers(version, minors) == Contains::Yes)
+    }
+
+    /// Where the facts are from, and when they were read.
+    pub fn source(&self) -> (&str, jiff::civil::Date) {
+        (&self.source, self.date)
+    }
+}
+
+impl KnowledgeFile for ControlPlane {
+    const NAME: &'static str = "control-plane.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/control-plane.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        let known = |name: &str| self.accounts.iter().any(|account| account.name == name);
+        match self.roles.iter().find(|role| !known(&role.account)) {
+            Some(role) => Err(format!("{} is given to {}, which is no account", role.role, role.account)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+    use super::*;
+
+    fn v(text: &str) -> LinkerdVersion {
+        text.parse().expect("a version")
+    }
+
+    #[test]
+    fn a_release_needs_what_its_charts_have() {
+        let knowledge = Knowledge::embedded();
+        let (table, minors) = (knowledge.control_plane(), knowledge.minors());
+        for (version, definitions, server) in
+            [("edge-24.2.4", 8, "v1beta2"), ("edge-24.8.2", 8, "v1beta3"), ("edge-25.4.4", 10, "v1beta3")]
+        {
+            let version = v(version);
+            let needed: Vec<_> = table.definitions(&version, minors).collect();
+            assert_eq!(needed.len(), definitions, "{version}");
+            let servers = needed.iter().find(|d| d.name == "servers.policy.linkerd.io").expect("servers");
+            assert_eq!(servers.version, server, "{version}");
+        }
+        let right = ("policy.linkerd.io", "egressnetworks", "list");
+        let policy = |version: &str| {
+            let roles = table.roles("mesh", &v(version), minors);
+            let policy = roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
+            policy.rights.contains(&right)
+        };
+        assert!(policy("edge-25.4.4") && !policy("edge-24.8.2"));
+        let roles = table.roles("mesh", &v("edge-25.4.4"), minors);
+        assert!(roles.iter().any(|role| role.binding == "linkerd-mesh-proxy-injector"));
+        assert!(table.covers(&v("enterprise-2.17.0"), minors) && !table.covers(&v("stable-2.14.10"), minors));
+    }
+}
