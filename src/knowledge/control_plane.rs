@@ -164,7 +164,8 @@ mod tests {
         let right = ("policy.linkerd.io", "egressnetworks", "list");
         let policy = |version: &str| {
             let roles = table.roles("mesh", &v(version), minors);
-            let policy = roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
+            let policy =
+                roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
             policy.rights.contains(&right)
         };
         assert!(policy("edge-25.4.4") && !policy("edge-24.8.2"));
