@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
-use crate::model::objects::{Store, store_for};
+use crate::model::objects::{AccessReview, Store, store_for};
 use crate::redact;
 use crate::source::{Fetched, Intake, Request, Source, Why};
 use crate::version::LinkerdVersion;
@@ -90,11 +90,11 @@ pub async fn collect<S: Source>(
     let touched = AtomicUsize::new(0);
     let run = Run { source, saver, observer, touched: &touched };
 
-    // Named objects of the control plane, the CNI and extensions wait for the lists that tell where those live.
-    let of_extension = |item: &Item| matches!(item, Item::Named { scope: Scope::Extension(_), .. });
-    let scoped = |item: &Item| {
-        of_extension(item) || matches!(item, Item::Named { scope: Scope::ControlPlane | Scope::Cni, .. })
-    };
+    // What is asked for in the namespace of the control plane, the CNI or an extension waits for the lists that tell where
+    // those live.
+    let of_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
+    let scoped =
+        |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
     let mut first: BTreeSet<Item> = items.iter().filter(|item| !scoped(item)).cloned().collect();
     if items.iter().any(scoped) {
         first.insert(Item::List(Kind::Deployment));
@@ -106,10 +106,7 @@ pub async fn collect<S: Source>(
     let mut gathered = run.gather(first.into_iter().map(Request::of).map(fixed).collect()).await;
     let namespaces = namespaces(options, &gathered);
     let second = items.iter().filter(|item| scoped(item)).map(|item| Request {
-        namespace: match item {
-            Item::Named { scope, .. } => namespaces.of(scope).map(str::to_owned),
-            _ => None,
-        },
+        namespace: item.scope().and_then(|scope| namespaces.of(scope)).map(str::to_owned),
         item: item.clone(),
     });
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
@@ -155,7 +152,7 @@ pub fn collect_now<S: Source>(
 }
 
 fn fixed(mut request: Request) -> Request {
-    if let Item::Named { scope: Scope::Fixed(namespace), .. } = &request.item {
+    if let Some(Scope::Fixed(namespace)) = request.item.scope() {
         request.namespace = Some(namespace.clone());
     }
     request
@@ -327,7 +324,9 @@ impl Intake for Border<'_> {
         self.count();
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
-            Item::List(_) | Item::Named { .. } | Item::NodeFiles | Item::Logs => self.store(json),
+            Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::NodeFiles | Item::Logs => {
+                self.store(json)
+            }
         };
         if let Err(error) = outcome {
             self.malformed(json, &error);
@@ -371,6 +370,7 @@ impl Intake for Border<'_> {
 fn store_of(item: &Item) -> Option<Box<dyn Store>> {
     match item {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),
+        Item::Access(_) => Some(Box::new(Vec::<AccessReview>::new())),
         _ => item.kind().map(store_for),
     }
 }

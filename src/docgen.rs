@@ -30,6 +30,17 @@ pub fn item_in_words(item: &Item) -> String {
             };
             format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
         }
+        Item::Access(access) => {
+            let place = match &access.scope {
+                Scope::ControlPlane => " in the control plane's namespace",
+                Scope::Cni => " in linkerd-cni's namespace",
+                Scope::Fixed(_) | Scope::Cluster => "",
+            };
+            format!(
+                "whether you may {} {}{place} (an access review, which every user may ask for)",
+                access.verb, access.resource
+            )
+        }
         Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
         Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
         Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+mod access;
+
+pub use access::Access;
+
 /// Where a kind lives in the Kubernetes API.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KindInfo {
@@ -191,6 +195,30 @@ pub enum Scope {
     Cluster,
 }
 
+impl Scope {
+    /// As cards write it: `control-plane`, `cni`, or the namespace; empty for [`Scope::Cluster`].
+    pub fn word(&self) -> &str {
+        match self {
+            Scope::ControlPlane => "control-plane",
+            Scope::Cni => "cni",
+            Scope::Extension(extension) => extension.name(),
+            Scope::Fixed(namespace) => namespace,
+            Scope::Cluster => "",
+        }
+    }
+
+    fn of_word(word: &str) -> Scope {
+        match word {
+            "control-plane" => Scope::ControlPlane,
+            "cni" => Scope::Cni,
+            other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
+                Some(extension) => Scope::Extension(extension),
+                None => Scope::Fixed(other.to_owned()),
+            },
+        }
+    }
+}
+
 /// Something that can be asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
@@ -205,6 +233,8 @@ pub enum Item {
         /// Its name.
         name: String,
     },
+    /// Whether the operator may do something. Asked only where a check needs it: before an installation.
+    Access(Access),
     /// The API server's version.
     ServerVersion,
     /// The version of the operator's own `linkerd` command.
@@ -220,7 +250,15 @@ impl Item {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
-            Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
+            Item::Access(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
+        }
+    }
+
+    /// The namespace that it is asked for, where that is told by a scope.
+    pub fn scope(&self) -> Option<&Scope> {
+        match self {
+            Item::Named { scope, .. } | Item::Access(Access { scope, .. }) => Some(scope),
+            Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
         }
     }
 }
@@ -233,13 +271,11 @@ impl fmt::Display for Item {
             Item::Named { kind, scope, name } => {
                 let resource = kind.resource();
                 match scope {
-                    Scope::ControlPlane => write!(f, "{resource}/control-plane/{name}"),
-                    Scope::Cni => write!(f, "{resource}/cni/{name}"),
-                    Scope::Extension(extension) => write!(f, "{resource}/{extension}/{name}"),
-                    Scope::Fixed(namespace) => write!(f, "{resource}/{namespace}/{name}"),
                     Scope::Cluster => write!(f, "{resource}/{name}"),
+                    scope => write!(f, "{resource}/{}/{name}", scope.word()),
                 }
             }
+            Item::Access(access) => write!(f, "access/{access}"),
             Item::ServerVersion => f.write_str("server-version"),
             Item::CliVersion => f.write_str("cli-version"),
             Item::NodeFiles => f.write_str("node-files"),
@@ -259,21 +295,16 @@ impl FromStr for Item {
             "logs" => return Ok(Item::Logs),
             _ => {}
         }
+        if let Some(access) = text.strip_prefix("access/") {
+            return access.parse().map(Item::Access);
+        }
         let mut parts = text.splitn(3, '/');
         let kind: Kind = parts.next().unwrap_or_default().parse()?;
         match (parts.next(), parts.next()) {
             (None, _) => Ok(Item::List(kind)),
             (Some(name), None) => Ok(Item::Named { kind, scope: Scope::Cluster, name: name.to_owned() }),
             (Some(scope), Some(name)) => {
-                let scope = match scope {
-                    "control-plane" => Scope::ControlPlane,
-                    "cni" => Scope::Cni,
-                    other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
-                        Some(extension) => Scope::Extension(extension),
-                        None => Scope::Fixed(other.to_owned()),
-                    },
-                };
-                Ok(Item::Named { kind, scope, name: name.to_owned() })
+                Ok(Item::Named { kind, scope: Scope::of_word(scope), name: name.to_owned() })
             }
         }
     }
@@ -344,6 +375,8 @@ mod tests {
             "server-version",
             "node-files",
             "logs",
+            "access/create/clusterroles.rbac.authorization.k8s.io",
+            "access/get/secrets/control-plane",
         ] {
             assert_eq!(text.parse::<Item>().map(|i| i.to_string()), Ok(text.to_owned()));
         }

@@ -58,6 +58,10 @@ impl Missing {
             (Item::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
                 "add the output of: kubectl version -o json".to_owned()
             }
+            (Item::Access(access), Why::NotCaptured | Why::NotOffered) => format!(
+                "ask the cluster itself, or keep its answer in a bundle with check --pre --save: {}",
+                access.command(self.request.namespace.as_deref())
+            ),
             (_, Why::Denied { .. }) => format!("grant {}", self.rule()),
             (item, Why::NotCaptured | Why::NotOffered) => {
                 format!("capture it: {}", capture(item, &self.request))
@@ -90,6 +94,10 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
+            Item::Access(_) => {
+                "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
+                    .to_owned()
+            }
             Item::ServerVersion => "get on /version (the role system:public-info-viewer)".to_owned(),
             Item::CliVersion | Item::NodeFiles | Item::Logs => "access to it".to_owned(),
         }
@@ -106,6 +114,7 @@ fn capture(item: &Item, request: &Request) -> String {
             };
             format!("kubectl {namespace}get {} {name} -o json, or meshdoctor collect", kind.resource())
         }
+        Item::Access(access) => access.command(request.namespace.as_deref()),
         Item::ServerVersion => "kubectl version -o json".to_owned(),
         Item::CliVersion => "linkerd version --client --short".to_owned(),
         Item::NodeFiles => "see meshdoctor check --help, --nodes".to_owned(),

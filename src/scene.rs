@@ -55,6 +55,12 @@ struct RunBlock {
     trouble: BTreeMap<String, String>,
     /// `-n`.
     namespaces: Vec<String>,
+    /// `--pre`, `--crds`.
+    mode: Option<Mode>,
+    /// `--linkerd-cni-enabled`.
+    linkerd_cni_enabled: bool,
+    /// What the API server answers when it is asked what the operator may do; everything but `denied` is allowed.
+    access: Option<Rights>,
     /// `--to-cni`.
     to_cni: Option<String>,
     /// `--pre` or `--crds`: `pre`, `crds`.
@@ -72,6 +78,14 @@ struct RunBlock {
     cni_namespace: Option<String>,
     /// Texts that stand for others in base clusters laid down after this block: another release, another Kubernetes.
     replace: BTreeMap<String, String>,
+}
+
+/// What the operator may do.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Rights {
+    /// As cards write it behind `access/`: `create/secrets/control-plane`.
+    denied: Vec<String>,
 }
 
 /// The kind of a document that holds files of nodes rather than an object: how bases lay them down.
@@ -202,7 +216,13 @@ impl Scene {
         }
         memory.captured_at = run.at.or(memory.captured_at);
         memory.cli_version = run.cli.or(memory.cli_version.take());
+        if let Some(rights) = run.access {
+            let denied: Result<_, _> = rights.denied.iter().map(|access| access.parse()).collect();
+            memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);
+        }
         self.settings.namespaces.extend(run.namespaces);
+        self.settings.mode = run.mode.unwrap_or(self.settings.mode);
+        self.settings.cni_expected |= run.linkerd_cni_enabled;
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
         }

@@ -8,13 +8,14 @@ use jiff::Timestamp;
 
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
-use crate::item::{Item, Kind, Namespaces, Scope};
+use crate::item::{Access, Item, Kind, Namespaces, Scope};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::Object;
+use crate::model::objects::access::ReviewStatus;
+use crate::model::objects::{AccessReview, Object};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -140,10 +141,8 @@ impl<'a> Context<'a> {
     }
 
     fn request(&self, item: Item) -> Request {
-        let namespace = match &item {
-            Item::Named { scope, .. } => self.cluster.namespaces.of(scope).map(str::to_owned),
-            _ => None,
-        };
+        let namespace =
+            item.scope().and_then(|scope| self.cluster.namespaces.of(scope)).map(str::to_owned);
         Request { item, namespace }
     }
 
@@ -194,6 +193,19 @@ impl<'a> Context<'a> {
             (None, None) => Ok(None),
             (None, Some(why)) => Err(Missing::whole(answer.request.clone(), why.clone())),
         }
+    }
+
+    /// Whether the operator may do something, in the API server's own words.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn access(&self, access: &Access) -> Result<&'a ReviewStatus, Missing> {
+        let item = Item::Access(access.clone());
+        let (answer, _) = self.answer(item)?;
+        answer.objects::<AccessReview>().first().and_then(|review| review.status.as_ref()).ok_or_else(|| {
+            let message = "the review has no status".to_owned();
+            Missing::whole(answer.request.clone(), Why::Malformed { message })
+        })
     }
 
     /// The API server's version.

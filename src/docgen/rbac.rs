@@ -22,7 +22,8 @@ pub fn cluster_role() -> String {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
             Item::ServerVersion => server_version = true,
-            Item::CliVersion | Item::NodeFiles | Item::Logs => {}
+            // Every user may ask what they themselves may do.
+            Item::Access(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {}
         }
     }
     let mut role = String::from(
@@ -30,6 +31,7 @@ pub fn cluster_role() -> String {
          #\n\
          # What meshdoctor reads with all checks selected, and nothing more: it never writes, never watches, and reads\n\
          # Secrets and ConfigMaps only by name. A check whose evidence is denied says so; the others are judged.\n\
+         # What check --pre asks besides, what you yourself may do, every user may ask by the role system:basic-user.\n\
          #\n\
          #   kubectl apply -f rbac.yaml\n\
          #   kubectl create clusterrolebinding meshdoctor --clusterrole=meshdoctor --user=NAME\n\

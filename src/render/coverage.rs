@@ -21,6 +21,7 @@ const INDENT: usize = 10;
 enum Sort {
     Objects,
     NamedObjects,
+    Access,
     ServerVersion,
     CliVersion,
     NodeFiles,
@@ -86,6 +87,7 @@ fn sort(item: &Item) -> Sort {
     match item {
         Item::List(_) => Sort::Objects,
         Item::Named { .. } => Sort::NamedObjects,
+        Item::Access(_) => Sort::Access,
         Item::ServerVersion => Sort::ServerVersion,
         Item::CliVersion => Sort::CliVersion,
         Item::NodeFiles => Sort::NodeFiles,
@@ -158,7 +160,7 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
     match &gap.missing.request.item {
-        Item::List(_) | Item::Named { .. } => clean(&gap.missing.request.to_string()).into_owned(),
+        Item::List(_) | Item::Named { .. } | Item::Access(_) => clean(&gap.missing.request.to_string()).into_owned(),
         Item::ServerVersion => "the API server's version".to_owned(),
         Item::CliVersion => "the version of the linkerd CLI".to_owned(),
         Item::NodeFiles => "node evidence".to_owned(),

@@ -1,11 +1,11 @@
 //! A small cluster in memory: the source behind the cases of cards, and the shape that small dumps are brought into.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
-use crate::item::{Item, Kind, Scope};
+use crate::item::{Access, Item, Kind, Scope};
 use crate::model::node::NodeFiles;
 
 /// One object: where it is, and its JSON.
@@ -38,6 +38,8 @@ pub struct Memory {
     pub nodes: Vec<NodeFiles>,
     /// Logs, each as the JSON of a [`crate::model::log::LogObject`].
     pub logs: Vec<Vec<u8>>,
+    /// What the operator may not do; everything else is allowed. `None`: nobody asked.
+    pub denied: Option<BTreeSet<Access>>,
     /// When it was captured.
     pub captured_at: Option<Timestamp>,
     /// For the report.
@@ -144,6 +146,14 @@ impl Source for Memory {
                     _ => request.namespace.as_deref().unwrap_or_default(),
                 };
                 self.named(*kind, namespace, name, intake)
+            }
+            Item::Access(access) => {
+                let answered = self.denied.as_ref().map(|denied| {
+                    let mut review = access.review(request.namespace.as_deref());
+                    review["status"] = serde_json::json!({ "allowed": !denied.contains(access) });
+                    review
+                });
+                one(answered, Why::NotCaptured, intake)
             }
             Item::ServerVersion => one(self.server_version.clone(), Why::NotCaptured, intake),
             Item::CliVersion => {

@@ -28,7 +28,7 @@ pub mod spool;
 pub struct Request {
     /// What is asked for.
     pub item: Item,
-    /// The namespace of a named, namespaced object.
+    /// The namespace of a named, namespaced object, or the one that access is asked for.
     pub namespace: Option<String>,
 }
 
@@ -46,6 +46,10 @@ impl fmt::Display for Request {
                 write!(f, "{} {namespace}/{name}", kind.resource())
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
+            (Item::Access(access), Some(namespace)) => {
+                write!(f, "leave to {} {} in {namespace}", access.verb, access.resource)
+            }
+            (Item::Access(access), None) => write!(f, "leave to {} {}", access.verb, access.resource),
             (item, _) => write!(f, "{item}"),
         }
     }
@@ -182,7 +186,7 @@ pub trait Source: Sync {
     fn origin(&self) -> Origin;
 
     /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
-    /// (`{"version": "..."}`), `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
+    /// (`{"version": "..."}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
     fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> impl Future<Output = Fetched> + Send;
 
     /// When the evidence was captured, where the source knows better than the clock.

@@ -266,6 +266,7 @@ impl Source for NodeEvidence {
             Item::NodeFiles
             | Item::List(_)
             | Item::Named { .. }
+            | Item::Access(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::Logs => Fetched::Missing { reason: Why::NotOffered },

@@ -3,6 +3,7 @@
 //!
 //! Everything defaults: a field that an old API server does not send is not an error.
 
+pub mod access;
 pub mod cluster_scope;
 pub mod extension;
 pub mod meta;
@@ -16,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::item::Kind;
 
+pub use access::AccessReview;
 pub use cluster_scope::{
     CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
 };
@@ -77,6 +79,14 @@ objects! {
 impl Object for CustomResourceDefinition {
     fn key(&self) -> (&str, &str) {
         ("", &self.metadata.name)
+    }
+}
+
+impl Object for AccessReview {
+    /// An answer has no name.
+    fn key(&self) -> (&str, &str) {
+        let asked = &self.spec.resource_attributes;
+        (&asked.namespace, &asked.resource)
     }
 }
 

@@ -154,19 +154,27 @@ impl Manifest {
 
 /// The folder of an item's files.
 pub(super) fn folder(item: &Item) -> Option<String> {
-    if *item == Item::Logs {
-        return Some("logs".to_owned());
+    match item {
+        Item::Logs => return Some("logs".to_owned()),
+        Item::Access(_) => {
+            return Some("cluster/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned());
+        }
+        _ => {}
     }
     let info = item.kind()?.info();
     let group = if info.group.is_empty() { "core" } else { info.group };
     Some(format!("cluster/{group}/{}/{}", info.version, info.plural))
 }
 
-/// The file of an object that was asked for by name.
+/// The file of an object that was asked for by name, or of an answer that is one object.
 pub(super) fn named_file(request: &Request) -> Option<String> {
-    let Item::Named { name, .. } = &request.item else { return None };
-    let place = request.namespace.as_deref().unwrap_or("named");
-    Some(format!("{}/{}/{}.json", folder(&request.item)?, segment(place), segment(name)))
+    let place = request.namespace.as_deref();
+    let (place, name) = match &request.item {
+        Item::Named { name, .. } => (place.unwrap_or("named"), name.clone()),
+        Item::Access(access) => (place.unwrap_or("cluster"), format!("{}.{}", access.verb, access.resource)),
+        _ => return None,
+    };
+    Some(format!("{}/{}/{}.json", folder(&request.item)?, segment(place), segment(&name)))
 }
 
 /// A name as one part of a path: what is not a letter, digit, `-`, `_` or `.` becomes `%XX`.

@@ -36,6 +36,8 @@ pub struct Bundle {
 enum Asked {
     List(Kind),
     Named(Kind, Option<String>, String),
+    /// Verb, resource and namespace.
+    Access(String, String, Option<String>),
     ServerVersion,
     CliVersion,
     NodeFiles,
@@ -47,6 +49,9 @@ impl Asked {
         match item {
             Item::List(kind) => Asked::List(*kind),
             Item::Named { kind, name, .. } => Asked::Named(*kind, namespace.map(str::to_owned), name.clone()),
+            Item::Access(access) => {
+                Asked::Access(access.verb.clone(), access.resource.clone(), namespace.map(str::to_owned))
+            }
             Item::ServerVersion => Asked::ServerVersion,
             Item::CliVersion => Asked::CliVersion,
             Item::NodeFiles => Asked::NodeFiles,
@@ -143,7 +148,7 @@ impl Bundle {
                     }
                     return record.fetched.clone();
                 }
-                Asked::List(_) | Asked::Named(..) | Asked::NodeFiles | Asked::Logs => {
+                Asked::List(_) | Asked::Named(..) | Asked::Access(..) | Asked::NodeFiles | Asked::Logs => {
                     return self.replay(record, take);
                 }
             }
@@ -157,7 +162,11 @@ impl Bundle {
         let reason = match asked {
             // The cluster does not hold it; the run that was saved had none to look at.
             Asked::CliVersion | Asked::Logs => Why::NotOffered,
-            Asked::ServerVersion | Asked::NodeFiles | Asked::List(_) | Asked::Named(..) => Why::NotCaptured,
+            Asked::ServerVersion
+            | Asked::NodeFiles
+            | Asked::List(_)
+            | Asked::Named(..)
+            | Asked::Access(..) => Why::NotCaptured,
         };
         Fetched::Missing { reason }
     }
@@ -297,9 +306,12 @@ impl Source for Bundle {
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
         match request.item {
             Item::NodeFiles => self.nodes(&mut |files| intake.node(files)),
-            Item::List(_) | Item::Named { .. } | Item::ServerVersion | Item::CliVersion | Item::Logs => {
-                self.answer(request, &mut |json| intake.object(json))
-            }
+            Item::List(_)
+            | Item::Named { .. }
+            | Item::Access(_)
+            | Item::ServerVersion
+            | Item::CliVersion
+            | Item::Logs => self.answer(request, &mut |json| intake.object(json)),
         }
     }
 

@@ -206,6 +206,8 @@ impl Dump {
                 }
                 None => Fetched::Missing { reason: Why::NotCaptured },
             },
+            // No list of objects tells what one may do.
+            Item::Access(_) => Fetched::Missing { reason: Why::NotCaptured },
             Item::CliVersion | Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
         }
     }

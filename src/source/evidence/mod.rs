@@ -172,14 +172,14 @@ impl Source for Evidence {
         match (&request.item, parts.as_slice()) {
             (Item::NodeFiles, _) => self.nodes(intake),
             (_, [part]) => part.answer(request, &mut |json| intake.object(json)),
-            (Item::ServerVersion | Item::CliVersion, parts) => {
-                // One version, the first that there is.
+            (Item::ServerVersion | Item::CliVersion | Item::Access(_), parts) => {
+                // One version, one answer: the first that there is.
                 let mut outcomes = Vec::new();
                 for part in parts {
-                    let mut version = None;
-                    outcomes.push(part.answer(request, &mut |json| version = Some(json.to_vec())));
-                    if let Some(version) = version {
-                        intake.object(&version);
+                    let mut answer = None;
+                    outcomes.push(part.answer(request, &mut |json| answer = Some(json.to_vec())));
+                    if let Some(answer) = answer {
+                        intake.object(&answer);
                         return Fetched::Complete;
                     }
                 }

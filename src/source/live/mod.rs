@@ -3,7 +3,7 @@
 //!
 //! It reads: lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs a header or a body. It never writes either, with the one exception that [`node_pods`] makes
-//! on explicit request.
+//! on explicit request. An access review is posted, and answered at once: the API server keeps nothing of it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use http::StatusCode;
 
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
-use self::wire::{Trouble, Wire};
+use self::wire::{Answer, Call, Trouble, Wire};
 use crate::item::{Item, Kind};
 use crate::model::node::NodeFiles;
 use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
@@ -42,6 +42,9 @@ pub use traffic::Traffic;
 
 /// The largest single object that is read; etcd takes a tenth of that.
 const OBJECT_BODY: usize = 16 * 1024 * 1024;
+
+/// Where access reviews are sent.
+const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /// A cluster that answers.
 pub struct Live {
@@ -86,6 +89,9 @@ impl Live {
             Item::Named { kind, name, .. } => {
                 self.named(*kind, request.namespace.as_deref(), name, meter, intake).await
             }
+            Item::Access(access) => {
+                self.access(&access.review(request.namespace.as_deref()), meter, intake).await
+            }
             Item::ServerVersion => match &self.version {
                 Ok(body) => {
                     intake.object(body);
@@ -118,17 +124,7 @@ impl Live {
             return missing(Why::Failed { message: format!("no namespace is known for {name}") });
         };
         match self.wire.get(&path, meter, true).await {
-            Ok(answer) => {
-                let malformed = |message: &str| missing(Why::Malformed { message: message.to_owned() });
-                let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
-                    return malformed("the answer is broken or endless");
-                };
-                if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
-                    return malformed("the answer is no JSON");
-                }
-                intake.object(&body);
-                Fetched::Complete
-            }
+            Ok(answer) => one(answer, meter, intake),
             Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
                 // A Status about the object says that it is not there; any other 404, that nobody knows such objects.
                 match refusal.object.as_deref() {
@@ -139,6 +135,36 @@ impl Live {
             Err(trouble) => missing(why(&trouble)),
         }
     }
+
+    /// Asks what the operator may do.
+    async fn access(
+        &self,
+        review: &serde_json::Value,
+        meter: &Arc<Meter>,
+        intake: &mut dyn Intake,
+    ) -> Fetched {
+        match self.wire.send(&Call::post(ACCESS_REVIEWS, review), meter, true).await {
+            Ok(answer) => one(answer, meter, intake),
+            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
+                Fetched::Missing { reason: Why::NotServed }
+            }
+            Err(trouble) => Fetched::Missing { reason: why(&trouble) },
+        }
+    }
+}
+
+/// Takes in an answer that is one object.
+fn one(answer: Answer, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
+    let malformed =
+        |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
+    let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
+        return malformed("the answer is broken or endless");
+    };
+    if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+        return malformed("the answer is no JSON");
+    }
+    intake.object(&body);
+    Fetched::Complete
 }
 
 impl Source for Live {
