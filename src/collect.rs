@@ -136,6 +136,7 @@ pub async fn collect<S: Source>(
         node_trouble,
         at,
         time_source,
+        live: source.origin().kind == "live",
     };
     let touched = touched.into_inner() + source.already_redacted();
     Collected { cluster, redaction: Redaction { touched } }

@@ -12,6 +12,7 @@ use crate::item::{Access, Item, Kind, Namespaces, Scope};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
+use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
@@ -100,6 +101,12 @@ impl<'a> Context<'a> {
         self.cluster.at
     }
 
+    /// Whether [`Context::now`] is the moment that the evidence is of. It is not where a dump does not tell its age and is
+    /// judged by this machine's clock.
+    pub fn knows_its_moment(&self) -> bool {
+        self.cluster.live || self.cluster.time_source != TimeSource::Clock
+    }
+
     /// The namespaces of the control plane and of linkerd-cni.
     pub fn namespaces(&self) -> &'a Namespaces {
         &self.cluster.namespaces
@@ -141,8 +148,7 @@ impl<'a> Context<'a> {
     }
 
     fn request(&self, item: Item) -> Request {
-        let namespace =
-            item.scope().and_then(|scope| self.cluster.namespaces.of(scope)).map(str::to_owned);
+        let namespace = item.scope().and_then(|scope| self.cluster.namespaces.of(scope)).map(str::to_owned);
         Request { item, namespace }
     }
 

@@ -11,6 +11,7 @@ mod control_plane;
 mod debug;
 mod injection;
 mod native_sidecar;
+mod pre_install;
 mod renew;
 mod rewrite;
 mod upgrade;
@@ -129,6 +130,7 @@ static TABLES: &[&[Check]] = &[
     debug::TABLE,
     injection::TABLE,
     native_sidecar::TABLE,
+    pre_install::TABLE,
     versions::TABLE,
 ];
 

@@ -171,12 +171,12 @@ fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
         return Ok(());
     }
     let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();
-    let asked = args
-        .namespace
-        .iter()
-        .map(|name| ("-n", name))
-        .chain(args.evidence.linkerd_namespace.iter().map(|name| ("-L", name)))
-        .chain(args.evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
+    let evidence = &args.evidence;
+    let homes = evidence.linkerd_namespace.iter().map(|name| ("-L", name));
+    let homes = homes.chain(evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
+    // Before an installation its namespaces need not be there.
+    let homes = homes.filter(|_| !args.moment.pre && !args.moment.crds);
+    let asked = args.namespace.iter().map(|name| ("-n", name)).chain(homes);
     for (flag, name) in asked {
         if !names.contains(&name.as_str()) {
             let nearest = policy::closest(name, names.iter().copied());

@@ -61,6 +61,8 @@ pub struct Cluster {
     pub at: Timestamp,
     /// Where that moment comes from.
     pub time_source: TimeSource,
+    /// Whether the evidence was read from a cluster just now.
+    pub live: bool,
 }
 
 impl Cluster {

@@ -160,7 +160,9 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
     match &gap.missing.request.item {
-        Item::List(_) | Item::Named { .. } | Item::Access(_) => clean(&gap.missing.request.to_string()).into_owned(),
+        Item::List(_) | Item::Named { .. } | Item::Access(_) => {
+            clean(&gap.missing.request.to_string()).into_owned()
+        }
         Item::ServerVersion => "the API server's version".to_owned(),
         Item::CliVersion => "the version of the linkerd CLI".to_owned(),
         Item::NodeFiles => "node evidence".to_owned(),

@@ -47,9 +47,9 @@ impl fmt::Display for Request {
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
             (Item::Access(access), Some(namespace)) => {
-                write!(f, "leave to {} {} in {namespace}", access.verb, access.resource)
+                write!(f, "permission to {} {} in {namespace}", access.verb, access.resource)
             }
-            (Item::Access(access), None) => write!(f, "leave to {} {}", access.verb, access.resource),
+            (Item::Access(access), None) => write!(f, "permission to {} {}", access.verb, access.resource),
             (item, _) => write!(f, "{item}"),
         }
     }

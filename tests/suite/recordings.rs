@@ -2,6 +2,7 @@
 //! gives its finding, as a root, and nothing else of warning or above. The recordings lie outside the repository
 //! (`MESHDOCTOR_RECORDINGS`, else beside it); where there are none, that is said.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::checks::{self, Check, Settings};
@@ -63,6 +64,8 @@ pub fn memory(recording: &Path) -> Memory {
         server_version: Some(json(&recording.join("version.json"))["serverVersion"].clone()),
         cli_version: meta["linkerd_cli"].as_str().map(str::to_owned),
         captured_at: Some(meta["recorded_at"].as_str().unwrap().parse().unwrap()),
+        // Recorded by an administrator, who was allowed everything.
+        denied: Some(BTreeSet::new()),
         ..Memory::default()
     };
     // Custom resources are listed too, and are none of the kinds that are read.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
-use super::pod::Condition;
-
+use super::meta::{Meta, nullable, redacted};
 /// A namespace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -50,10 +49,31 @@ pub struct NodeSpec {
 pub struct NodeStatus {
     /// Ready and the like.
     #[serde(deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<NodeCondition>,
     /// Versions and operating system.
     #[serde(deserialize_with = "nullable")]
     pub node_info: NodeInfo,
+}
+
+/// One condition of a node. Unlike those of other objects it says when the kubelet last confirmed it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeCondition {
+    /// Its type: Ready, MemoryPressure, ...
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// True, False or Unknown.
+    pub status: String,
+    /// One word of why.
+    #[serde(deserialize_with = "nullable")]
+    pub reason: String,
+    /// A sentence of why.
+    #[serde(deserialize_with = "redacted")]
+    pub message: String,
+    /// Since when.
+    pub last_transition_time: Option<Timestamp>,
+    /// When the kubelet last wrote it, by the node's own clock.
+    pub last_heartbeat_time: Option<Timestamp>,
 }
 
 /// Versions and operating system of a node.

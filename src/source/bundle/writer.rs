@@ -208,7 +208,9 @@ fn list_of(item: &Item) -> Option<(&'static str, String)> {
     match item {
         Item::List(kind) => Some((kind.info().kind, kind.api_version())),
         Item::Logs => Some(("Log", "meshdoctor.io/v1".to_owned())),
-        Item::Named { .. } | Item::Access(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles => None,
+        Item::Named { .. } | Item::Access(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles => {
+            None
+        }
     }
 }
 

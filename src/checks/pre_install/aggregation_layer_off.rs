@@ -1,0 +1,43 @@
+//! `aggregation-layer-off`: the API server was started without what extension API servers authenticate its requests by.
+
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::objects::ConfigMap;
+
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "extension-apiserver-authentication";
+const KEY: &str = "requestheader-client-ca-file";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = super::not_the_moment(ctx) {
+        return Ok(verdict);
+    }
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
+    let object = format!("ConfigMap {NAMESPACE}/{NAME}");
+    let seen = match config {
+        None => Evidence::other(&object, "it is not there"),
+        Some(config) if config.data.get(KEY).is_none_or(String::is_empty) => {
+            Evidence::field(&object, format!("data[{KEY}]"), "not set")
+        }
+        Some(_) => return Ok(Verdict::fine()),
+    };
+    let remedy = Remedy::verified_by("meshdoctor check --pre")
+        .step(
+            StepKind::Note,
+            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer; on a managed cluster ask the provider",
+        )
+        .run(
+            StepKind::Command,
+            "See whether the API server has published it since",
+            format!("kubectl -n {NAMESPACE} get configmap {NAME} -o jsonpath='{{.data.{KEY}}}'"),
+        );
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::ConfigMap, NAMESPACE, NAME),
+            "the API server's aggregation layer is off: extension API servers, such as linkerd-viz's tap, can't tell who calls them and don't start",
+        )
+        .evidence(seen)
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,85 @@
+//! `control-plane-namespace-exists`: the namespace that the control plane is to be installed into is there already.
+
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::control_plane::components;
+use crate::model::objects::{ConfigMap, Namespace, Workload};
+
+const VERIFY: &str = "meshdoctor check --pre";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = super::not_the_moment(ctx) {
+        return Ok(verdict);
+    }
+    let name = ctx.namespaces().control_plane.as_str();
+    let namespaces = ctx.every::<Namespace>(Kind::Namespace)?;
+    let Some(namespace) = namespaces.iter().find(|namespace| namespace.metadata.name == name) else {
+        return Ok(Verdict::fine());
+    };
+    let object = format!("Namespace {name}");
+    let finding = |message: &str| ctx.finding(Subject::object(Kind::Namespace, "", name), message);
+    if let Some(since) = namespace.metadata.deletion_timestamp {
+        let remedy = Remedy::verified_by(VERIFY).run(
+            StepKind::Command,
+            "Wait until it is gone; what holds it up stands in its conditions",
+            format!("kubectl get namespace {name} -o jsonpath='{{.status.conditions}}'"),
+        );
+        let finding =
+            finding("the namespace is being deleted: nothing can be created in it until it is gone")
+                .parameter("terminating")
+                .evidence(Evidence::field(object, "metadata.deletionTimestamp", since.to_string()))
+                .remedy(remedy);
+        return Ok(vec![finding].into());
+    }
+    let deployments = ctx.every::<Workload>(Kind::Deployment)?;
+    let running = components(deployments, name);
+    if !running.is_empty() {
+        let names: Vec<&str> = running.iter().map(|c| c.deployment.metadata.name.as_str()).collect();
+        let remedy = Remedy::verified_by("meshdoctor check")
+            .step(
+                StepKind::Note,
+                "To go to another release, upgrade what is there instead of installing it again",
+            )
+            .run(
+                StepKind::Command,
+                "Or remove it first, once no workload has a proxy left",
+                "linkerd uninstall | kubectl delete -f -",
+            );
+        let finding = finding(
+            "a Linkerd control plane is installed here already: what an installation creates is there, and is refused",
+        )
+        .parameter("installed")
+        .evidence(Evidence::other(format!("Deployments in {name}"), names.join(", ")))
+        .remedy(remedy);
+        return Ok(vec![finding].into());
+    }
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
+    if config.is_some() {
+        let remedy = Remedy::verified_by(VERIFY).run(
+            StepKind::Command,
+            "Look at what else is in it, then remove it",
+            format!("kubectl -n {name} get all,configmaps,secrets\nkubectl delete namespace {name}"),
+        );
+        let finding =
+            finding("the namespace holds the configuration of an earlier installation, and no control plane")
+                .parameter("leftover")
+                .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it is there"))
+                .remedy(remedy);
+        return Ok(vec![finding].into());
+    }
+    let finding = finding(
+        "the namespace exists, without a control plane in it: fine if it was made for this installation",
+    )
+    .severity(Severity::Info)
+    .parameter("empty")
+    .evidence(Evidence::other(
+        object,
+        format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
+    ))
+    .remedy(Remedy::verified_by(VERIFY).step(
+        StepKind::Note,
+        "Nothing, if you made it, for Helm or for the issuer's certificate; otherwise find out whose it is",
+    ));
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,49 @@
+//! `install-cluster-rights-missing`: the operator may not create what an installation creates outside of namespaces.
+
+use super::rights::{self, Right};
+use crate::checks::{Context, Judgement};
+use crate::item::{Kind, Scope};
+use crate::model::objects::CustomResourceDefinition;
+
+const ROW: Option<&str> = Some("can create non-namespaced resources");
+
+/// What the manifests of every supported release hold outside of namespaces.
+const RIGHTS: [Right; 5] = [
+    Right { verb: "create", resource: "namespaces", row: ROW },
+    Right { verb: "create", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW },
+    Right { verb: "create", resource: "clusterrolebindings.rbac.authorization.k8s.io", row: ROW },
+    Right {
+        verb: "create",
+        resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        row: ROW,
+    },
+    Right {
+        verb: "create",
+        resource: "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        row: ROW,
+    },
+];
+
+/// Needed where the definitions are not there yet. `linkerd check` does not ask for it.
+const DEFINITIONS: [Right; 1] =
+    [Right { verb: "create", resource: "customresourcedefinitions.apiextensions.k8s.io", row: None }];
+
+/// A definition that every supported release brings.
+const ONE_OF_THEM: &str = "servers.policy.linkerd.io";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = super::not_the_moment(ctx) {
+        return Ok(verdict);
+    }
+    let message = "you lack rights outside of namespaces that an installation needs: it stops half-way";
+    let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
+    let message = "you may not create Linkerd's custom resource definitions, and they are not there: linkerd install --crds fails";
+    if let Some(finding) = rights::lacking(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
+        match ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition) {
+            Ok(there) if there.iter().any(|definition| definition.metadata.name == ONE_OF_THEM) => {}
+            Ok(_) => findings.push(finding.parameter("definitions")),
+            Err(missing) => ctx.gap(missing),
+        }
+    }
+    Ok(findings.into())
+}

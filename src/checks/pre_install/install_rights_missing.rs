@@ -1,0 +1,34 @@
+//! `install-rights-missing`: the operator may not create what an installation creates in the control plane's namespace.
+
+use super::rights::{self, Right};
+use crate::checks::{Context, Judgement};
+use crate::item::Scope;
+
+const fn right(verb: &'static str, resource: &'static str, row: Option<&'static str>) -> Right {
+    Right { verb, resource, row }
+}
+
+/// What the manifests of every supported release hold in the namespace; `linkerd check` does not ask for the last two.
+const RIGHTS: [Right; 9] = [
+    right("create", "serviceaccounts", Some("can create ServiceAccounts")),
+    right("create", "services", Some("can create Services")),
+    right("create", "deployments.apps", Some("can create Deployments")),
+    right("create", "cronjobs.batch", Some("can create CronJobs")),
+    right("create", "configmaps", Some("can create ConfigMaps")),
+    right("create", "secrets", Some("can create Secrets")),
+    right("get", "secrets", Some("can read Secrets")),
+    right("create", "roles.rbac.authorization.k8s.io", None),
+    right("create", "rolebindings.rbac.authorization.k8s.io", None),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if let Some(verdict) = super::not_the_moment(ctx) {
+        return Ok(verdict);
+    }
+    rights::verdict(rights::lacking(
+        ctx,
+        &RIGHTS,
+        &Scope::ControlPlane,
+        "you lack rights in the control plane's namespace that an installation needs: it stops half-way",
+    )?)
+}

@@ -1,0 +1,28 @@
+//! Checks before an installation (`--pre`): may everything be created, and does anything stand in the way.
+
+use super::{Check, Context, Verdict, row};
+use crate::card::Mode;
+
+mod aggregation_layer_off;
+mod control_plane_namespace_exists;
+mod install_cluster_rights_missing;
+mod install_leftovers;
+mod install_rights_missing;
+mod node_clock_skew;
+mod rights;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("pre-install", "aggregation-layer-off", aggregation_layer_off),
+    row!("pre-install", "control-plane-namespace-exists", control_plane_namespace_exists),
+    row!("pre-install", "install-cluster-rights-missing", install_cluster_rights_missing),
+    row!("pre-install", "install-leftovers", install_leftovers),
+    row!("pre-install", "install-rights-missing", install_rights_missing),
+    row!("pre-install", "node-clock-skew", node_clock_skew),
+];
+
+/// What to say when nothing is about to be installed: an installed mesh is no obstacle to itself.
+fn not_the_moment(ctx: &Context<'_>) -> Option<Verdict> {
+    (ctx.settings.mode != Mode::Pre)
+        .then(|| Verdict::not_applicable("asked before an installation, with --pre"))
+}
