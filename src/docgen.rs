@@ -34,7 +34,7 @@ pub fn item_in_words(item: &Item) -> String {
             let place = match &access.scope {
                 Scope::ControlPlane => " in the control plane's namespace",
                 Scope::Cni => " in linkerd-cni's namespace",
-                Scope::Fixed(_) | Scope::Cluster => "",
+                Scope::Extension(_) | Scope::Fixed(_) | Scope::Cluster => "",
             };
             format!(
                 "whether you may {} {}{place} (an access review, which every user may ask for)",

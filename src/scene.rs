@@ -55,10 +55,6 @@ struct RunBlock {
     trouble: BTreeMap<String, String>,
     /// `-n`.
     namespaces: Vec<String>,
-    /// `--pre`, `--crds`.
-    mode: Option<Mode>,
-    /// `--linkerd-cni-enabled`.
-    linkerd_cni_enabled: bool,
     /// What the API server answers when it is asked what the operator may do; everything but `denied` is allowed.
     access: Option<Rights>,
     /// `--to-cni`.
@@ -221,8 +217,6 @@ impl Scene {
             memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);
         }
         self.settings.namespaces.extend(run.namespaces);
-        self.settings.mode = run.mode.unwrap_or(self.settings.mode);
-        self.settings.cni_expected |= run.linkerd_cni_enabled;
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
         }
