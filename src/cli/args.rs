@@ -112,6 +112,12 @@ pub struct Connection {
     /// The context of the kubeconfig to use.
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
+    /// The cluster of the kubeconfig to use, instead of the context's.
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// The user of the kubeconfig to use, instead of the context's.
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
     /// Act as this user.
     #[arg(long = "as", value_name = "USER")]
     pub as_user: Option<String>,

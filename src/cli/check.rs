@@ -160,7 +160,7 @@ fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
 }
 
 fn word(format: Format) -> &'static str {
-    super::values::FORMATS.iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
+    super::values::formats().into_iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
 }
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.

@@ -2,6 +2,7 @@
 
 use super::args::{Explain, PageFormat};
 use super::output;
+use super::role;
 use super::stop::Stop;
 use crate::{checks, policy, render};
 
@@ -13,7 +14,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         return Err(Stop::usage(cause, "meshdoctor list shows every check").into());
     };
     let text = match args.output {
-        PageFormat::Text => render::explain::text(check, output::width()),
+        PageFormat::Text => role::as_typed(render::explain::text(check, output::width())),
         PageFormat::Markdown => render::explain::markdown(check),
         PageFormat::Json => render::explain::json(check),
     };

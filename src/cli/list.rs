@@ -2,6 +2,7 @@
 
 use super::args::{List, ListFormat};
 use super::output;
+use super::role;
 use super::stop::Stop;
 use crate::policy::Policy;
 use crate::render;
@@ -11,7 +12,7 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
     let checks =
         policy.select().map_err(|e| Stop::usage(e.to_string(), "meshdoctor list shows every check"))?;
     let text = match args.output {
-        ListFormat::Table => render::list::table(&checks, output::width()),
+        ListFormat::Table => role::as_typed(render::list::table(&checks, output::width())),
         ListFormat::Name => checks.iter().map(|check| format!("{}\n", check.id)).collect(),
         ListFormat::Json => render::list::json(&checks),
     };

@@ -119,6 +119,8 @@ mod connected {
         let connect = Connect {
             kubeconfig: connection.kubeconfig.clone(),
             context: connection.context.clone(),
+            cluster: connection.cluster.clone(),
+            user: connection.user.clone(),
             as_user: connection.as_user.clone(),
             as_groups: connection.as_group.clone(),
             request_timeout: connection.request_timeout,

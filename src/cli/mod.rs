@@ -17,6 +17,7 @@ mod node_pods;
 mod node_snapshot;
 mod output;
 mod progress;
+mod role;
 #[cfg(feature = "live")]
 mod signals;
 mod stop;
@@ -25,11 +26,11 @@ mod version;
 
 use std::ffi::OsString;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::exit;
-use args::{Cli, Color, Command};
+use args::{Color, Command};
+use role::Asked;
 use stop::Stop;
 
 pub use values::{Format, Output};
@@ -37,8 +38,9 @@ pub use values::{Format, Output};
 /// Runs the command line; returns the exit status.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
-    let cli = match Cli::try_parse_from(&words) {
-        Ok(cli) => cli,
+    let cli = match role::parse(&words) {
+        Ok(Asked::Command(cli)) => cli,
+        Ok(Asked::Answered(outcome)) => return outcome.unwrap_or_else(|error| stopped(&words, &error)),
         Err(error) => return usage(&words, &error),
     };
     match cli.color {
@@ -63,6 +65,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
 /// clap's own answers: help and version go to standard output, errors to standard error with status 2. A caller that
 /// asked for a document gets one.
 fn usage(words: &[OsString], error: &clap::Error) -> u8 {
+    if let Some((cause, next)) = role::refusal(error) {
+        return stopped(words, &Stop::usage(cause, next).into());
+    }
     // Nothing can be said when the terminal is gone.
     let _ = error.print();
     match error.kind() {
@@ -70,7 +75,7 @@ fn usage(words: &[OsString], error: &clap::Error) -> u8 {
         _ => {
             let message = error.render().to_string();
             let line = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            output::failure(words, exit::USAGE, &line);
+            output::failure(words, exit::USAGE, &line, None);
             exit::USAGE
         }
     }
@@ -82,7 +87,8 @@ fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
         return exit::FINE;
     }
     let message = crate::redact::text(&format!("{error:#}")).into_owned();
-    output::say_error(&message, error.downcast_ref::<Stop>().and_then(|stop| stop.next.as_deref()));
-    output::failure(words, status, &message);
+    let next = error.downcast_ref::<Stop>().and_then(|stop| stop.next.as_deref());
+    output::say_error(&message, next);
+    output::failure(words, status, &message, next);
     status
 }

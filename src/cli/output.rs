@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
+use super::role;
 use super::values::{Format, Output};
 use crate::exit;
 use crate::render::{self, Look};
@@ -77,19 +78,20 @@ pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bo
 
 fn text(report: &Report, format: Format, look: Look) -> String {
     match format {
-        Format::Table => render::table::report(report, look),
-        Format::Short => render::short::report(report),
+        Format::Table => role::as_typed(render::table::report(report, look)),
+        Format::Short => role::as_typed(render::short::report(report)),
         Format::Json => render::json::report(report),
         Format::Yaml => render::yaml::report(report),
         Format::Linkerd => render::linkerd::report(report),
         Format::LinkerdTable => render::linkerd::table(report, look),
+        Format::Extension => role::as_typed(render::extension::report(report)),
     }
 }
 
 /// Says something on standard error.
 pub(super) fn say(text: &str) {
     // Nothing can be done when standard error is gone.
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", role::as_typed(text.to_owned()));
 }
 
 /// Says why a run ended, and what to do.
@@ -106,7 +108,7 @@ pub(super) fn command() -> Vec<String> {
 }
 
 /// A valid document for a run that came to no report, where the command line asks for one.
-pub(super) fn failure(words: &[OsString], status: u8, message: &str) {
+pub(super) fn failure(words: &[OsString], status: u8, message: &str, next: Option<&str>) {
     for output in asked_for(words) {
         let failure = render::json::Failure {
             status,
@@ -119,6 +121,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str) {
             Format::Linkerd => render::linkerd::failure(message, status == exit::COULD_NOT_RUN),
             Format::Json => render::json::failure(&failure),
             Format::Yaml => render::yaml::failure(&failure),
+            Format::Extension => role::as_typed(render::extension::failure(message, next)),
         };
         // The run has failed already; a second failure in saying so changes nothing.
         let _ = match &output.file {

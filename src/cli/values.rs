@@ -23,6 +23,8 @@ pub enum Format {
     Linkerd,
     /// The table of `linkerd check`.
     LinkerdTable,
+    /// Rows of `linkerd check`, as its extensions print them: what `json` means to `linkerd meshdoctor`.
+    Extension,
 }
 
 /// The words for each form.
@@ -34,6 +36,17 @@ pub const FORMATS: [(&str, Format); 6] = [
     ("linkerd", Format::Linkerd),
     ("linkerd-table", Format::LinkerdTable),
 ];
+
+/// The words for each form under the name that the command was called by: an extension of Linkerd has to answer `json`
+/// with rows, so there our own JSON is `report`.
+pub(super) fn formats() -> Vec<(&'static str, Format)> {
+    let mut formats = FORMATS.to_vec();
+    if super::role::current() == super::role::Role::Linkerd {
+        formats.iter_mut().filter(|(_, f)| *f == Format::Json).for_each(|(_, f)| *f = Format::Extension);
+        formats.push(("report", Format::Json));
+    }
+    formats
+}
 
 /// One `-o`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +63,15 @@ pub(super) fn output(text: &str) -> Result<Output, String> {
         Some((word, file)) => (word, Some(PathBuf::from(file))),
         None => (text, None),
     };
-    match FORMATS.iter().find(|(name, _)| *name == word) {
+    let formats = formats();
+    match formats.iter().find(|(name, _)| *name == word) {
         Some((_, format)) => Ok(Output { format: *format, file }),
         None => {
-            let nearest = crate::policy::closest(word, FORMATS.iter().map(|(name, _)| *name));
+            let nearest = crate::policy::closest(word, formats.iter().map(|(name, _)| *name));
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-            Err(format!("the forms are table, short, json, yaml, linkerd and linkerd-table{hint}"))
+            let mut words: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
+            let last = words.pop().unwrap_or_default();
+            Err(format!("the forms are {} and {last}{hint}", words.join(", ")))
         }
     }
 }

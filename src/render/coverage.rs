@@ -31,12 +31,9 @@ enum Sort {
 /// The section, label included.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);
-    let mut groups: BTreeMap<(&str, Sort), Vec<&Gap>> = BTreeMap::new();
-    for gap in &report.coverage.gaps {
-        groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
-    }
-    for ((_, sort), gaps) in &groups {
-        text.extend(group(*sort, gaps, look));
+    for ((_, sort), gaps) in &groups(report, |_| true) {
+        text.extend(wrap(&head(gaps, look), look.prose() - INDENT));
+        text.extend(details(*sort, gaps, look));
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
@@ -55,6 +52,22 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .enumerate()
         .map(|(at, line)| if at == 0 { format!("{label}{line}") } else { format!("{blank}{line}") })
         .collect()
+}
+
+/// What was asked for and is missing, for readers of rows: what and why in one line, and what that means in more.
+pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<String>)> {
+    let groups = groups(report, |gap| gap.missing.was_asked_for());
+    let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| (head(gaps, look), details(*sort, gaps, look));
+    groups.iter().map(row).collect()
+}
+
+/// The gaps that are wanted, those of one reason and sort together.
+fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> BTreeMap<(&'static str, Sort), Vec<&Gap>> {
+    let mut groups: BTreeMap<(&str, Sort), Vec<&Gap>> = BTreeMap::new();
+    for gap in report.coverage.gaps.iter().filter(|gap| wanted(gap)) {
+        groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
+    }
+    groups
 }
 
 /// How many checks could not look, or not everywhere.
@@ -95,7 +108,8 @@ fn sort(item: &Item) -> Sort {
     }
 }
 
-fn group(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
+/// What is missing and why.
+fn head(gaps: &[&Gap], look: Look) -> String {
     let most = look.most(SHOWN);
     let mut whats: Vec<String> = gaps.iter().map(|gap| what(gap)).collect();
     whats.dedup();
@@ -104,9 +118,13 @@ fn group(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
     let parts = if everywhere { String::new() } else { parts_in_words(&parts, most) };
     let reasons: BTreeSet<&str> = gaps.iter().map(|gap| reason(&gap.missing.why)).collect();
     let reasons: Vec<&str> = reasons.into_iter().collect();
-    let head = format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "));
-    let mut lines = wrap(&head, look.prose() - INDENT);
+    format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "))
+}
 
+/// Which checks needed it, what was said, and how to close the gap.
+fn details(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
+    let most = look.most(SHOWN);
+    let mut lines = Vec::new();
     let checks: Vec<&str> =
         gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect();
     lines.extend(detail("not judged", &some_of(&checks, most), look));

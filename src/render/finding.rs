@@ -141,7 +141,7 @@ impl Printer {
     }
 
     /// What was looked at, and what was seen there.
-    fn row(&self, evidence: &Evidence) -> (String, String) {
+    pub fn row(&self, evidence: &Evidence) -> (String, String) {
         let said = clean(&evidence.said);
         let said = match self.look.verbose {
             true => said,

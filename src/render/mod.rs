@@ -6,6 +6,7 @@
 mod coverage;
 pub mod document;
 pub mod explain;
+pub mod extension;
 mod finding;
 mod header;
 pub mod json;

@@ -86,13 +86,13 @@ fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
 }
 
 /// Which findings stand by themselves, and which are folded under which.
-struct Folding {
+pub(super) struct Folding {
     /// For each finding, the roots that account for it; empty for roots.
     roots: Vec<Vec<usize>>,
 }
 
 impl Folding {
-    fn of(findings: &[Finding]) -> Folding {
+    pub(super) fn of(findings: &[Finding]) -> Folding {
         let mut places: BTreeMap<Fingerprint, usize> = BTreeMap::new();
         for (at, finding) in findings.iter().enumerate() {
             places.entry(finding.fingerprint()).or_insert(at);
@@ -109,6 +109,11 @@ impl Folding {
         Folding { roots }
     }
 
+    /// The roots that account for it; none for a root.
+    pub(super) fn roots(&self, at: usize) -> &[usize] {
+        &self.roots[at]
+    }
+
     /// Whether it is printed in full.
     fn is_root(&self, at: usize) -> bool {
         self.roots[at].is_empty()
@@ -121,7 +126,7 @@ impl Folding {
 
     /// What is folded under a root, a check at a time. A symptom of several roots is counted under the first of them
     /// and only mentioned under the others.
-    fn explained_by(&self, root: usize, findings: &[Finding]) -> Vec<String> {
+    pub(super) fn explained_by(&self, root: usize, findings: &[Finding]) -> Vec<String> {
         let mut counted: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         let mut mentioned: BTreeMap<&str, &str> = BTreeMap::new();
         for (finding, roots) in findings.iter().zip(&self.roots) {

@@ -29,6 +29,10 @@ pub struct Connect {
     pub kubeconfig: Option<PathBuf>,
     /// `--context`; else the current one.
     pub context: Option<String>,
+    /// `--cluster`; else the context's.
+    pub cluster: Option<String>,
+    /// `--user`; else the context's.
+    pub user: Option<String>,
     /// `--as`.
     pub as_user: Option<String>,
     /// `--as-group`.
@@ -55,6 +59,8 @@ impl Default for Connect {
         Connect {
             kubeconfig: None,
             context: None,
+            cluster: None,
+            user: None,
             as_user: None,
             as_groups: Vec::new(),
             request_timeout: Duration::from_secs(30),
@@ -138,11 +144,16 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let places = kubeconfig::places(connect.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
     let merged = kubeconfig::read(&places, connect.kubeconfig.is_some())?;
     // An empty kubeconfig counts as none, unless somebody chose it.
-    let chosen = connect.kubeconfig.is_some() || connect.context.is_some();
+    let asked = kubeconfig::Asked {
+        context: connect.context.as_deref(),
+        cluster: connect.cluster.as_deref(),
+        user: connect.user.as_deref(),
+    };
+    let chosen = connect.kubeconfig.is_some() || asked != kubeconfig::Asked::default();
     let merged = merged.filter(|config| chosen || !config.contexts.is_empty());
     match merged {
         Some(config) => {
-            let picked = kubeconfig::pick(config, connect.context.as_deref())?;
+            let picked = kubeconfig::pick(config, asked)?;
             let config =
                 kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
             let user = match picked.user_name {

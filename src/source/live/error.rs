@@ -64,6 +64,16 @@ pub enum ConnectError {
         /// The nearest real name.
         nearest: Option<String>,
     },
+    /// The command line names a cluster or a user that the kubeconfig does not have.
+    #[error("no {part} of the kubeconfig is named {name:?}{}", did_you_mean(nearest))]
+    UnknownName {
+        /// `cluster` or `user`.
+        part: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The nearest real name.
+        nearest: Option<String>,
+    },
     /// `--as-group` without anybody to be in that group.
     #[error("a group to act as was given, but no user")]
     GroupWithoutUser,
@@ -237,7 +247,12 @@ fn through(proxy: &Option<String>) -> String {
 impl ConnectError {
     /// Whether what was typed is wrong (exit status 2), rather than the world (3).
     pub fn is_usage(&self) -> bool {
-        matches!(self, ConnectError::UnknownContext { asked: true, .. } | ConnectError::GroupWithoutUser)
+        matches!(
+            self,
+            ConnectError::UnknownContext { asked: true, .. }
+                | ConnectError::UnknownName { .. }
+                | ConnectError::GroupWithoutUser
+        )
     }
 
     /// What to do about it: a sentence that starts with a verb.
@@ -263,6 +278,9 @@ impl ConnectError {
             ConnectError::UnknownPart { part, .. } => format!(
                 "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME --{part}=...)"
             ),
+            ConnectError::UnknownName { part, .. } => {
+                format!("give a {part} that kubectl config view shows")
+            }
             ConnectError::GroupWithoutUser => "add --as USER".to_owned(),
             ConnectError::AuthProvider { name } => match name.as_str() {
                 "gcp" => "install gke-gcloud-auth-plugin and run gcloud container clusters get-credentials again"

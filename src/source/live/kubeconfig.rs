@@ -19,6 +19,14 @@ pub(super) struct Picked {
     pub(super) user: AuthInfo,
 }
 
+/// What the command line names; the rest is as the kubeconfig says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Asked<'a> {
+    pub(super) context: Option<&'a str>,
+    pub(super) cluster: Option<&'a str>,
+    pub(super) user: Option<&'a str>,
+}
+
 /// Where kubeconfigs are looked for: `--kubeconfig`, else `$KUBECONFIG`, else the home directory's.
 pub(super) fn places(flag: Option<&Path>, variable: Option<&OsStr>, home: Option<&Path>) -> Vec<PathBuf> {
     if let Some(file) = flag {
@@ -76,35 +84,50 @@ fn unreadable(path: &Path, error: &KubeconfigError) -> ConnectError {
     ConnectError::Unreadable { path: path.to_owned(), what }
 }
 
-/// Picks the context that was asked for, or the current one, with its cluster and user.
-pub(super) fn pick(config: Kubeconfig, asked: Option<&str>) -> Result<Picked, ConnectError> {
+/// Picks the context that was asked for, or the current one, with its cluster and user, or those that were asked for.
+pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, ConnectError> {
     let mut known: Vec<String> = config.contexts.iter().map(|context| context.name.clone()).collect();
     known.sort();
-    let Some(name) = asked.map(str::to_owned).or(config.current_context) else {
-        return Err(ConnectError::NoContext { known });
+    let (name, context) = match (asked.context.map(str::to_owned).or(config.current_context), asked.cluster) {
+        (Some(name), _) => {
+            let context = config.contexts.into_iter().find(|c| c.name == name).and_then(|c| c.context);
+            let Some(context) = context else {
+                let nearest = nearest(&name, known.iter().map(String::as_str));
+                let asked = asked.context.is_some();
+                return Err(ConnectError::UnknownContext { name, asked, nearest, known });
+            };
+            (name, Some(context))
+        }
+        // A cluster needs no context; its name stands for one.
+        (None, Some(cluster)) => (cluster.to_owned(), None),
+        (None, None) => return Err(ConnectError::NoContext { known }),
     };
-    let Some(context) = config.contexts.into_iter().find(|c| c.name == name).and_then(|c| c.context) else {
-        let nearest = nearest(&name, known.iter().map(String::as_str));
-        return Err(ConnectError::UnknownContext { name, asked: asked.is_some(), nearest, known });
+    let unknown = |part, asked: bool, wanted: &str, names: Vec<&str>| {
+        let nearest = nearest(wanted, names.into_iter());
+        match asked {
+            true => ConnectError::UnknownName { part, name: wanted.to_owned(), nearest },
+            false => {
+                ConnectError::UnknownPart { context: name.clone(), part, name: wanted.to_owned(), nearest }
+            }
+        }
     };
-    let unknown = |part, wanted: &str, names: Vec<&str>| ConnectError::UnknownPart {
-        context: name.clone(),
-        part,
-        name: wanted.to_owned(),
-        nearest: nearest(wanted, names.into_iter()),
-    };
-    let cluster = config.clusters.iter().find(|c| c.name == context.cluster).and_then(|c| c.cluster.clone());
+    let of_context = context.as_ref().map(|context| context.cluster.as_str());
+    let wanted = asked.cluster.or(of_context).unwrap_or_default();
+    let cluster = config.clusters.iter().find(|c| c.name == wanted).and_then(|c| c.cluster.clone());
     let cluster = cluster.ok_or_else(|| {
-        unknown("cluster", &context.cluster, config.clusters.iter().map(|c| c.name.as_str()).collect())
+        let names = config.clusters.iter().map(|c| c.name.as_str()).collect();
+        unknown("cluster", asked.cluster.is_some(), wanted, names)
     })?;
-    let user_name = context.user.filter(|name| !name.is_empty());
+    let of_context = context.and_then(|context| context.user).filter(|name| !name.is_empty());
+    let user_name = asked.user.map(str::to_owned).or(of_context);
     let user = match &user_name {
         // Without a user the server decides what anybody may see.
         None => AuthInfo::default(),
         Some(wanted) => {
             let user = config.auth_infos.iter().find(|u| u.name == *wanted).and_then(|u| u.auth_info.clone());
             user.ok_or_else(|| {
-                unknown("user", wanted, config.auth_infos.iter().map(|u| u.name.as_str()).collect())
+                let names = config.auth_infos.iter().map(|u| u.name.as_str()).collect();
+                unknown("user", asked.user.is_some(), wanted, names)
             })?
         }
     };
@@ -277,7 +300,7 @@ mod tests {
              clusters: [{name: c, cluster: {server: 'https://second'}}]\nusers: [{name: u, user: {token: t}}]\n",
         );
         let places = [first, folder.path().join("not-there"), second];
-        let picked = pick(read(&places, false).unwrap().unwrap(), None).unwrap();
+        let picked = pick(read(&places, false).unwrap().unwrap(), Asked::default()).unwrap();
         assert_eq!(picked.context, "x");
         assert_eq!(picked.cluster.server.as_deref(), Some("https://first"));
         assert!(picked.user.token.is_some());
@@ -285,6 +308,32 @@ mod tests {
             matches!(read(&places, true), Err(ConnectError::Unreadable { path, .. }) if path == places[1])
         );
         assert!(read(&places[1..2], false).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_cluster_and_a_user_that_are_named_replace_those_of_the_context() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = write(
+            folder.path(),
+            "config",
+            "contexts: [{name: x, context: {cluster: c, user: u}}]\n\
+             clusters: [{name: c, cluster: {server: 'https://c'}}, {name: d, cluster: {server: 'https://d'}}]\n\
+             users: [{name: u, user: {token: t}}, {name: v, user: {token: s}}]\n",
+        );
+        let config = read(&[config], true).unwrap().unwrap();
+        let picked = |context, cluster, user| {
+            let asked = Asked { context, cluster, user };
+            pick(config.clone(), asked).map(|p| (p.context, p.cluster.server.unwrap(), p.user_name))
+        };
+        let of = |context: &str, server: &str, user: Option<&str>| {
+            Ok((context.to_owned(), server.to_owned(), user.map(str::to_owned)))
+        };
+        assert_eq!(picked(Some("x"), None, None), of("x", "https://c", Some("u")));
+        assert_eq!(picked(Some("x"), Some("d"), Some("v")), of("x", "https://d", Some("v")));
+        assert_eq!(picked(None, Some("d"), None), of("d", "https://d", None));
+        assert!(matches!(picked(None, None, Some("v")), Err(ConnectError::NoContext { .. })));
+        let unknown = picked(Some("x"), None, Some("w")).unwrap_err();
+        assert!(unknown.is_usage() && unknown.to_string().starts_with("no user of the kubeconfig is named \"w\""), "{unknown}");
     }
 
     #[test]
@@ -298,7 +347,7 @@ mod tests {
              clusters: [{name: c, cluster: {server: 'https://x', certificate-authority-data: ''}}]\n\
              users: [{name: u, user: {tokenFile: token, client-certificate-data: ''}}]\n",
         );
-        let picked = pick(read(&[config], true).unwrap().unwrap(), None).unwrap();
+        let picked = pick(read(&[config], true).unwrap().unwrap(), Asked::default()).unwrap();
         let config = configure(&picked.cluster, picked.user, |_| None).unwrap();
         use secrecy::ExposeSecret;
         assert_eq!(config.auth_info.token.as_ref().map(ExposeSecret::expose_secret), Some("secret"));

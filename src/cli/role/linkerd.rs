@@ -1,0 +1,220 @@
+//! `linkerd meshdoctor`, and what `linkerd check` runs: the words that the Linkerd CLI passes to its extensions, as
+//! `EXTENSIONS.md` of linkerd2 asks for them. Flags come as Go writes them, always `--name=value`, and a later release may
+//! send more of them.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Command, CommandFactory};
+
+use super::super::args::{self, Cli};
+use super::super::{output, values};
+use super::{Asked, Role, cli, flags, go_booleans};
+use crate::exit;
+
+/// What tells a call by `linkerd check` from a person: it asks for JSON in exactly this way, whatever it prints.
+const CALLED: &str = "--output=json";
+
+/// The namespace that `linkerd check` names when nobody named one.
+const DEFAULT_NAMESPACE: &str = "linkerd";
+
+/// A run gets at least this long, however short `--wait` is: that bounds how long rows are tried again, and nothing is
+/// tried again here. A cluster that is read in two seconds must not be left half read by `--wait 1s`.
+const AT_LEAST: Duration = Duration::from_secs(60);
+
+pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
+    let second = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if second == "_extension-metadata" {
+        return Ok(Asked::Answered(metadata(words)));
+    }
+    if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help") {
+        return Ok(Asked::Answered(nothing_to(second)));
+    }
+    let command = command();
+    let called = words.iter().any(|word| word == CALLED) && second == "check";
+    let (words, ignored) = if called { known(words, &command) } else { (words.to_vec(), Vec::new()) };
+    for flag in ignored {
+        output::say(&format!("warning: {flag} is not known to this version of meshdoctor, and ignored"));
+    }
+    let words = go_booleans(&go_lists(&words), &command);
+    let (mut cli, matches) = cli(command, &words)?;
+    heed(&mut cli, &matches);
+    Ok(Asked::Command(Box::new(cli)))
+}
+
+/// Our command, with what every extension takes.
+fn command() -> Command {
+    let api_addr = || {
+        Arg::new("api-addr")
+            .long("api-addr")
+            .value_name("HOST:PORT")
+            .help("Ignored: meshdoctor talks to nobody but the API server")
+            .help_heading("Connection")
+    };
+    let wait = Arg::new("wait")
+        .long("wait")
+        .value_name("DURATION")
+        .value_parser(values::duration)
+        .help(
+            "How long the whole run may take, but at least 1m: meshdoctor looks once, and tries no check again until it passes",
+        )
+        .help_heading("Connection");
+    let nothing = |name: &'static str, about: &'static str| Command::new(name).about(about);
+    Cli::command()
+        .bin_name(Role::Linkerd.typed())
+        .mut_subcommand("check", |check| {
+            check.arg(wait).arg(api_addr()).mut_arg("output", |output| {
+                output.help(
+                    "The form of the report: table, short, json (rows as linkerd check prints them), report (JSON of \
+                     meshdoctor itself) or yaml; FORMAT=FILE writes it to a file. Repeatable",
+                )
+            })
+        })
+        .mut_subcommand("collect", |collect| collect.arg(api_addr()))
+        .subcommand(nothing("install", "Say that nothing has to be installed in the cluster"))
+        .subcommand(nothing("uninstall", "Say that nothing is installed in the cluster"))
+}
+
+/// Puts what only the role takes where everything else finds it.
+fn heed(cli: &mut Cli, matches: &ArgMatches) {
+    let Some((_, matches)) = matches.subcommand() else { return };
+    let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten();
+    if given("api-addr").is_some_and(|address| !address.is_empty()) {
+        output::say("warning: --api-addr is ignored; meshdoctor talks to nobody but the API server");
+    }
+    if let args::Command::Check(check) = &mut cli.command
+        && let Some(wait) = matches.try_get_one::<Duration>("wait").ok().flatten()
+    {
+        check.connection.timeout.get_or_insert((*wait).max(AT_LEAST));
+    }
+}
+
+/// The words of a call by `linkerd check` without those that it would send to any extension and that say nothing to this
+/// one, and the names of flags that nobody here knows.
+fn known(words: &[OsString], command: &Command) -> (Vec<OsString>, Vec<String>) {
+    let flags = flags(words, command);
+    let mut ignored = Vec::new();
+    let mut kept = Vec::with_capacity(words.len());
+    for word in words {
+        let text = word.to_str().unwrap_or_default();
+        let Some(flag) = text.strip_prefix("--") else {
+            kept.push(word.clone());
+            continue;
+        };
+        let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+        // Nobody can tell whether somebody asked for it or nobody said anything; labels find the control plane.
+        if name == "linkerd-namespace" && value == DEFAULT_NAMESPACE {
+            continue;
+        }
+        match flags.iter().any(|arg| arg.get_long() == Some(name)) || name == "help" {
+            true => kept.push(word.clone()),
+            false => ignored.push(format!("--{name}")),
+        }
+    }
+    (kept, ignored)
+}
+
+/// Lists of groups as Go writes them: `--as-group=[a,b]` is `--as-group=a --as-group=b`, `--as-group=[]` is nothing.
+fn go_lists(words: &[OsString]) -> Vec<OsString> {
+    let list = |word: &OsString| -> Option<Vec<String>> {
+        word.to_str()?.strip_prefix("--as-group=[")?.strip_suffix(']').map(fields)
+    };
+    words
+        .iter()
+        .flat_map(|word| match list(word) {
+            Some(groups) => groups.into_iter().map(|group| format!("--as-group={group}").into()).collect(),
+            None => vec![word.clone()],
+        })
+        .collect()
+}
+
+/// The fields of a line of CSV: those with a comma or a quote in them are in quotes, in which quotes are doubled.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                fields.last_mut().into_iter().for_each(|field| field.push('"'));
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => fields.last_mut().into_iter().for_each(|field| field.push(letter)),
+        }
+    }
+    fields.retain(|field| !field.is_empty());
+    fields
+}
+
+/// The answer by which `linkerd check` knows an extension that is always to be run. The name must be that of the file.
+fn metadata(words: &[OsString]) -> anyhow::Result<u8> {
+    let file = words.first().and_then(|word| Path::new(word).file_name()).unwrap_or_default();
+    let answer = serde_json::json!({"name": file.to_string_lossy(), "checks": "always"});
+    output::print(&format!("{answer}\n"))
+}
+
+/// Manifests for `kubectl apply` or `kubectl delete`: a comment, as there are none.
+fn nothing_to(word: &str) -> anyhow::Result<u8> {
+    use std::io::IsTerminal;
+    let sentence = format!(
+        "There is nothing to {word}: meshdoctor keeps nothing in the cluster. Try: linkerd meshdoctor check"
+    );
+    if !std::io::stdout().is_terminal() {
+        output::say(&sentence);
+    }
+    output::print(&format!("# {sentence}\n"))?;
+    Ok(exit::FINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn lists_are_taken_as_go_writes_them() {
+        let given = words(&["check", "--as-group=[]", "--as-group=[a,\"b,c\",\"say \"\"d\"\"\"]", "--as-group=e", "x"]);
+        let meant =
+            words(&["check", "--as-group=a", "--as-group=b,c", "--as-group=say \"d\"", "--as-group=e", "x"]);
+        assert_eq!(go_lists(&given), meant);
+    }
+
+    #[test]
+    fn what_linkerd_check_sends_is_known_and_what_it_may_send_is_ignored() {
+        let sent = words(&[
+            "linkerd-meshdoctor",
+            "check",
+            "--api-addr=127.0.0.1:1",
+            "--context=prod",
+            "--as=ann",
+            "--as-group=[]",
+            "--kubeconfig=/x",
+            "--linkerd-namespace=linkerd",
+            "--verbose=false",
+            "--namespace=shop",
+            "--proxy=true",
+            "--wait=5m0s",
+            "--color=never",
+            "--output=json",
+            "--tomorrow=[]",
+            "--some-day",
+        ]);
+        let (kept, ignored) = known(&sent, &command());
+        assert_eq!(ignored, ["--tomorrow", "--some-day"]);
+        assert_eq!(kept.len(), sent.len() - 3, "without them and the default namespace");
+        let (mut cli, matches) = cli(command(), &go_booleans(&go_lists(&kept), &command())).unwrap();
+        heed(&mut cli, &matches);
+        let args::Command::Check(check) = cli.command else { panic!("another command") };
+        assert_eq!(check.connection.timeout, Some(Duration::from_secs(300)));
+        assert_eq!(check.connection.as_user.as_deref(), Some("ann"));
+        assert!(check.connection.as_group.is_empty() && check.moment.proxy && check.talk.verbose == 0);
+        assert_eq!(check.evidence.linkerd_namespace, None);
+        assert_eq!(check.namespace, ["shop"]);
+    }
+}

@@ -1,0 +1,207 @@
+//! The name by which the command was called. The same binary is an extension of `linkerd` or of `kubectl` when a link of
+//! that name leads to it; what is different then is decided here and in the files of the roles: flags that the other
+//! command passes on, and texts that name the command as it is typed. What is judged is never different.
+
+mod complete;
+mod kubectl;
+mod linkerd;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use clap::error::ErrorKind;
+use clap::{ArgAction, Command, CommandFactory, FromArgMatches};
+
+use super::args::Cli;
+
+/// What the command is called as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `meshdoctor`, or whatever else somebody named it.
+    Own,
+    /// `linkerd meshdoctor`; `linkerd check` runs it too.
+    Linkerd,
+    /// `kubectl meshdoctor`.
+    Kubectl,
+    /// What `kubectl` runs to complete the words after `kubectl meshdoctor`.
+    KubectlCompletion,
+}
+
+static CALLED: OnceLock<Role> = OnceLock::new();
+
+/// What the command was called as.
+pub(super) fn current() -> Role {
+    CALLED.get().copied().unwrap_or(Role::Own)
+}
+
+/// A command line, understood.
+pub(super) enum Asked {
+    /// It asks for a command.
+    Command(Box<Cli>),
+    /// It asked for something that only the role has, and was answered.
+    Answered(anyhow::Result<u8>),
+}
+
+/// Understands a command line, the name first, as the role takes it.
+///
+/// # Errors
+/// It asks for help, or it is wrong.
+pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
+    let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
+    match *CALLED.get_or_init(|| Role::of(name)) {
+        Role::Own => cli(Cli::command(), words).map(|(cli, _)| Asked::Command(Box::new(cli))),
+        Role::Linkerd => linkerd::parse(words),
+        Role::Kubectl => {
+            let command = kubectl::command();
+            let words = go_booleans(words, &command);
+            cli(command, &words).map(|(cli, _)| Asked::Command(Box::new(cli)))
+        }
+        Role::KubectlCompletion => {
+            let line: Vec<String> =
+                words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            Ok(Asked::Answered(super::output::print(&complete::answer(kubectl::command(), &line))))
+        }
+    }
+}
+
+/// What to say of a command line that is wrong in a way only the role knows of: the cause, and what to do.
+pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
+    (current() == Role::Kubectl && error.kind() == ErrorKind::UnknownArgument)
+        .then(|| kubectl::refusal(error))
+        .flatten()
+}
+
+impl Role {
+    fn of(name: &OsStr) -> Role {
+        let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+        match file.strip_suffix(".exe").unwrap_or(&file) {
+            "linkerd-meshdoctor" => Role::Linkerd,
+            "kubectl-meshdoctor" => Role::Kubectl,
+            "kubectl_complete-meshdoctor" => Role::KubectlCompletion,
+            _ => Role::Own,
+        }
+    }
+
+    /// What is typed to call it.
+    fn typed(self) -> &'static str {
+        match self {
+            Role::Own => "meshdoctor",
+            Role::Linkerd => "linkerd meshdoctor",
+            Role::Kubectl | Role::KubectlCompletion => "kubectl meshdoctor",
+        }
+    }
+}
+
+/// The commands that texts name. Not `node-snapshot`: on a node the binary has its own name.
+const NAMED: [&str; 7] = ["check", "collect", "completions", "demo", "explain", "list", "version"];
+
+/// A text for people, with our commands named as they are typed in this role.
+pub(super) fn as_typed(text: String) -> String {
+    match current() {
+        Role::Own => text,
+        role => renamed(&text, role.typed()),
+    }
+}
+
+fn renamed(text: &str, typed: &str) -> String {
+    let own = Role::Own.typed();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(own) {
+        let (before, from) = rest.split_at(at);
+        let after = &from[own.len()..];
+        out.push_str(before);
+        let word = after.strip_prefix(' ').unwrap_or_default();
+        let word = &word[..word.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(word.len())];
+        let alone = !out.ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
+        let named_already = out.ends_with("linkerd ") || out.ends_with("kubectl ");
+        out.push_str(if NAMED.contains(&word) && alone && !named_already { typed } else { own });
+        rest = after;
+    }
+    out + rest
+}
+
+/// What clap makes of the words, with what it knows besides our own structs.
+fn cli(mut command: Command, words: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, matches))
+}
+
+/// The flags of the subcommand that the words name, and those of every command.
+fn flags<'a>(words: &[OsString], command: &'a Command) -> Vec<&'a clap::Arg> {
+    let mut plain = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+    let subcommand = plain.next().and_then(|word| command.find_subcommand(word));
+    let global = command.get_arguments().filter(|arg| arg.is_global_set());
+    subcommand.map(Command::get_arguments).into_iter().flatten().chain(global).collect()
+}
+
+/// Switches as commands written in Go take them: `--live=true` is `--live`, `--live=false` is nothing.
+fn go_booleans(words: &[OsString], command: &Command) -> Vec<OsString> {
+    let flags = flags(words, command);
+    let is_switch = |name: &str| {
+        flags.iter().any(|arg| {
+            arg.get_long() == Some(name)
+                && (matches!(arg.get_action(), ArgAction::SetTrue) || arg.get_id() == "verbose")
+        })
+    };
+    let mut rewritten = Vec::with_capacity(words.len());
+    let mut literal = false;
+    for word in words {
+        literal |= word == "--";
+        let flag = word.to_str().filter(|_| !literal);
+        match flag.and_then(|word| word.strip_prefix("--")).and_then(|word| word.split_once('=')) {
+            Some((name, "true")) if is_switch(name) => rewritten.push(format!("--{name}").into()),
+            Some((name, "false")) if is_switch(name) => {}
+            _ => rewritten.push(word.clone()),
+        }
+    }
+    rewritten
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_file_decides() {
+        for (name, role) in [
+            ("meshdoctor", Role::Own),
+            ("/usr/local/bin/linkerd-meshdoctor", Role::Linkerd),
+            ("linkerd-meshdoctor.exe", Role::Linkerd),
+            ("./kubectl-meshdoctor", Role::Kubectl),
+            ("/x/kubectl_complete-meshdoctor", Role::KubectlCompletion),
+            ("linkerd-meshdoctor-v0.1.0", Role::Own),
+            ("/linkerd-meshdoctor/doctor", Role::Own),
+            ("", Role::Own),
+        ] {
+            assert_eq!(Role::of(OsStr::new(name)), role, "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_name_the_command_as_it_is_typed() {
+        let typed = |text| renamed(text, "linkerd meshdoctor");
+        assert_eq!(typed("run meshdoctor check --only cni"), "run linkerd meshdoctor check --only cni");
+        assert_eq!(typed("meshdoctor list shows every check"), "linkerd meshdoctor list shows every check");
+        for same in [
+            "meshdoctor 0.1.0   cluster prod",
+            "taken by meshdoctor node-snapshot on the node",
+            "linkerd meshdoctor check",
+            "image registry/meshdoctor check",
+            "a newer meshdoctor",
+            "meshdoctor checks nothing",
+        ] {
+            assert_eq!(typed(same), same);
+        }
+    }
+
+    #[test]
+    fn switches_are_taken_as_go_writes_them() {
+        let words = |words: &[&str]| -> Vec<OsString> { words.iter().map(OsString::from).collect() };
+        let given = ["x", "check", "--proxy=true", "--live=false", "--verbose=false", "--save=true", "--", "--pre=true"];
+        let meant = ["x", "check", "--proxy", "--save=true", "--", "--pre=true"];
+        assert_eq!(go_booleans(&words(&given), &Cli::command()), words(&meant));
+    }
+}

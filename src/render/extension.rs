@@ -1,0 +1,163 @@
+//! The report as rows of `linkerd check`: the document that the Linkerd CLI expects of its extensions on standard output,
+//! and prints as its own rows. A category here is a category of ours; what is wrong is a row each, and everything that is
+//! fine is one row, so that a run stays readable beside the CLI's own fifty.
+//!
+//! A row fails by a text in `error`, whatever its `result` says; so only rows that are not fine carry one.
+
+use std::collections::BTreeMap;
+
+use super::finding::Printer;
+use super::linkerd;
+use super::look::Look;
+use super::table::Folding;
+use super::text::{clean, clean_lines, count, shortened};
+use super::{coverage, subject};
+use crate::checks::Outcome;
+use crate::exit;
+use crate::finding::{Confidence, Finding, Severity};
+use crate::report::{Judged, Report};
+use crate::rows::{Category, RowResult, RowVerdict};
+
+/// What the CLI puts before the second and later lines of an error is up to us; the first one it indents like this.
+const INDENT: &str = "\n    ";
+
+/// The columns to write for; the CLI prints what it gets.
+const WIDTH: usize = 120;
+
+/// The rows of a report, as text.
+pub fn report(report: &Report) -> String {
+    linkerd::json(&rows(report))
+}
+
+/// The rows of a report.
+pub fn rows(report: &Report) -> Vec<Category> {
+    let mut categories: Vec<(&str, Vec<&Judged>)> = Vec::new();
+    for check in &report.checks {
+        match categories.iter_mut().find(|(name, _)| *name == check.category) {
+            Some((_, checks)) => checks.push(check),
+            None => categories.push((&check.category, vec![check])),
+        }
+    }
+    let mut found = findings(report);
+    let of_checks = categories.into_iter().filter_map(|(name, checks)| {
+        let mut rows: Vec<RowVerdict> = passed(&checks).into_iter().collect();
+        rows.extend(found.remove(name).into_iter().flatten());
+        (!rows.is_empty()).then(|| Category { name: format!("meshdoctor-{name}"), rows })
+    });
+    let mut categories: Vec<Category> = of_checks.collect();
+    categories.push(Category { name: "meshdoctor-coverage".to_owned(), rows: not_judged(report) });
+    categories
+}
+
+/// A run that never came to a report, as text: what went wrong, and what to do.
+pub fn failure(message: &str, next: Option<&str>) -> String {
+    let mut lines: Vec<String> = clean_lines(message).map(Into::into).collect();
+    lines.extend(next.map(|next| clean(next).into_owned()));
+    let row = RowVerdict {
+        description: "meshdoctor can look at the cluster".to_owned(),
+        hint: Some("meshdoctor check --help".to_owned()),
+        error: lines.join(INDENT),
+        result: RowResult::Error,
+    };
+    linkerd::json(&[Category { name: "meshdoctor".to_owned(), rows: vec![row] }])
+}
+
+fn fine(description: String) -> RowVerdict {
+    RowVerdict { description, hint: None, error: String::new(), result: RowResult::Success }
+}
+
+/// What is fine in a category, in one row; none where nothing passed.
+fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
+    let passed = checks.iter().filter(|check| check.outcome == Outcome::Pass).count();
+    (passed > 0).then(|| fine(format!("{} found nothing wrong", count(passed, "check", "checks"))))
+}
+
+/// A row for each finding of warning or above, by category. Infos are never a reason to act; symptoms stand in the row of
+/// their cause, where that has one.
+fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
+    let look = Look::plain(WIDTH);
+    let printer = Printer::of_report(look, report.at.0);
+    let folding = Folding::of(&report.findings);
+    let mut rows: BTreeMap<&str, Vec<RowVerdict>> = BTreeMap::new();
+    for (at, finding) in report.findings.iter().enumerate() {
+        let result = match finding.severity {
+            Severity::Info => continue,
+            Severity::Warning => RowResult::Warning,
+            Severity::Error => RowResult::Error,
+        };
+        let check = report.checks.iter().find(|check| check.id == finding.check);
+        let told = |root: &usize| report.findings[*root].severity > Severity::Info;
+        let Some(check) = check.filter(|_| !folding.roots(at).iter().any(told)) else { continue };
+        let row = RowVerdict {
+            description: format!("{}: {}", finding.check, subject::heading(&finding.subjects, look)),
+            hint: Some(format!("meshdoctor explain {}", finding.check)),
+            error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
+            result,
+        };
+        rows.entry(&check.category).or_default().push(row);
+    }
+    rows
+}
+
+/// What is wrong, the first thing that shows it, what it explains, and the first step.
+fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<String> {
+    let likely = if finding.confidence == Confidence::Likely { " (likely)" } else { "" };
+    let mut lines = vec![format!("{}{likely}", clean(&finding.message))];
+    if let Some(evidence) = finding.evidence.first() {
+        let (who, seen) = printer.row(evidence);
+        let seen = if who.is_empty() { seen } else { format!("{who}: {seen}") };
+        let more = match finding.evidence.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        lines.push(format!("seen: {}{more}", shortened(&seen, 300)));
+    }
+    if !explains.is_empty() {
+        lines.push(format!("explains: {}", explains.join(", ")));
+    }
+    let steps = &finding.remedy.steps;
+    if let Some(step) = steps.first() {
+        let of = if steps.len() > 1 { format!(" (1 of {})", steps.len()) } else { String::new() };
+        lines.push(format!("fix{of}: {}", clean(&step.text)));
+        let command = step.command.as_deref().unwrap_or_default();
+        lines.extend(clean_lines(command).filter(|line| !line.is_empty()).map(|line| format!("  {line}")));
+    }
+    if steps.len() > 1 {
+        lines.push(format!("every step: meshdoctor check --only {}", finding.check));
+    }
+    lines
+}
+
+/// How much was looked at, and what was asked for and could not be had. What nobody offered is no row.
+fn not_judged(report: &Report) -> Vec<RowVerdict> {
+    let objects = count(report.coverage.objects, "object was", "objects were");
+    let nodes = match report.coverage.nodes {
+        Some(nodes) => format!(", and the files of {} of {}", report.coverage.snapshots, count(nodes, "node", "nodes")),
+        None => String::new(),
+    };
+    let mut rows = vec![fine(format!("{objects} looked at{nodes}"))];
+    let warning = |description: String, error: String| RowVerdict {
+        description,
+        hint: Some("meshdoctor check -o table".to_owned()),
+        error,
+        result: RowResult::Warning,
+    };
+    for (what, details) in coverage::asked_for(report, Look::plain(WIDTH)) {
+        let details: Vec<&str> = details.iter().map(|line| line.trim()).collect();
+        rows.push(warning(what, details.join(INDENT)));
+    }
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            let message = shortened(&clean(message), 300).into_owned();
+            rows.push(warning(format!("{} crashed, a bug in meshdoctor", check.id), message));
+        }
+    }
+    rows.extend(report.errors.iter().map(|error| warning("the run went well".to_owned(), clean(error).into_owned())));
+    if report.verdict.status == exit::COULD_NOT_RUN {
+        rows.push(RowVerdict {
+            result: RowResult::Error,
+            ..warning("meshdoctor can judge the mesh".to_owned(), "nothing could be judged".to_owned())
+        });
+    }
+    rows
+}
