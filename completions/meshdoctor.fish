@@ -49,6 +49,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l lin
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r
@@ -94,6 +96,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-i
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'The namespace of the pods; it must admit pods that mount files of the node' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r

@@ -45,6 +45,8 @@ _arguments "${_arguments_options[@]}" : \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
 '--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \
@@ -99,6 +101,8 @@ _arguments "${_arguments_options[@]}" : \
 '--node-namespace=[The namespace of the pods; it must admit pods that mount files of the node]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
 '--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \

@@ -54,10 +54,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// What was asked for and is missing, for readers of rows: what and why in one line, and what that means in more.
-pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<String>)> {
+/// What was asked for and is missing, for readers of rows: what and why in one line, and what that means in more, each with
+/// its label.
+pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str, String)>)> {
     let groups = groups(report, |gap| gap.missing.was_asked_for());
-    let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| (head(gaps, look), details(*sort, gaps, look));
+    let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| (head(gaps, look), facts(*sort, gaps, look));
     groups.iter().map(row).collect()
 }
 
@@ -121,13 +122,11 @@ fn head(gaps: &[&Gap], look: Look) -> String {
     format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "))
 }
 
-/// Which checks needed it, what was said, and how to close the gap.
-fn details(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
-    let most = look.most(SHOWN);
-    let mut lines = Vec::new();
+/// Which checks needed it, what was said, and how to close the gap: each with its label; commands have none.
+fn facts(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<(&'static str, String)> {
     let checks: Vec<&str> =
         gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect();
-    lines.extend(detail("not judged", &some_of(&checks, most), look));
+    let mut facts = vec![("not judged", some_of(&checks, look.most(SHOWN)))];
     let said: Vec<String> = gaps
         .iter()
         .filter_map(|gap| message(&gap.missing.why))
@@ -138,15 +137,30 @@ fn details(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
     // A server says much the same of every kind it denies.
     let usual = if matches!(gaps[0].missing.why, Why::Denied { .. }) { 1 } else { 3 };
     let shown = if look.verbose { said.len() } else { usual };
-    for (at, message) in said.iter().take(shown).enumerate() {
-        lines.extend(detail(if at == 0 { "said" } else { "" }, &shortened(message, 300), look));
+    for message in said.iter().take(shown) {
+        facts.push(("said", shortened(message, 300).into_owned()));
     }
     if said.len() > shown {
-        lines.extend(detail("", &format!("and {} more like it", said.len() - shown), look));
+        facts.push(("said", format!("and {} more like it", said.len() - shown)));
     }
     for (words, command) in closings(sort, gaps) {
-        lines.extend(detail("to close", &words, look));
-        lines.extend(command.map(|command| format!("{}{}", " ".repeat(16), look.command(&clean(&command)))));
+        facts.push(("to close", words));
+        facts.extend(command.map(|command| ("", clean(&command).into_owned())));
+    }
+    facts
+}
+
+/// The same in lines.
+fn details(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut before = "";
+    for (label, text) in facts(sort, gaps, look) {
+        match label {
+            "" => lines.push(format!("{}{}", " ".repeat(16), look.command(&text))),
+            "said" if before == label => lines.extend(detail("", &text, look)),
+            _ => lines.extend(detail(label, &text, look)),
+        }
+        before = label;
     }
     lines
 }

@@ -132,19 +132,24 @@ fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<Strin
 fn not_judged(report: &Report) -> Vec<RowVerdict> {
     let objects = count(report.coverage.objects, "object was", "objects were");
     let nodes = match report.coverage.nodes {
-        Some(nodes) => format!(", and the files of {} of {}", report.coverage.snapshots, count(nodes, "node", "nodes")),
+        Some(nodes) => {
+            format!(", and the files of {} of {}", report.coverage.snapshots, count(nodes, "node", "nodes"))
+        }
         None => String::new(),
     };
     let mut rows = vec![fine(format!("{objects} looked at{nodes}"))];
     let warning = |description: String, error: String| RowVerdict {
         description,
-        hint: Some("meshdoctor check -o table".to_owned()),
+        hint: Some("meshdoctor check".to_owned()),
         error,
         result: RowResult::Warning,
     };
-    for (what, details) in coverage::asked_for(report, Look::plain(WIDTH)) {
-        let details: Vec<&str> = details.iter().map(|line| line.trim()).collect();
-        rows.push(warning(what, details.join(INDENT)));
+    for (what, facts) in coverage::asked_for(report, Look::plain(WIDTH)) {
+        let lines = facts.into_iter().map(|(label, text)| match label {
+            "" => format!("  {text}"),
+            label => format!("{label}: {text}"),
+        });
+        rows.push(warning(what, lines.collect::<Vec<_>>().join(INDENT)));
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
@@ -152,7 +157,12 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
             rows.push(warning(format!("{} crashed, a bug in meshdoctor", check.id), message));
         }
     }
-    rows.extend(report.errors.iter().map(|error| warning("the run went well".to_owned(), clean(error).into_owned())));
+    rows.extend(
+        report
+            .errors
+            .iter()
+            .map(|error| warning("trouble with the run".to_owned(), clean(error).into_owned())),
+    );
     if report.verdict.status == exit::COULD_NOT_RUN {
         rows.push(RowVerdict {
             result: RowResult::Error,

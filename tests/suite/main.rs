@@ -33,6 +33,8 @@ mod platforms;
 mod recordings;
 mod render;
 mod retold;
+#[cfg(unix)]
+mod roles;
 mod samples;
 mod stories;
 mod variants;

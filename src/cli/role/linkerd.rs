@@ -28,7 +28,8 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     if second == "_extension-metadata" {
         return Ok(Asked::Answered(metadata(words)));
     }
-    if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help") {
+    if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help")
+    {
         return Ok(Asked::Answered(nothing_to(second)));
     }
     let command = command();
@@ -104,7 +105,8 @@ fn known(words: &[OsString], command: &Command) -> (Vec<OsString>, Vec<String>) 
         };
         let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
         // Nobody can tell whether somebody asked for it or nobody said anything; labels find the control plane.
-        if name == "linkerd-namespace" && value == DEFAULT_NAMESPACE {
+        let default = name == "linkerd-namespace" && value == DEFAULT_NAMESPACE;
+        if default || flag.ends_with('=') {
             continue;
         }
         match flags.iter().any(|arg| arg.get_long() == Some(name)) || name == "help" {
@@ -179,7 +181,13 @@ mod tests {
 
     #[test]
     fn lists_are_taken_as_go_writes_them() {
-        let given = words(&["check", "--as-group=[]", "--as-group=[a,\"b,c\",\"say \"\"d\"\"\"]", "--as-group=e", "x"]);
+        let given = words(&[
+            "check",
+            "--as-group=[]",
+            "--as-group=[a,\"b,c\",\"say \"\"d\"\"\"]",
+            "--as-group=e",
+            "x",
+        ]);
         let meant =
             words(&["check", "--as-group=a", "--as-group=b,c", "--as-group=say \"d\"", "--as-group=e", "x"]);
         assert_eq!(go_lists(&given), meant);
@@ -198,6 +206,7 @@ mod tests {
             "--linkerd-namespace=linkerd",
             "--verbose=false",
             "--namespace=shop",
+            "--cni-namespace=",
             "--proxy=true",
             "--wait=5m0s",
             "--color=never",
@@ -207,7 +216,7 @@ mod tests {
         ]);
         let (kept, ignored) = known(&sent, &command());
         assert_eq!(ignored, ["--tomorrow", "--some-day"]);
-        assert_eq!(kept.len(), sent.len() - 3, "without them and the default namespace");
+        assert_eq!(kept.len(), sent.len() - 4, "without them, the default namespace and what is empty");
         let (mut cli, matches) = cli(command(), &go_booleans(&go_lists(&kept), &command())).unwrap();
         heed(&mut cli, &matches);
         let args::Command::Check(check) = cli.command else { panic!("another command") };

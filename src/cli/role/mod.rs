@@ -131,7 +131,8 @@ fn cli(mut command: Command, words: &[OsString]) -> Result<(Cli, clap::ArgMatche
 
 /// The flags of the subcommand that the words name, and those of every command.
 fn flags<'a>(words: &[OsString], command: &'a Command) -> Vec<&'a clap::Arg> {
-    let mut plain = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+    let mut plain =
+        words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
     let subcommand = plain.next().and_then(|word| command.find_subcommand(word));
     let global = command.get_arguments().filter(|arg| arg.is_global_set());
     subcommand.map(Command::get_arguments).into_iter().flatten().chain(global).collect()
@@ -200,7 +201,16 @@ mod tests {
     #[test]
     fn switches_are_taken_as_go_writes_them() {
         let words = |words: &[&str]| -> Vec<OsString> { words.iter().map(OsString::from).collect() };
-        let given = ["x", "check", "--proxy=true", "--live=false", "--verbose=false", "--save=true", "--", "--pre=true"];
+        let given = [
+            "x",
+            "check",
+            "--proxy=true",
+            "--live=false",
+            "--verbose=false",
+            "--save=true",
+            "--",
+            "--pre=true",
+        ];
         let meant = ["x", "check", "--proxy", "--save=true", "--", "--pre=true"];
         assert_eq!(go_booleans(&words(&given), &Cli::command()), words(&meant));
     }

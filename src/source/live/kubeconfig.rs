@@ -333,7 +333,10 @@ mod tests {
         assert_eq!(picked(None, Some("d"), None), of("d", "https://d", None));
         assert!(matches!(picked(None, None, Some("v")), Err(ConnectError::NoContext { .. })));
         let unknown = picked(Some("x"), None, Some("w")).unwrap_err();
-        assert!(unknown.is_usage() && unknown.to_string().starts_with("no user of the kubeconfig is named \"w\""), "{unknown}");
+        assert!(
+            unknown.is_usage() && unknown.to_string().starts_with("no user of the kubeconfig is named \"w\""),
+            "{unknown}"
+        );
     }
 
     #[test]

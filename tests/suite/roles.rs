@@ -1,0 +1,303 @@
+//! The binary under its other names: as `linkerd-meshdoctor`, which `linkerd check` runs and reads, as
+//! `kubectl-meshdoctor`, and as the program that completes the latter's words.
+
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output, Stdio};
+
+use meshdoctor::finding::Severity;
+use meshdoctor::render;
+use meshdoctor::render::linkerd::{Document, DocumentRow};
+use meshdoctor::rows::RowResult;
+
+use crate::{golden, samples};
+
+/// A link to the binary, in a folder of its own.
+struct Link {
+    folder: tempfile::TempDir,
+    name: &'static str,
+}
+
+impl Link {
+    fn named(name: &'static str) -> Link {
+        let folder = tempfile::tempdir().unwrap();
+        symlink(env!("CARGO_BIN_EXE_meshdoctor"), folder.path().join(name)).unwrap();
+        Link { folder, name }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(self.folder.path().join(self.name));
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", "/nonexistent")
+            .env("PATH", "/nonexistent")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+}
+
+struct Ran {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        Ran { status: output.status.code().unwrap(), out, err }
+    }
+}
+
+impl Ran {
+    /// Standard output as the one document that `linkerd check` reads.
+    fn document(&self) -> Document {
+        let document: Document = serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", self.out, self.err));
+        hold(&document);
+        document
+    }
+}
+
+/// What every document holds to, since `linkerd check` looks at `error` first.
+fn hold(document: &Document) {
+    let rows: Vec<&DocumentRow> = document.categories.iter().flat_map(|category| &category.checks).collect();
+    assert!(!rows.is_empty(), "an empty document looks like a good one");
+    for row in &rows {
+        assert_eq!(row.result == RowResult::Success, row.error.is_empty(), "{row:?}");
+        assert!(!row.description.is_empty() && !row.description.contains('\n'), "{row:?}");
+    }
+    assert_eq!(document.success, rows.iter().all(|row| row.result != RowResult::Error));
+    let names: Vec<&str> = document.categories.iter().map(|category| category.name.as_str()).collect();
+    assert!(
+        names.iter().all(|name| name.starts_with("meshdoctor")),
+        "{names:?}: not mixed up with those of linkerd"
+    );
+}
+
+/// What `linkerd check` passes on when its user said nothing.
+const CALL: [&str; 7] = [
+    "check",
+    "--as-group=[]",
+    "--linkerd-namespace=linkerd",
+    "--verbose=false",
+    "--proxy=false",
+    "--wait=5m0s",
+    "--output=json",
+];
+
+#[test]
+fn linkerd_recognises_its_extension() {
+    let link = Link::named("linkerd-meshdoctor");
+    let ran = link.run(&["_extension-metadata"]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(answer, serde_json::json!({"name": "linkerd-meshdoctor", "checks": "always"}));
+    for (name, status) in [("meshdoctor", 2), ("kubectl-meshdoctor", 2)] {
+        let ran = Link::named(name).run(&["_extension-metadata"]);
+        assert_eq!((ran.status, ran.out.as_str()), (status, ""), "{name} is no extension of linkerd");
+    }
+}
+
+#[test]
+fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
+    let link = Link::named("linkerd-meshdoctor");
+    for (more, said) in [
+        (&[][..], "no kubeconfig"),
+        (&["--kubeconfig=/nonexistent/config"], "/nonexistent/config cannot be read"),
+        (&["--kubeconfig="], "no kubeconfig"),
+        (&["--wait=soon"], "a duration looks like"),
+        (&["--as-group=[a,b]"], "--as <USER>"),
+        (
+            &["--as=ann", "--as-group=[a,b]", "--context=prod", "--namespace=shop", "--api-addr=x:1"],
+            "no kubeconfig",
+        ),
+    ] {
+        let name = |word: &str| word.split('=').next().unwrap().to_owned();
+        let other = |word: &&str| more.iter().all(|more| name(more) != name(word));
+        let call: Vec<&str> = CALL.into_iter().filter(other).chain(more.iter().copied()).collect();
+        let ran = link.run(&call);
+        let document = ran.document();
+        assert!(!document.success && ran.status > 1, "{more:?}");
+        let row = &document.categories[0].checks[0];
+        assert!(row.error.contains(said) || ran.err.contains(said), "{more:?}: {row:?}\n{}", ran.err);
+    }
+}
+
+#[test]
+fn flags_of_a_later_linkerd_are_ignored_and_named() {
+    let link = Link::named("linkerd-meshdoctor");
+    let ran = link.run(&[&CALL[..], &["--tomorrow=[]", "--some-day"]].concat());
+    ran.document();
+    for flag in ["--tomorrow", "--some-day"] {
+        assert!(ran.err.contains(&format!("warning: {flag} is not known")), "{}", ran.err);
+    }
+    assert!(ran.out.contains("no kubeconfig"), "the rest was understood: {}", ran.out);
+}
+
+#[test]
+fn what_a_person_mistypes_stays_an_error() {
+    let link = Link::named("linkerd-meshdoctor");
+    for args in [&["check", "--prxy"][..], &["check", "--prxy", "-o", "json"]] {
+        let ran = link.run(args);
+        assert_eq!(ran.status, 2, "{args:?}");
+        assert!(ran.err.contains("--proxy") && ran.err.contains("linkerd meshdoctor check"), "{}", ran.err);
+        assert_eq!(ran.out.is_empty(), args.len() == 2, "{args:?}: {}", ran.out);
+    }
+    let ran = link.run(&["check", "--wait", "5m", "--api-addr", "x:1", "--verbose=true", "--proxy=true"]);
+    assert_eq!(ran.status, 3, "flags that every extension takes: {}", ran.err);
+    assert_eq!(ran.out, "");
+}
+
+#[cfg(feature = "live")]
+#[test]
+fn an_interrupted_call_ends_with_a_document_as_well() {
+    let link = Link::named("linkerd-meshdoctor");
+    let mut child = link
+        .command(&["check", "--bundle=-", "--output=json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(format!("[{}", " ".repeat(1 << 20)).as_bytes()).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    drop(stdin);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.document().categories[0].checks[0].error.starts_with("interrupted"), "{}", ran.out);
+}
+
+#[test]
+fn findings_are_rows_and_the_healthy_have_none() {
+    let link = Link::named("linkerd-meshdoctor");
+    let ran = link.run(&["demo", "cni-unauthorized", "-o", "json"]);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    let document = ran.document();
+    let cni = document.categories.iter().find(|category| category.name == "meshdoctor-cni").unwrap();
+    let failed: Vec<&DocumentRow> =
+        cni.checks.iter().filter(|row| row.result != RowResult::Success).collect();
+    let [row] = failed.as_slice() else { panic!("{failed:?}") };
+    assert!(row.description.starts_with("cni-token-revoked: 2 nodes: "), "{row:?}");
+    assert_eq!(row.hint, "linkerd meshdoctor explain cni-token-revoked");
+    for part in
+        ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 4): ", "linkerd meshdoctor check --only"]
+    {
+        assert!(row.error.contains(part), "{part}: {}", row.error);
+    }
+    let cured = link.run(&["demo", "cni-unauthorized", "--cured", "-o", "json"]);
+    let rows = cured.document().categories.into_iter().flat_map(|category| category.checks);
+    assert!(rows.into_iter().all(|row| row.result == RowResult::Success), "{}", cured.out);
+
+    let own = link.run(&["demo", "cni-unauthorized", "-o", "report"]);
+    let own: serde_json::Value = serde_json::from_str(&own.out).unwrap();
+    assert_eq!(own["schema"], "meshdoctor.report/1");
+    let table = link.run(&["demo", "cni-unauthorized"]);
+    assert!(table.out.contains("linkerd meshdoctor explain"), "{}", table.out);
+    assert!(!table.out.contains("  meshdoctor check"), "{}", table.out);
+}
+
+/// Every finding of warning or above is in some row, and whatever was asked for and is missing is one.
+#[test]
+fn nothing_is_lost_on_the_way_to_rows() {
+    for (name, report) in samples::all() {
+        let text = render::extension::report(&report);
+        golden::check(&format!("tests/suite/golden/{name}.extension.json"), &text);
+        let document: Document = serde_json::from_str(&text).unwrap();
+        hold(&document);
+        for finding in report.findings.iter().filter(|finding| finding.severity > Severity::Info) {
+            assert!(text.contains(finding.check), "{name}: {} is in no row", finding.check);
+        }
+        let failing = report.findings.iter().any(|finding| finding.severity == Severity::Error);
+        assert!(document.success != failing || report.verdict.status == 3, "{name}");
+        let coverage = &document.categories.last().unwrap().checks;
+        let asked_for = report.coverage.gaps.iter().any(|gap| gap.missing.was_asked_for());
+        let warned = coverage
+            .iter()
+            .any(|row| row.result == RowResult::Warning && !row.description.contains("crashed"));
+        assert_eq!(asked_for || !report.errors.is_empty(), warned, "{name}: {coverage:?}");
+    }
+}
+
+#[test]
+fn nothing_has_to_be_installed() {
+    let link = Link::named("linkerd-meshdoctor");
+    for word in ["install", "uninstall"] {
+        let ran = link.run(&[word, "--set", "x=y"]);
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        assert!(ran.out.lines().all(|line| line.starts_with('#')), "manifests for kubectl: {}", ran.out);
+        assert!(ran.err.contains("nothing to"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn every_other_command_is_there_under_the_name_that_was_typed() {
+    for (name, typed) in
+        [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
+    {
+        let link = Link::named(name);
+        for command in ["check", "collect", "list", "explain", "demo"] {
+            let ran = link.run(&[command, "--help"]);
+            assert_eq!(ran.status, 0, "{}", ran.err);
+            assert!(ran.out.contains(&format!("Usage: {typed} {command}")), "{}", ran.out);
+        }
+        let ran = link.run(&["explain", "nonsense"]);
+        assert_eq!(ran.err.lines().last(), Some(format!("  {typed} list shows every check").as_str()));
+        assert!(link.run(&["list"]).out.contains(&format!("{typed} explain CHECK")));
+    }
+}
+
+#[test]
+fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
+    let link = Link::named("kubectl-meshdoctor");
+    let taken = ["check", "--cluster", "c", "--user=u", "-n", "shop", "--request-timeout=5s", "--live=true"];
+    assert_eq!(link.run(&taken).status, 3, "there is no kubeconfig to find them in");
+    for (flag, next) in [
+        ("--token=secret", "set-credentials"),
+        ("--server=https://x", "--cluster"),
+        ("-s", "--cluster"),
+        ("--insecure-skip-tls-verify=true", "kubectl config set-cluster"),
+        ("-A", "every namespace is judged"),
+        ("--cache-dir=/x", "leave it out"),
+    ] {
+        let ran = link.run(&["check", flag, "-o", "json"]);
+        assert_eq!(ran.status, 2, "{flag}");
+        let name = flag.split('=').next().unwrap();
+        assert!(
+            ran.err.starts_with(&format!("error: kubectl meshdoctor does not take {name}, ")),
+            "{}",
+            ran.err
+        );
+        assert!(ran.err.lines().last().is_some_and(|said| said.contains(next)), "{}", ran.err);
+        assert!(!ran.err.contains("secret") && !ran.out.contains("secret"), "{}{}", ran.err, ran.out);
+        let own: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(own["schema"], "meshdoctor.report/1", "JSON is our own here");
+    }
+    let typo = link.run(&["check", "--namspace", "x"]);
+    assert!(typo.status == 2 && typo.err.contains("'--namespace'"), "{}", typo.err);
+}
+
+#[test]
+fn kubectl_gets_completions_in_the_form_it_reads() {
+    let link = Link::named("kubectl_complete-meshdoctor");
+    for (line, first, last) in [
+        (&["chec"][..], "check\tLook at a mesh and say what is wrong, what proves it and what to do", ":4"),
+        (
+            &["check", "--fail-o"],
+            "--fail-on\tExit with 1 when there is a finding of at least this severity",
+            ":4",
+        ),
+        (&["check", "-o", "sh"], "short", ":4"),
+        (&["check", "--kubeconfig", ""], ":0", ":0"),
+    ] {
+        let ran = link.run(line);
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{line:?}");
+        assert_eq!((ran.out.lines().next(), ran.out.lines().last()), (Some(first), Some(last)), "{line:?}");
+    }
+}
