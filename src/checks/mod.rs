@@ -9,13 +9,16 @@ mod annotations;
 mod cni;
 mod control_plane;
 mod debug;
+mod extensions;
 mod injection;
+mod jaeger;
 mod native_sidecar;
 mod pre_install;
 mod renew;
 mod rewrite;
 mod upgrade;
 mod versions;
+mod viz;
 mod written;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -129,9 +132,11 @@ static TABLES: &[&[Check]] = &[
     control_plane::TABLE,
     debug::TABLE,
     injection::TABLE,
+    jaeger::TABLE,
     native_sidecar::TABLE,
     pre_install::TABLE,
     versions::TABLE,
+    viz::TABLE,
 ];
 
 /// The check of that id or alias.

@@ -6,6 +6,7 @@ mod annotations;
 mod cni_plugin;
 mod cni_words;
 mod control_plane;
+mod extensions;
 mod file;
 mod key;
 mod linkerd_check;
@@ -29,6 +30,7 @@ pub use annotations::{Annotations, NotAKey};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole};
+pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use linkerd_check::{LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
@@ -56,6 +58,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     linkerd_check: Part<LinkerdCheck>,
     control_plane: Part<ControlPlane>,
+    extensions: Part<Extensions>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -86,6 +89,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 LinkerdCheck::NAME,
                 ControlPlane::NAME,
+                Extensions::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -98,6 +102,7 @@ impl Knowledge {
             node: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             control_plane: Part::load(dir)?,
+            extensions: Part::load(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -162,6 +167,11 @@ impl Knowledge {
     /// `control-plane.yaml`: accounts, rights and definitions of a control plane.
     pub fn control_plane(&self) -> &ControlPlane {
         self.control_plane.get()
+    }
+
+    /// `extensions.yaml`: what extensions bring with them.
+    pub fn extensions(&self) -> &Extensions {
+        self.extensions.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

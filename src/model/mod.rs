@@ -14,6 +14,7 @@ pub mod log;
 pub mod node;
 pub mod objects;
 pub mod owners;
+pub mod pod_status;
 pub mod sandbox;
 pub mod skew;
 pub mod values;

@@ -40,6 +40,27 @@ const FAILURES: &[(&str, &[&str])] = &[
         "injector-cert-foreign-ca",
         &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
     ),
+    (
+        "viz-clusterrole-missing",
+        &[
+            "warning injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "warning viz-prometheus-missing ClusterRole linkerd-linkerd-viz-prometheus",
+            "warning viz-tap-api-unavailable APIService v1alpha1.tap.linkerd.io",
+            "warning viz-pods-not-injected Deployment linkerd-viz/metrics-api and 4 more <- injector-fails-open",
+            "warning viz-proxy-unhealthy Namespace linkerd-viz <- viz-pods-not-injected",
+        ],
+    ),
+];
+
+/// What a healthy recording gives nevertheless. Nothing answers webhooks and aggregated APIs where these were made, so viz
+/// came up without its proxies, and the API server does not reach tap: both are true, and `linkerd viz check` warns of both.
+const NOT_ALL_WELL: &[(&str, &[&str])] = &[("healthy-2.18-viz", VIZ_UNMESHED)];
+
+const VIZ_UNMESHED: &[&str] = &[
+    "warning injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+    "warning viz-tap-api-unavailable APIService v1alpha1.tap.linkerd.io",
+    "warning viz-pods-not-injected Deployment linkerd-viz/metrics-api and 4 more <- injector-fails-open",
+    "warning viz-proxy-unhealthy Namespace linkerd-viz <- viz-pods-not-injected",
 ];
 
 pub fn folder() -> Option<PathBuf> {
@@ -130,7 +151,12 @@ fn real_installs_are_silent() {
     for recording in healthy {
         let name = recording.file_name().unwrap().to_string_lossy().into_owned();
         let report = report(&memory(&recording));
-        wrong.extend(alarms(&report).into_iter().map(|alarm| format!("{name}: {alarm}")));
+        let known = NOT_ALL_WELL.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, alarms)| alarms);
+        let alarms = alarms(&report);
+        wrong.extend(known.iter().filter(|k| !alarms.iter().any(|a| a == *k)).map(|k| format!("{name}: no {k}")));
+        wrong.extend(
+            alarms.iter().filter(|a| !known.contains(&a.as_str())).map(|alarm| format!("{name}: {alarm}")),
+        );
         // Node evidence is not part of a recording; everything else is.
         for gap in &report.coverage.gaps {
             if gap.missing.was_asked_for() {

@@ -16,7 +16,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx)?;
     let mut by_owner: BTreeMap<Owner, Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {
-        by_owner.entry(pod.owner.clone()).or_default().push(pod);
+        if !pod.judged_there {
+            by_owner.entry(pod.owner.clone()).or_default().push(pod);
+        }
     }
     let findings = by_owner
         .iter()

@@ -21,6 +21,8 @@ pub(super) struct Unmeshed<'a> {
     pub value: &'a str,
     /// Whether it is part of one of Linkerd's extensions, which carry no application's traffic.
     pub of_extension: bool,
+    /// Whether the checks of that extension say what its pods lack.
+    pub judged_there: bool,
 }
 
 impl Unmeshed<'_> {
@@ -89,7 +91,8 @@ pub(super) fn unmeshed<'a>(
                 let home = admission.namespace(&pod.metadata.namespace).map(|namespace| &namespace.metadata);
                 let of_extension =
                     home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
-                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension })
+                let judged_there = matches!(pod.metadata.label(EXTENSION_LABEL), Some("viz" | "jaeger"));
+                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension, judged_there })
             }
             Decision::Skip(_) | Decision::Unknown => None,
         })

@@ -1,0 +1,68 @@
+//! Whether the pods of an extension have a proxy.
+
+use super::{absent, by_owner, home, names, own, remedy};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, StepKind, Tie};
+use crate::item::{Extension, Kind};
+use crate::model::injection::INJECT;
+use crate::model::objects::Pod;
+use crate::model::owners;
+use crate::model::pod_status;
+
+/// What an extension without proxies cannot do, as a clause, and the rows that fail with it beside the card's first.
+pub(in crate::checks) struct Unmeshed {
+    /// What does not work without the proxy.
+    pub because: &'static str,
+    /// The row that asks for the proxy.
+    pub row: &'static str,
+    /// The row that asks for running pods, which counts a pod without a proxy as not ready.
+    pub running: &'static str,
+    /// The row that asks for healthy proxies, which fails where there are none at all.
+    pub healthy: &'static str,
+}
+
+/// Pods of an extension that run without a proxy. Reads `namespaces`, `pods`, and, where they are there,
+/// `replicasets.apps` and `jobs.batch`.
+pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let Some(home) = home(ctx, extension)? else { return Ok(absent(extension)) };
+    let home = &home.metadata.name;
+    let bare = own(pods, home, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
+    let meshed = pods.iter().any(|pod| pod.metadata.namespace == *home && pod.spec.proxy().is_some());
+    let mut rows = vec![unmeshed.row, unmeshed.running];
+    if !meshed {
+        rows.push(unmeshed.healthy);
+    }
+    let message = format!("pods of the extension {extension} run without a linkerd-proxy: {}", unmeshed.because);
+    let findings = by_owner(ctx, bare.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
+        let pod = pods[0];
+        let names = names(&pods);
+        let containers: Vec<&str> = pod.spec.all_containers().map(|c| c.name.as_str()).collect();
+        let object = format!("Pod {home}/{}", pod.metadata.name);
+        let asked = pod.metadata.annotation(INJECT);
+        let mut remedy = remedy(extension).run(
+            StepKind::Command,
+            "See that the injector is ready; while it does not answer, new pods come up the same way",
+            format!(
+                "kubectl -n {} get pods -l linkerd.io/control-plane-component=proxy-injector",
+                ctx.namespaces().control_plane
+            ),
+        );
+        remedy.steps.push(renew(&owner, &names, "a proxy is only ever added while a pod is created"));
+        ctx.finding(owner.subject(names), message.clone())
+            .evidence(Evidence::field(&object, "spec.containers", containers.join(", ")))
+            .evidences(asked.map(|v| Evidence::field(&object, format!("metadata.annotations[{INJECT}]"), v)))
+            .fails_rows(rows.clone())
+            .tie(Tie::Fact("injector-does-not-answer".to_owned()))
+            .tie(Tie::Workload("Namespace".to_owned(), String::new(), home.clone()))
+            .remedy(remedy)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether a proxy could run in a pod: it is not finished, not going away and not made by a kubelet on its own.
+fn counts(pod: &Pod) -> bool {
+    let over = matches!(pod_status::word(pod).as_str(), "Completed" | "Evicted");
+    !over && !pod.is_finished() && pod.metadata.deletion_timestamp.is_none() && !owners::is_static(pod)
+}

@@ -1,0 +1,73 @@
+//! What the checks of the extensions have in common: where an extension is, which pods are its own, and the questions that
+//! are asked of each of them. The checks themselves are in a folder for each extension.
+
+mod injected;
+mod namespace;
+mod proxies;
+mod running;
+
+pub(super) use injected::{Unmeshed, judge as injected};
+pub(super) use namespace::judge as namespace;
+pub(super) use proxies::judge as proxies;
+pub(super) use running::judge as running;
+
+use std::collections::BTreeMap;
+
+use super::{Context, Verdict};
+use crate::finding::Remedy;
+use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::missing::Missing;
+use crate::model::objects::{Job, Namespace, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+
+/// The namespace of an extension; `None` when it is known that none has its label. Reads `namespaces`.
+///
+/// # Errors
+/// Namespaces could not be had, or not all, and none of those that are there is it.
+pub(super) fn home<'a>(ctx: &Context<'a>, extension: Extension) -> Result<Option<&'a Namespace>, Missing> {
+    let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
+    match ctx.seen::<Namespace>(Kind::Namespace)?.iter().find(labelled) {
+        Some(home) => Ok(Some(home)),
+        None => ctx.every::<Namespace>(Kind::Namespace).map(|_| None),
+    }
+}
+
+/// What is said where an extension is not installed.
+pub(super) fn absent(extension: Extension) -> Verdict {
+    Verdict::not_applicable(format!("the extension {extension} is not installed"))
+}
+
+/// The pods among `pods` that belong to an extension by their label, in its namespace.
+pub(super) fn own<'a>(pods: &'a [Pod], home: &str, extension: Extension) -> impl Iterator<Item = &'a Pod> {
+    let home = home.to_owned();
+    pods.iter().filter(move |pod| {
+        pod.metadata.namespace == home && pod.metadata.label(EXTENSION_LABEL) == Some(extension.name())
+    })
+}
+
+/// Pods by what they belong to. Reads `replicasets.apps` and `jobs.batch`, where they are there.
+pub(super) fn by_owner<'a, T: Ord>(
+    ctx: &Context<'a>,
+    pods: impl IntoIterator<Item = (T, &'a Pod)>,
+) -> BTreeMap<(Owner, T), Vec<&'a Pod>> {
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut grouped: BTreeMap<(Owner, T), Vec<&Pod>> = BTreeMap::new();
+    for (what, pod) in pods {
+        grouped.entry((owners.of(pod), what)).or_default().push(pod);
+    }
+    grouped
+}
+
+pub(super) fn names(pods: &[&Pod]) -> Vec<String> {
+    pods.iter().map(|pod| pod.metadata.name.clone()).collect()
+}
+
+/// A remedy that the extension's own checks verify.
+pub(super) fn remedy(extension: Extension) -> Remedy {
+    Remedy::verified_by(format!("meshdoctor check --only {extension}"))
+}
+
+/// How an extension is laid down again, as far as one command can say it.
+pub(super) fn reinstall(extension: Extension) -> String {
+    format!("linkerd {extension} install | kubectl apply -f -")
+}

@@ -1,0 +1,97 @@
+//! Whether an extension has the pods that it consists of, and whether they run.
+
+use super::{absent, by_owner, home, names, own, reinstall, remedy};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, StepKind, Subject};
+use crate::item::{Extension, Kind};
+use crate::missing::Missing;
+use crate::model::objects::Pod;
+use crate::model::owners::Owner;
+use crate::model::pod_status::{Unwell, unwell, word};
+
+/// Labels whose value names a component.
+const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
+
+/// Components of an extension that have no pod, and pods of it that do not run or whose proxy is not ready. Reads
+/// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
+pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let Some(home) = home(ctx, extension)? else { return Ok(absent(extension)) };
+    let home = home.metadata.name.as_str();
+    let mut findings = missing(ctx, (pods, home), extension, components)?;
+    // Pods without a proxy are a matter of their own.
+    let unwell = own(pods, home, extension).filter_map(|pod| match unwell(pod)? {
+        Unwell::Proxy if pod.spec.proxy().is_none() => None,
+        _ => Some(((), pod)),
+    });
+    let unwell = by_owner(ctx, unwell);
+    findings.extend(unwell.iter().map(|((owner, ()), pods)| not_running(ctx, extension, owner, pods)));
+    Ok(findings.into())
+}
+
+/// The components that no pod carries as a label.
+fn missing(
+    ctx: &Context<'_>,
+    (pods, home): (&[Pod], &str),
+    extension: Extension,
+    components: &[String],
+) -> Result<Vec<Finding>, Missing> {
+    let there = |component: &String| {
+        own(pods, home, extension)
+            .any(|pod| COMPONENT.iter().any(|label| pod.metadata.label(label) == Some(component)))
+    };
+    let lost: Vec<&String> = components.iter().filter(|component| !there(component)).collect();
+    if lost.is_empty() {
+        return Ok(Vec::new());
+    }
+    ctx.every::<Pod>(Kind::Pod)?;
+    let findings = lost.into_iter().map(|component| {
+        let seen = format!("none has the label component={component}");
+        ctx.finding(
+            Subject::object("Deployment", home, component),
+            format!("a component of the extension {extension} has no pods: what it serves is not there"),
+        )
+        .parameter("no-pods")
+        .evidence(Evidence::other(format!("Pods in {home} with linkerd.io/extension={extension}"), seen))
+        .remedy(
+            remedy(extension)
+                .run(
+                    StepKind::Command,
+                    "See whether its Deployment is there, and how many pods it asks for",
+                    format!("kubectl -n {home} get deployment {component}"),
+                )
+                .run(
+                    StepKind::Command,
+                    "Where it is gone, lay the extension down again with the command or chart of its release",
+                    reinstall(extension),
+                ),
+        )
+    });
+    Ok(findings.collect())
+}
+
+fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
+    let home = &owner.namespace;
+    let evidence = pods.iter().map(|pod| status(pod));
+    ctx.finding(
+        owner.subject(names(pods)),
+        format!("pods of the extension {extension} do not run, or their proxy is not ready"),
+    )
+    .evidences(evidence)
+    .remedy(remedy(extension).run(
+        StepKind::Command,
+        "See what keeps the pod",
+        format!("kubectl -n {home} describe pod {}", pods[0].metadata.name),
+    ))
+}
+
+/// What a pod says of itself.
+pub(super) fn status(pod: &Pod) -> Evidence {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    match unwell(pod) {
+        Some(Unwell::Proxy) => {
+            Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")
+        }
+        Some(Unwell::Pod(_)) | None => Evidence::field(object, "status", word(pod)),
+    }
+}

@@ -1,0 +1,12 @@
+//! `jaeger-proxy-unhealthy`: proxies in the namespace of jaeger are not ready.
+
+use crate::checks::extensions::{absent, home, proxies};
+use crate::checks::{Context, Judgement};
+use crate::item::Extension;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    match home(ctx, Extension::Jaeger)? {
+        Some(home) => proxies(ctx, Extension::Jaeger, &[&home.metadata.name]),
+        None => Ok(absent(Extension::Jaeger)),
+    }
+}

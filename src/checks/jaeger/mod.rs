@@ -1,0 +1,17 @@
+//! Checks of the jaeger extension, in the releases that have it. What they share with other extensions is in
+//! `checks::extensions`.
+
+use super::{Check, row};
+
+mod jaeger_namespace_unlabelled;
+mod jaeger_pods_not_injected;
+mod jaeger_pods_not_running;
+mod jaeger_proxy_unhealthy;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("jaeger", "jaeger-namespace-unlabelled", jaeger_namespace_unlabelled),
+    row!("jaeger", "jaeger-pods-not-injected", jaeger_pods_not_injected),
+    row!("jaeger", "jaeger-pods-not-running", jaeger_pods_not_running),
+    row!("jaeger", "jaeger-proxy-unhealthy", jaeger_proxy_unhealthy),
+];

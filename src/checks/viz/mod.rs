@@ -1,0 +1,27 @@
+//! Checks of the viz extension: metrics, dashboard, tap. What they share with other extensions is in
+//! `checks::extensions`.
+
+use super::{Check, row};
+
+mod viz_metrics_api_not_running;
+mod viz_namespace_unlabelled;
+mod viz_pods_not_injected;
+mod viz_pods_not_running;
+mod viz_prometheus_missing;
+mod viz_proxy_unhealthy;
+mod viz_role_missing;
+mod viz_scrape_unauthorized;
+mod viz_tap_api_unavailable;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
+    row!("viz", "viz-namespace-unlabelled", viz_namespace_unlabelled),
+    row!("viz", "viz-pods-not-injected", viz_pods_not_injected),
+    row!("viz", "viz-pods-not-running", viz_pods_not_running),
+    row!("viz", "viz-prometheus-missing", viz_prometheus_missing),
+    row!("viz", "viz-proxy-unhealthy", viz_proxy_unhealthy),
+    row!("viz", "viz-role-missing", viz_role_missing),
+    row!("viz", "viz-scrape-unauthorized", viz_scrape_unauthorized),
+    row!("viz", "viz-tap-api-unavailable", viz_tap_api_unavailable),
+];

@@ -1,0 +1,16 @@
+//! `viz-pods-not-injected`: pods of viz run without a proxy.
+
+use crate::checks::extensions::{self, Unmeshed};
+use crate::checks::{Context, Judgement};
+use crate::item::Extension;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let unmeshed = Unmeshed {
+        because: "the servers of viz let only each other in, by their identity in the mesh, so metrics, dashboard and tap \
+                  do not work",
+        row: "linkerd-viz pods are injected",
+        running: "viz extension pods are running",
+        healthy: "viz extension proxies are healthy",
+    };
+    extensions::injected(ctx, Extension::Viz, &unmeshed)
+}

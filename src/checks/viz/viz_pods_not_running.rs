@@ -1,0 +1,8 @@
+//! `viz-pods-not-running`: a component of viz has no pods, or its pods do not run.
+
+use crate::checks::{Context, Judgement, extensions};
+use crate::item::Extension;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    extensions::running(ctx, Extension::Viz, ctx.knowledge.extensions().viz_components())
+}

@@ -1,0 +1,62 @@
+//! `viz-scrape-unauthorized`: proxies that refuse by default also refuse the Prometheus that scrapes them.
+
+use std::collections::BTreeSet;
+
+use crate::checks::extensions::{absent, by_owner, home, names, remedy};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, StepKind};
+use crate::item::{Extension, Kind};
+use crate::model::objects::{Named, Pod};
+
+/// The variable in which the injector tells a proxy what to do where no policy says it.
+const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";
+/// The policy that `linkerd viz allow-scrapes` makes, by its name.
+const SCRAPE: &str = "prometheus-scrape";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    if home(ctx, Extension::Viz)?.is_none() {
+        return Ok(absent(Extension::Viz));
+    }
+    let denies = |pod: &&Pod| {
+        let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
+        policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
+    };
+    let closed: Vec<&Pod> =
+        pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()).filter(denies).collect();
+    if closed.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let policies = ctx.every::<Named>(Kind::AuthorizationPolicy)?;
+    let open: BTreeSet<&str> = policies
+        .iter()
+        .filter(|policy| policy.metadata.name == SCRAPE)
+        .map(|policy| policy.metadata.namespace.as_str())
+        .collect();
+    let closed = closed.into_iter().filter(|pod| !open.contains(pod.metadata.namespace.as_str()));
+    let findings = by_owner(ctx, closed.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
+        let namespace = &owner.namespace;
+        let object = format!("Pod {namespace}/{}", pods[0].metadata.name);
+        ctx.finding(
+            owner.subject(names(&pods)),
+            "the proxy refuses whatever no policy allows, and none by the usual name allows Prometheus to scrape it: viz \
+             shows no metrics of these pods",
+        )
+        .likely()
+        .evidence(Evidence::field(object, format!("containers[linkerd-proxy].env[{DEFAULT_POLICY}]"), "deny"))
+        .evidence(Evidence::other(
+            "AuthorizationPolicies in the pod's namespace",
+            format!("none is named {SCRAPE}"),
+        ))
+        .remedy(
+            remedy(Extension::Viz)
+                .step(StepKind::Note, "If a policy of another name lets Prometheus in, leave it at that")
+                .run(
+                    StepKind::Command,
+                    "Otherwise allow it, in the namespace of the pods",
+                    format!("linkerd viz allow-scrapes --namespace {namespace} | kubectl apply -f -"),
+                ),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

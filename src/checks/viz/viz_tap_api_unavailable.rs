@@ -1,0 +1,57 @@
+//! `viz-tap-api-unavailable`: the API server does not reach tap, which serves a part of its API.
+
+use crate::checks::extensions::{absent, home, reinstall, remedy};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, StepKind, Subject};
+use crate::item::{Extension, Kind, Scope};
+use crate::model::objects::ApiService;
+
+/// The part of the API that tap serves.
+const API: &str = "v1alpha1.tap.linkerd.io";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let home = home.metadata.name.as_str();
+    let service = ctx.named::<ApiService>(Kind::APIService, Scope::Cluster, API)?;
+    let (evidence, gone) = match service {
+        None => (Evidence::other(format!("APIService {API}"), "not there"), true),
+        Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
+            Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
+            Some(condition) => {
+                let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
+                (Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said), false)
+            }
+            None => (Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"), false),
+        },
+    };
+    Ok(vec![finding(ctx, home, gone).evidence(evidence)].into())
+}
+
+fn finding(ctx: &Context<'_>, home: &str, gone: bool) -> Finding {
+    let message = if gone {
+        "nothing registers the API of tap: linkerd viz tap and the dashboard's live traffic do not work"
+    } else {
+        "the API server does not reach tap: linkerd viz tap does not work, and what asks for all parts of the API, such as \
+         the deletion of a namespace, waits or fails"
+    };
+    let fix = remedy(Extension::Viz);
+    let fix = if gone {
+        fix.run(
+            StepKind::Command,
+            "Lay viz down again, with the command or the chart of its release",
+            reinstall(Extension::Viz),
+        )
+    } else {
+        fix.run(
+            StepKind::Command,
+            "See that a pod of tap is ready and behind its Service",
+            format!("kubectl -n {home} get pods,endpointslices -l component=tap"),
+        )
+        .step(
+            StepKind::Note,
+            "Where it is, let the API server through to it: a firewall between control plane and nodes, or a network \
+             policy, has to allow port 8089 of the pod",
+        )
+    };
+    ctx.finding(Subject::object("APIService", "", API), message).remedy(fix)
+}

@@ -1,0 +1,125 @@
+//! A pod in one word, as `kubectl get pods` and `linkerd check` say it: what the first init container or the first
+//! container that is not well says, else the phase. And what keeps a pod's proxy from counting as healthy.
+
+use super::objects::Pod;
+use super::objects::pod::{ContainerStatus, PROXY_CONTAINER};
+
+/// The word: `Running`, `Completed`, `Init:0/2`, `CrashLoopBackOff`.
+pub fn word(pod: &Pod) -> String {
+    if let Some(initializing) = initializing(pod) {
+        return initializing;
+    }
+    let mut word = if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.clone();
+    let mut running = false;
+    // The first container counts most, so it is looked at last.
+    for status in pod.status.container_statuses.iter().rev() {
+        match (&status.state.waiting, &status.state.terminated) {
+            (Some(waiting), _) if !waiting.reason.is_empty() => word.clone_from(&waiting.reason),
+            (_, Some(ended)) if !ended.reason.is_empty() => word.clone_from(&ended.reason),
+            (_, Some(ended)) => word = format!("ExitCode:{}", ended.exit_code),
+            _ => running |= status.ready && status.state.running.is_some(),
+        }
+    }
+    if word == "Completed" && running { "Running".to_owned() } else { word }
+}
+
+/// The word for the first init container that neither ended well nor is a sidecar that runs.
+fn initializing(pod: &Pod) -> Option<String> {
+    let sidecar = |status: &ContainerStatus| {
+        let restarts = pod.spec.init_containers.iter().find(|container| container.name == status.name);
+        let restarts = restarts.and_then(|container| container.restart_policy.as_deref()) == Some("Always");
+        restarts && status.state.running.is_some() && status.ready
+    };
+    let statuses = &pod.status.init_container_statuses;
+    let (at, status) = statuses.iter().enumerate().find(|(_, status)| {
+        let ended_well = status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code == 0);
+        !ended_well && !sidecar(status)
+    })?;
+    Some(match (&status.state.terminated, &status.state.waiting) {
+        (Some(ended), _) if ended.reason.is_empty() => format!("Init:ExitCode:{}", ended.exit_code),
+        (Some(ended), _) => format!("Init:{}", ended.reason),
+        (None, Some(waiting)) if !matches!(waiting.reason.as_str(), "" | "PodInitializing") => {
+            format!("Init:{}", waiting.reason)
+        }
+        (None, _) => format!("Init:{at}/{}", pod.spec.init_containers.len()),
+    })
+}
+
+/// Why a pod and its proxy do not run as they should.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unwell {
+    /// The pod does not run; the word for what it does.
+    Pod(String),
+    /// The pod runs, and its proxy is not ready.
+    Proxy,
+}
+
+/// What is wrong with a pod in which a proxy should run; `None` where nothing is, or where nothing runs any more.
+pub fn unwell(pod: &Pod) -> Option<Unwell> {
+    let word = word(pod);
+    match word.as_str() {
+        "Completed" | "NodeShutdown" | "Shutdown" | "Terminated" => None,
+        "Running" | "Evicted" => {
+            let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+            // Of an evicted pod nothing is left that could be ready.
+            (!ready && word == "Running").then_some(Unwell::Proxy)
+        }
+        _ => Some(Unwell::Pod(word)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(json: serde_json::Value) -> Pod {
+        serde_json::from_value(json).expect("a pod")
+    }
+
+    #[test]
+    fn the_word_is_kubectls() {
+        let proxy = serde_json::json!({"name": "linkerd-proxy", "ready": true, "state": {"running": {}}});
+        let app = |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
+        for (status, expected, trouble) in [
+            (serde_json::json!({"phase": "Running", "containerStatuses": [proxy]}), "Running", None),
+            (
+                serde_json::json!({"phase": "Running", "containerStatuses": [app(serde_json::json!({"running": {}}))]}),
+                "Running",
+                Some(Unwell::Proxy),
+            ),
+            (
+                serde_json::json!({"phase": "Running", "containerStatuses":
+                    [proxy, app(serde_json::json!({"waiting": {"reason": "CrashLoopBackOff"}}))]}),
+                "CrashLoopBackOff",
+                Some(Unwell::Pod("CrashLoopBackOff".to_owned())),
+            ),
+            (
+                serde_json::json!({"phase": "Running", "containerStatuses":
+                    [app(serde_json::json!({"terminated": {"reason": "Completed"}})), proxy]}),
+                "Running",
+                None,
+            ),
+            (serde_json::json!({"phase": "Failed", "reason": "Evicted"}), "Evicted", None),
+            (serde_json::json!({"phase": "Pending"}), "Pending", Some(Unwell::Pod("Pending".to_owned()))),
+        ] {
+            let pod = pod(serde_json::json!({"status": status}));
+            assert_eq!((word(&pod).as_str(), unwell(&pod)), (expected, trouble), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_sidecar_that_runs_is_no_initialization_and_one_that_does_not_is() {
+        let with = |ready: bool| {
+            pod(serde_json::json!({
+                "spec": {"initContainers": [{"name": "linkerd-proxy", "restartPolicy": "Always"}, {"name": "b"}]},
+                "status": {"phase": "Running", "initContainerStatuses": [
+                    {"name": "linkerd-proxy", "ready": ready, "state": {"running": {}}},
+                    {"name": "b", "ready": true, "state": {"terminated": {"exitCode": 0}}}
+                ]}
+            }))
+        };
+        assert_eq!(word(&with(true)), "Running");
+        assert_eq!(word(&with(false)), "Init:0/2");
+        assert_eq!(unwell(&with(true)), None);
+    }
+}
