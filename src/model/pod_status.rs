@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn the_word_is_kubectls() {
         let proxy = serde_json::json!({"name": "linkerd-proxy", "ready": true, "state": {"running": {}}});
-        let app = |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
+        let app =
+            |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
         for (status, expected, trouble) in [
             (serde_json::json!({"phase": "Running", "containerStatuses": [proxy]}), "Running", None),
             (

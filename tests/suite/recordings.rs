@@ -153,7 +153,9 @@ fn real_installs_are_silent() {
         let report = report(&memory(&recording));
         let known = NOT_ALL_WELL.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, alarms)| alarms);
         let alarms = alarms(&report);
-        wrong.extend(known.iter().filter(|k| !alarms.iter().any(|a| a == *k)).map(|k| format!("{name}: no {k}")));
+        wrong.extend(
+            known.iter().filter(|k| !alarms.iter().any(|a| a == *k)).map(|k| format!("{name}: no {k}")),
+        );
         wrong.extend(
             alarms.iter().filter(|a| !known.contains(&a.as_str())).map(|alarm| format!("{name}: {alarm}")),
         );

@@ -34,7 +34,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
     if !meshed {
         rows.push(unmeshed.healthy);
     }
-    let message = format!("pods of the extension {extension} run without a linkerd-proxy: {}", unmeshed.because);
+    let message =
+        format!("pods of the extension {extension} run without a linkerd-proxy: {}", unmeshed.because);
     let findings = by_owner(ctx, bare.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
         let pod = pods[0];
         let names = names(&pods);

@@ -17,9 +17,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, homes: &
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let meshed = |home: &str| {
         let home = home.to_owned();
-        let of = move |pod: &&Pod| {
-            pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE).is_some()
-        };
+        let of =
+            move |pod: &&Pod| pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE).is_some();
         pods.iter().filter(of)
     };
     let mut findings: Vec<Finding> = Vec::new();

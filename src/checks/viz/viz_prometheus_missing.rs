@@ -24,9 +24,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
     let roles = ctx.every::<ClusterRole>(Kind::ClusterRole);
     let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding);
-    note(ctx, roles, |roles| findings.extend(absent_of(roles, role.clone()).map(|n| gone(ctx, Kind::ClusterRole, "", &n))));
+    note(ctx, roles, |roles| {
+        findings.extend(absent_of(roles, role.clone()).map(|n| gone(ctx, Kind::ClusterRole, "", &n)))
+    });
     note(ctx, bindings, |bindings| {
-        findings.extend(absent_of(bindings, role.clone()).map(|n| gone(ctx, Kind::ClusterRoleBinding, "", &n)));
+        findings
+            .extend(absent_of(bindings, role.clone()).map(|n| gone(ctx, Kind::ClusterRoleBinding, "", &n)));
     });
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Extension(Extension::Viz), CONFIG);
     note(ctx, config, |config| {
@@ -54,15 +57,11 @@ fn note<T>(ctx: &Context<'_>, part: Result<T, Missing>, judge: impl FnOnce(T)) {
 fn gone(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
     let message = match kind {
         Kind::ConfigMap => "the configuration of viz's Prometheus is not there: its pod does not start again",
-        _ => {
-            "viz's Prometheus may not look for pods: it finds none to scrape, and viz shows no metrics"
-        }
+        _ => "viz's Prometheus may not look for pods: it finds none to scrape, and viz shows no metrics",
     };
     let subject = Subject::object(kind, namespace, name);
     let object = subject.to_string();
-    ctx.finding(subject, message)
-        .evidence(Evidence::other(object, "not there"))
-        .remedy(fix())
+    ctx.finding(subject, message).evidence(Evidence::other(object, "not there")).remedy(fix())
 }
 
 fn no_pods(ctx: &Context<'_>, home: &str) -> Finding {

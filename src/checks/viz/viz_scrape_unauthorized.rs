@@ -22,8 +22,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
         policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
     };
-    let closed: Vec<&Pod> =
-        pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()).filter(denies).collect();
+    let closed: Vec<&Pod> = pods
+        .iter()
+        .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished())
+        .filter(denies)
+        .collect();
     if closed.is_empty() {
         return Ok(Verdict::fine());
     }

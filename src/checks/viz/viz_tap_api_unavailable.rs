@@ -21,7 +21,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
                 (Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said), false)
             }
-            None => (Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"), false),
+            None => {
+                (Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"), false)
+            }
         },
     };
     Ok(vec![finding(ctx, home, gone).evidence(evidence)].into())
