@@ -16,6 +16,11 @@ use crate::item::{Item, Scope};
 /// The first line of generated files that take HTML comments.
 const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
 
+/// Where a check's page can be read by people who have only its id.
+pub fn page_url(check: &str) -> String {
+    format!("{}/blob/main/docs/checks/{check}.md", env!("CARGO_PKG_REPOSITORY"))
+}
+
 /// An item for people, with the permission that it takes.
 pub fn item_in_words(item: &Item) -> String {
     match item {

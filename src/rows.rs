@@ -37,6 +37,8 @@ pub struct RowVerdict {
     pub error: String,
     /// The verdict.
     pub result: RowResult,
+    /// The checks whose findings fail it.
+    pub checks: Vec<&'static str>,
 }
 
 /// A category and those of its rows that are printed.
@@ -142,7 +144,8 @@ fn verdict(
         _ => said.chain(unjudged).collect::<Vec<_>>().join("\n"),
     };
     let hint = (result != RowResult::Success).then(|| hint.to_owned());
-    Some(RowVerdict { description: row.description.clone(), hint, error, result })
+    let checks = failing.iter().map(|finding| finding.check).collect();
+    Some(RowVerdict { description: row.description.clone(), hint, error, result, checks })
 }
 
 fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
@@ -191,4 +194,99 @@ pub fn in_words(finding: &Finding) -> String {
         text.push_str(&format!("\n  first: {}", step.text));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Remedy, StepKind, Subject};
+    use crate::item::{Item, Kind};
+    use crate::missing::Missing;
+    use crate::source::{Request, Why};
+
+    const CHECK: &str = "control-plane-not-ready";
+    const READY: &str = "control plane pods are ready";
+    const SCHEDULED: &str = "no unschedulable pods";
+
+    fn judged(outcome: Outcome, gaps: Vec<Missing>) -> Judged {
+        Judged {
+            id: CHECK,
+            category: "control-plane".to_owned(),
+            title: String::new(),
+            severity: Severity::Error,
+            outcome,
+            gaps,
+            blocked_by: None,
+        }
+    }
+
+    fn finding(severity: Severity) -> Finding {
+        Finding {
+            check: CHECK,
+            severity,
+            confidence: Confidence::Observed,
+            subjects: vec![Subject::thing("linkerd-destination")],
+            message: "it is not ready".to_owned(),
+            evidence: Vec::new(),
+            remedy: Remedy::default().step(StepKind::Note, "Look at it"),
+            parameters: Vec::new(),
+            ties: Vec::new(),
+            explains_nothing: false,
+            rows: None,
+            caused_by: Vec::new(),
+        }
+    }
+
+    /// The two rows that the check answers, as `RESULT ERROR`; `-` for one that is left out.
+    fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
+        let evidence = Evidence { checks: &[judged], findings, release: None, mode: RowMode::Default };
+        let rows = rows(&evidence, Knowledge::embedded());
+        let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
+        [READY, SCHEDULED].map(|description| {
+            let row = rows.iter().find(|row| row.description == description);
+            row.map_or("-".to_owned(), |row| format!("{:?} {}", row.result, row.error))
+        })
+    }
+
+    #[test]
+    fn a_row_fails_by_its_findings_and_an_info_leaves_it_a_success() {
+        assert_eq!(said(judged(Outcome::Pass, vec![]), &[]), ["Success ", "Success "]);
+        let [ready, scheduled] = said(
+            judged(Outcome::Findings, vec![]),
+            &[finding(Severity::Error).fails_rows([READY]), finding(Severity::Info).fails_rows([SCHEDULED])],
+        );
+        assert_eq!(
+            ready,
+            "Error it is not ready (control-plane-not-ready)\n  * linkerd-destination\n  first: Look at it"
+        );
+        assert_eq!(scheduled, "Success ");
+        let both = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Warning)]);
+        assert!(both.iter().all(|row| row.starts_with("Warning it is not ready")), "{both:?}");
+        let beside = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
+        assert_eq!(beside, ["Success ", "Success "]);
+    }
+
+    #[test]
+    fn what_could_not_be_judged_is_never_a_success() {
+        let gap = |why| vec![Missing::whole(Request::of(Item::List(Kind::Pod)), why)];
+        for row in said(judged(Outcome::Unknown, gap(Why::Denied { message: String::new() })), &[]) {
+            assert!(row.starts_with("Warning not judged: "), "{row}");
+        }
+        assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
+        for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
+            assert!(row.starts_with("Warning not judged: ") && row.contains("oops"), "{row}");
+        }
+        let blocked = Judged {
+            blocked_by: Some("control-plane-missing"),
+            ..judged(Outcome::NotApplicable("no control plane (control-plane-missing)".to_owned()), vec![])
+        };
+        let row = "Warning not judged: no control plane (control-plane-missing)";
+        assert_eq!(said(blocked, &[]), [row, row]);
+    }
+
+    #[test]
+    fn a_row_that_does_not_apply_passes_unless_the_real_command_prints_none() {
+        let idle = judged(Outcome::NotApplicable("nothing to ask of".to_owned()), vec![]);
+        assert_eq!(said(idle, &[]), ["Success ", "Success "]);
+    }
 }

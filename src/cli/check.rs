@@ -73,7 +73,9 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
-    known_namespaces(args, &read.collected)?;
+    if !only_rows(&args.report.output) {
+        known_namespaces(args, &read.collected)?;
+    }
     examine(&Examination {
         checks: &checks,
         policy: &policy,
@@ -161,6 +163,12 @@ fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
 
 fn word(format: Format) -> &'static str {
     super::values::formats().into_iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
+}
+
+/// Whether nothing but the rows of `linkerd check` was asked for: that command has a row for a namespace that is not there.
+fn only_rows(outputs: &[Output]) -> bool {
+    let rows = |output: &Output| matches!(output.format, Format::Linkerd | Format::LinkerdTable);
+    !outputs.is_empty() && outputs.iter().all(rows)
 }
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.

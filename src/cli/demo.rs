@@ -8,7 +8,6 @@ use super::args::Demo;
 use super::check::{Examination, examine};
 use super::output;
 use super::stop::Stop;
-use crate::checks;
 use crate::collect::collect_now;
 use crate::demo::{self, DEMOS, State};
 use crate::policy::{self, Policy};

@@ -140,7 +140,9 @@ mod connected {
         };
         live.map_err(|error| {
             let (cause, next) = (error.to_string(), error.next_step());
-            if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) }.into()
+            let stop =
+                if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) };
+            Stop { was_asked: error.had_client(), ..stop }.into()
         })
     }
 

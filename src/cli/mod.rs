@@ -87,8 +87,8 @@ fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
         return exit::FINE;
     }
     let message = crate::redact::text(&format!("{error:#}")).into_owned();
-    let next = error.downcast_ref::<Stop>().and_then(|stop| stop.next.as_deref());
-    output::say_error(&message, next);
-    output::failure(words, status, &message, next);
+    let stop = error.downcast_ref::<Stop>();
+    output::say_error(&message, stop.and_then(|stop| stop.next.as_deref()));
+    output::failure(words, status, &message, stop);
     status
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::Context;
 
 use super::role;
+use super::stop::Stop;
 use super::values::{Format, Output};
 use crate::exit;
 use crate::render::{self, Look};
@@ -56,6 +57,11 @@ pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bo
     for output in outputs {
         match &output.file {
             None => {
+                if let Some(beside) =
+                    render::linkerd::beside(report).filter(|_| output.format == Format::Linkerd && !quiet)
+                {
+                    say(&beside);
+                }
                 let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
                 print(&text(report, output.format, Look { width: width(), colour, verbose: verbose > 0 }))?;
             }
@@ -108,7 +114,9 @@ pub(super) fn command() -> Vec<String> {
 }
 
 /// A valid document for a run that came to no report, where the command line asks for one.
-pub(super) fn failure(words: &[OsString], status: u8, message: &str, next: Option<&str>) {
+pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Option<&Stop>) {
+    let next = stop.and_then(|stop| stop.next.as_deref());
+    let was_asked = stop.is_some_and(|stop| stop.was_asked);
     for output in asked_for(words) {
         let failure = render::json::Failure {
             status,
@@ -118,7 +126,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, next: Optio
         };
         let document = match output.format {
             Format::Table | Format::Short | Format::LinkerdTable => continue,
-            Format::Linkerd => render::linkerd::failure(message, status == exit::COULD_NOT_RUN),
+            Format::Linkerd => render::linkerd::failure(message, was_asked),
             Format::Json => render::json::failure(&failure),
             Format::Yaml => render::yaml::failure(&failure),
             Format::Extension => role::as_typed(render::extension::failure(message, next)),

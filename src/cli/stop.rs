@@ -13,17 +13,19 @@ pub(super) struct Stop {
     pub(super) cause: String,
     /// What to do, in one line.
     pub(super) next: Option<String>,
+    /// There was a client, and the API server did not answer it as it should.
+    pub(super) was_asked: bool,
 }
 
 impl Stop {
     /// Wrong usage or configuration: exit status 2.
     pub(super) fn usage(cause: impl Into<String>, next: impl Into<String>) -> Stop {
-        Stop { status: exit::USAGE, cause: cause.into(), next: Some(next.into()) }
+        Stop { status: exit::USAGE, cause: cause.into(), next: Some(next.into()), was_asked: false }
     }
 
     /// The run could not take place: exit status 3.
     pub(super) fn could_not_run(cause: impl Into<String>, next: impl Into<String>) -> Stop {
-        Stop { status: exit::COULD_NOT_RUN, cause: cause.into(), next: Some(next.into()) }
+        Stop { status: exit::COULD_NOT_RUN, cause: cause.into(), next: Some(next.into()), was_asked: false }
     }
 }
 

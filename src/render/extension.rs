@@ -13,6 +13,7 @@ use super::table::Folding;
 use super::text::{clean, clean_lines, count, shortened};
 use super::{coverage, subject};
 use crate::checks::Outcome;
+use crate::docgen;
 use crate::exit;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::report::{Judged, Report};
@@ -26,7 +27,7 @@ const WIDTH: usize = 120;
 
 /// The rows of a report, as text.
 pub fn report(report: &Report) -> String {
-    linkerd::json(&rows(report))
+    linkerd::json(&rows(report), linkerd::is_sound(report))
 }
 
 /// The rows of a report.
@@ -58,12 +59,13 @@ pub fn failure(message: &str, next: Option<&str>) -> String {
         hint: Some("meshdoctor check --help".to_owned()),
         error: lines.join(INDENT),
         result: RowResult::Error,
+        checks: vec![],
     };
-    linkerd::json(&[Category { name: "meshdoctor".to_owned(), rows: vec![row] }])
+    linkerd::json(&[Category { name: "meshdoctor".to_owned(), rows: vec![row] }], false)
 }
 
 fn fine(description: String) -> RowVerdict {
-    RowVerdict { description, hint: None, error: String::new(), result: RowResult::Success }
+    RowVerdict { description, hint: None, error: String::new(), result: RowResult::Success, checks: vec![] }
 }
 
 /// What is fine in a category, in one row; none where nothing passed.
@@ -90,9 +92,10 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
         let Some(check) = check.filter(|_| !folding.roots(at).iter().any(told)) else { continue };
         let row = RowVerdict {
             description: format!("{}: {}", finding.check, subject::heading(&finding.subjects, look)),
-            hint: Some(format!("meshdoctor explain {}", finding.check)),
+            hint: Some(docgen::page_url(finding.check)),
             error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
             result,
+            checks: vec![finding.check],
         };
         rows.entry(&check.category).or_default().push(row);
     }
@@ -143,6 +146,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
         hint: Some("meshdoctor check".to_owned()),
         error,
         result: RowResult::Warning,
+        checks: vec![],
     };
     for (what, facts) in coverage::asked_for(report, Look::plain(WIDTH)) {
         let lines = facts.into_iter().map(|(label, text)| match label {

@@ -1,6 +1,7 @@
 //! The report in the forms of `linkerd check`: its JSON document, for programs that parse it already, and its table.
 //! The rows carry our verdict; which there are is decided in [`crate::rows`].
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::json;
 use super::look::Look;
 use super::text::{clean, clean_lines};
+use crate::finding::Severity;
 use crate::report::Report;
 use crate::rows::{self, Category, RowResult, RowVerdict};
 
@@ -45,10 +47,11 @@ pub struct DocumentRow {
     pub result: RowResult,
 }
 
-impl From<&[Category]> for Document {
-    fn from(categories: &[Category]) -> Document {
+impl Document {
+    /// A document of rows; no success where one is an error, nor where something is that has no row (`sound` is false).
+    pub fn of(categories: &[Category], sound: bool) -> Document {
         Document {
-            success: rows::success(categories),
+            success: sound && rows::success(categories),
             categories: categories
                 .iter()
                 .map(|category| DocumentCategory {
@@ -76,19 +79,39 @@ fn said(error: &str) -> String {
     clean_lines(error).collect::<Vec<_>>().join("\n")
 }
 
-/// The JSON document.
+/// The JSON document. It is no success where a finding is an error, be there a row for it or not: who reads nothing but
+/// that word shall not take a broken mesh for a sound one.
 pub fn report(report: &Report) -> String {
-    json(&report.rows)
+    json(&report.rows, is_sound(report))
+}
+
+pub(super) fn is_sound(report: &Report) -> bool {
+    report.verdict.findings.error == 0
 }
 
 /// Any rows as that document.
-pub fn json(categories: &[Category]) -> String {
-    json::write(&Document::from(categories))
+pub fn json(categories: &[Category], sound: bool) -> String {
+    json::write(&Document::of(categories, sound))
+}
+
+/// The errors that no row tells of, in a line; nothing where there are none.
+pub fn beside(report: &Report) -> Option<String> {
+    let told: BTreeSet<&str> =
+        report.rows.iter().flat_map(|category| &category.rows).flat_map(|row| &row.checks).copied().collect();
+    let untold: BTreeSet<&str> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error && !told.contains(finding.check))
+        .map(|finding| finding.check)
+        .collect();
+    let names: Vec<&str> = untold.into_iter().collect();
+    (!names.is_empty())
+        .then(|| format!("linkerd check has no row for: {} (see them with -o table)", names.join(", ")))
 }
 
 /// The document of a run that came to no report: the row that says so is one that the real command fails as well.
 pub fn failure(message: &str, reached: bool) -> String {
-    json(&failed(message, reached))
+    json(&failed(message, reached), false)
 }
 
 /// The rows of a run that came to no report; `reached` when there was a client and the cluster did not answer it.
@@ -96,6 +119,7 @@ pub fn failed(message: &str, reached: bool) -> Vec<Category> {
     let row = |description: &str, error: &str| RowVerdict {
         description: description.to_owned(),
         hint: None,
+        checks: Vec::new(),
         error: error.to_owned(),
         result: if error.is_empty() { RowResult::Success } else { RowResult::Error },
     };
@@ -109,10 +133,15 @@ pub fn failed(message: &str, reached: bool) -> Vec<Category> {
 
 /// The table.
 pub fn table(report: &Report, look: Look) -> String {
-    rows_table(&report.rows, look)
+    let mut text = rows_table(&report.rows, is_sound(report), look);
+    if let Some(beside) = beside(report) {
+        _ = writeln!(text, "{beside}");
+    }
+    text
 }
 
-fn rows_table(categories: &[Category], look: Look) -> String {
+/// Any rows as that table.
+pub fn rows_table(categories: &[Category], sound: bool, look: Look) -> String {
     let mut text = String::new();
     for category in categories {
         _ = writeln!(text, "{}\n{}", category.name, "-".repeat(category.name.len()));
@@ -127,7 +156,7 @@ fn rows_table(categories: &[Category], look: Look) -> String {
         }
         text.push('\n');
     }
-    let whole = if rows::success(categories) { RowResult::Success } else { RowResult::Error };
+    let whole = if sound && rows::success(categories) { RowResult::Success } else { RowResult::Error };
     _ = writeln!(text, "Status check results are {}", mark(whole, look));
     text
 }

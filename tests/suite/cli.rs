@@ -230,3 +230,19 @@ fn the_working_copy_holds_what_the_readme_names() {
         assert!(root.join(name).exists(), "{name}");
     }
 }
+
+#[test]
+fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
+    for (args, exit, row) in [
+        (&["check", "-o", "linkerd", "--bundle", "/nonexistent/x"][..], 3, "can initialize the client"),
+        (&["check", "-o", "linkerd", "--no-such-flag"], 2, "can initialize the client"),
+    ] {
+        let output = run(args);
+        assert_eq!(status(&output), exit, "{args:?}: {}", err(&output));
+        let document = document(&output);
+        assert_eq!(document["success"], false, "{args:?}");
+        let failed = &document["categories"][0]["checks"][0];
+        assert_eq!((&failed["description"], &failed["result"]), (&row.into(), &"error".into()), "{args:?}");
+        assert!(failed["error"].as_str().is_some_and(|error| !error.is_empty()), "{args:?}");
+    }
+}

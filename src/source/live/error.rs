@@ -255,6 +255,21 @@ impl ConnectError {
         )
     }
 
+    /// Whether there was a client: the kubeconfig was good enough to ask somebody.
+    pub fn had_client(&self) -> bool {
+        !matches!(
+            self,
+            ConnectError::NoKubeconfig { .. }
+                | ConnectError::Unreadable { .. }
+                | ConnectError::Kubeconfig { .. }
+                | ConnectError::NoContext { .. }
+                | ConnectError::UnknownContext { .. }
+                | ConnectError::UnknownPart { .. }
+                | ConnectError::GroupWithoutUser
+                | ConnectError::AuthProvider { .. }
+        )
+    }
+
     /// What to do about it: a sentence that starts with a verb.
     pub fn next_step(&self) -> String {
         match self {
