@@ -18,7 +18,12 @@ const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; 
 
 /// Where a check's page can be read by people who have only its id.
 pub fn page_url(check: &str) -> String {
-    format!("{}/blob/main/docs/checks/{check}.md", env!("CARGO_PKG_REPOSITORY"))
+    document_url(&format!("checks/{check}.md"))
+}
+
+/// Where a page of `docs/` can be read.
+pub fn document_url(page: &str) -> String {
+    format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY"))
 }
 
 /// An item for people, with the permission that it takes.

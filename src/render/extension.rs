@@ -56,7 +56,7 @@ pub fn failure(message: &str, next: Option<&str>) -> String {
     lines.extend(next.map(|next| clean(next).into_owned()));
     let row = RowVerdict {
         description: "meshdoctor can look at the cluster".to_owned(),
-        hint: Some("meshdoctor check --help".to_owned()),
+        hint: Some(docgen::document_url("cli.md")),
         error: lines.join(INDENT),
         result: RowResult::Error,
         checks: vec![],
@@ -143,7 +143,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
     let mut rows = vec![fine(format!("{objects} looked at{nodes}"))];
     let warning = |description: String, error: String| RowVerdict {
         description,
-        hint: Some("meshdoctor check".to_owned()),
+        hint: Some(docgen::document_url("reading-a-report.md")),
         error,
         result: RowResult::Warning,
         checks: vec![],
