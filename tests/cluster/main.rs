@@ -10,12 +10,17 @@
 // All of this is test code, but only functions marked `#[test]` count as such for clippy's `allow-*-in-tests`.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(unix)]
+mod beside;
 mod contexts;
 mod doctor;
 mod harness;
 mod installs;
 mod node_pods;
 mod pages;
+#[cfg(unix)]
+#[path = "../parity/mod.rs"]
+mod parity_rows;
 mod roles;
 mod seeds;
 mod servers;

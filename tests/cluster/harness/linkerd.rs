@@ -103,13 +103,17 @@ impl Cluster {
         let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
         objects.iter_mut().for_each(|object| injected.inject(object));
         objects.sort_by_key(rank);
-        let (webhooks, objects): (Vec<_>, Vec<_>) =
-            objects.into_iter().partition(|object| text(object, "kind").ends_with("WebhookConfiguration"));
-        for object in &objects {
+        self.apply_in_order(&objects);
+    }
+
+    /// Applies objects in their order, webhook configurations last, when every pod is ready.
+    pub fn apply_in_order(&mut self, objects: &[Value]) {
+        let webhook = |object: &&Value| text(object, "kind").ends_with("WebhookConfiguration");
+        for object in objects.iter().filter(|object| !webhook(object)) {
             self.api.apply(object);
         }
         self.wait_until_ready();
-        for object in &webhooks {
+        for object in objects.iter().filter(webhook) {
             self.api.apply(object);
         }
     }

@@ -9,6 +9,8 @@ pub mod front;
 pub mod inject;
 pub mod kubeconfig;
 pub mod linkerd;
+#[cfg(unix)]
+pub mod linkerd_cli;
 pub mod objects;
 pub mod process;
 pub mod road;
