@@ -6,6 +6,7 @@
 pub mod context;
 
 mod annotations;
+mod certificates;
 mod cni;
 mod control_plane;
 mod debug;
@@ -16,6 +17,7 @@ mod native_sidecar;
 mod pre_install;
 mod renew;
 mod rewrite;
+mod serving;
 mod upgrade;
 mod versions;
 mod viz;
@@ -128,6 +130,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 /// The tables of the categories, in alphabetical order.
 static TABLES: &[&[Check]] = &[
     annotations::TABLE,
+    certificates::TABLE,
     cni::TABLE,
     control_plane::TABLE,
     debug::TABLE,

@@ -40,6 +40,87 @@ const FAILURES: &[(&str, &[&str])] = &[
         "injector-cert-foreign-ca",
         &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
     ),
+    // Where anchors were made again, the workloads of these recordings were not restarted.
+    (
+        "anchor-bundle-one-expired",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "error trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "anchor-expired",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "error trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
+            "error issuer-not-trusted Secret linkerd/linkerd-identity-issuer <- trust-anchor-expired",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "anchor-expiring",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer",
+            "warning trust-anchor-expiring ConfigMap linkerd/linkerd-identity-trust-roots",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "anchor-rsa",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "data-plane-stale-anchor",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "injector-cert-expired",
+        &["error webhook-certificate-expired Secret linkerd/linkerd-proxy-injector-k8s-tls"],
+    ),
+    (
+        "issuer-expired",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "error issuer-expired Secret linkerd/linkerd-identity-issuer",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "issuer-expiring",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    (
+        "issuer-rsa",
+        &[
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "error issuer-unsupported Secret linkerd/linkerd-identity-issuer",
+            "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
+        ],
+    ),
+    ("issuer-secret-missing", &["error issuer-secret-invalid Secret linkerd/linkerd-identity-issuer"]),
+    (
+        "sp-validator-cert-expiring",
+        &["warning webhook-certificate-expiring Secret linkerd/linkerd-sp-validator-k8s-tls"],
+    ),
+    (
+        "trust-roots-missing",
+        &[
+            "error trust-roots-missing ConfigMap linkerd/linkerd-identity-trust-roots",
+            "warning data-plane-anchors-stale ConfigMap linkerd/linkerd-identity-trust-roots <- trust-roots-missing",
+        ],
+    ),
     (
         "viz-clusterrole-missing",
         &[

@@ -1,5 +1,6 @@
 //! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
 
+use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
@@ -43,10 +44,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tie = |component: &&str| Tie::Fact(format!("component-missing:{component}"));
     let finding = missing.iter().map(tie).fold(finding, Finding::tie);
     // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
-    let finding = if missing.contains(&"proxy-injector") {
-        finding.tie(Tie::Fact("injector-does-not-answer".to_owned()))
-    } else {
-        finding
-    };
+    let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())
 }

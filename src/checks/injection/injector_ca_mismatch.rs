@@ -1,11 +1,11 @@
 //! `injector-ca-mismatch`: the API server does not trust the certificate that the injector serves.
 
-use super::unmeshed::{injector_webhook, silent_injector};
-use crate::checks::upgrade::{self, Options};
+use super::unmeshed::injector_webhook;
+use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::model::certificates::{Certificate, Trust, from_base64_pem, trust};
+use crate::model::certificates::{Certificate, from_base64_pem};
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
 use crate::source::Why;
 
@@ -26,22 +26,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     };
     let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
-    let served = served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
+    let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
     let bundles = || Item::List(Kind::MutatingWebhookConfiguration);
     let trusted = from_base64_pem(&webhook.client_config.ca_bundle)
         .map_err(|message| wrong(bundles(), "the injector's caBundle", message))?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
-    let message = match trust(&served, &trusted) {
-        Trust::Unknown(algorithm) => return Err(wrong(item(), "its certificate", algorithm)),
-        Trust::Yes if served[0].covers(&name) => return Ok(Verdict::fine()),
-        Trust::Yes => {
+    let refusal = serving::refusal(&served, &trusted, &name)
+        .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
+    let message = match refusal {
+        None => return Ok(Verdict::fine()),
+        Some(Refusal::WrongName) => {
             "the injector's certificate is not good for the name of its Service: the API server refuses to talk to it"
         }
-        Trust::No if trusted.is_empty() => {
+        Some(Refusal::NoBundle) => {
             "the injector's webhook has no caBundle: the API server does not trust its certificate and refuses to talk \
              to it"
         }
-        Trust::No => {
+        Some(Refusal::NotTrusted) => {
             "the caBundle of the injector's webhook does not verify the certificate that the injector serves: the API \
              server refuses to talk to it"
         }
@@ -51,13 +52,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn item() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: SECRET.to_owned() }
-}
-
-/// The certificates in the Secret, the injector's own first: in the layout of today, or in that of releases before 2.9.
-fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
-    let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
-    let served = from_base64_pem(text.ok_or("it holds neither tls.crt nor crt.pem")?)?;
-    if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
 }
 
 fn finding(
@@ -70,46 +64,22 @@ fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let bundle = match trusted {
-        [] => "empty".to_owned(),
-        some => some.iter().map(Certificate::summary).collect::<Vec<_>>().join(", "),
-    };
     let effect = if webhook.failure_policy == "Ignore" {
         "Restart the workloads that were created meanwhile: the webhook fails open, so they run outside the mesh"
     } else {
         "Look for workloads that could not create their pods meanwhile: the webhook fails closed; they catch up by themselves"
     };
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::verified_by("meshdoctor check --only injection"),
-        StepKind::Command,
-        "Bring both sides from one place again (with cert-manager, let its cainjector fill in the caBundle instead: \
-         proxyInjector.injectCaFrom): upgrade, which writes a new pair",
-        Options::both(""),
+    let remedy = Remedy::verified_by("meshdoctor check --only injection");
+    let remedy = bring_together(ctx, remedy, "proxyInjector", "injector").step(StepKind::Note, effect);
+    let seen = both_sides(
+        &format!("Secret {namespace}/{SECRET}"),
+        served,
+        &format!("MutatingWebhookConfiguration {name}"),
+        "webhooks[].clientConfig.caBundle",
+        trusted,
     );
-    let remedy = remedy
-        .step(
-            StepKind::Note,
-            "With GitOps, keep it from writing one half: render the pair once (proxyInjector.externalSecret and caBundle), \
-             or let it ignore differences in the Secret's data and in the webhook's caBundle",
-        )
-        .run(
-            StepKind::Command,
-            "Restart the injector, so that it serves what is in the Secret now",
-            format!("kubectl -n {namespace} rollout restart deployment/linkerd-proxy-injector"),
-        )
-        .step(StepKind::Note, effect);
     ctx.finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
-        .evidence(Evidence::field(
-            format!("Secret {namespace}/{SECRET}"),
-            "data: certificate",
-            served[0].summary(),
-        ))
-        .evidence(Evidence::field(
-            format!("MutatingWebhookConfiguration {name}"),
-            "webhooks[].clientConfig.caBundle",
-            bundle,
-        ))
+        .evidences(seen)
         .remedy(remedy)
         .tie(silent_injector())
 }

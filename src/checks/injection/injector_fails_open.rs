@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, silent_injector, unmeshed};
+use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
 use crate::checks::renew::renew;
+use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Step, StepKind, Subject};

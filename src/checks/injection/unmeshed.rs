@@ -45,11 +45,6 @@ impl Unmeshed<'_> {
 /// Why pods have to be created again.
 pub(super) const CREATED_ONLY: &str = "a proxy is only ever added while a pod is created";
 
-/// What ties an injector that cannot answer to the pods that came up without it.
-pub(super) fn silent_injector() -> Tie {
-    Tie::Fact("injector-does-not-answer".to_owned())
-}
-
 /// The injector's webhook with its configuration; `None` when it is known that nothing registers it.
 ///
 /// # Errors

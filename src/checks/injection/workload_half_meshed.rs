@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::unmeshed::{counts, silent_injector};
+use super::unmeshed::counts;
+use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;

@@ -117,6 +117,7 @@ pub fn may_be_linkerds(key: &str) -> bool {
         || key == "meta.helm.sh/release-name"
         || key.starts_with("kubectl.kubernetes.io/restarted")
         || key.starts_with("meshdoctor.io/")
+        || key == "cert-manager.io/certificate-name"
 }
 
 fn linkerd_annotations<'de, D: Deserializer<'de>>(

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, Text, address, nullable, redacted};
 use super::shared::Shared;
+use crate::model::certificates::BundlePrint;
 
 /// The names that Linkerd gives its own containers.
 pub const PROXY_CONTAINER: &str = "linkerd-proxy";
@@ -18,6 +19,9 @@ pub const INIT_CONTAINER: &str = "linkerd-init";
 pub const VALIDATOR_CONTAINER: &str = "linkerd-network-validator";
 /// See [`PROXY_CONTAINER`].
 pub const DEBUG_CONTAINER: &str = "linkerd-debug";
+
+/// The variable in which a proxy gets its trust anchors. Of its value only a [`BundlePrint`] is kept.
+pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 
 /// A pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -248,6 +252,7 @@ impl Container {
 
 /// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
 const KEPT_ENV: &[&str] = &[
+    TRUST_ANCHORS,
     "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY",
     "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
@@ -291,7 +296,10 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
             let mut kept = Vec::new();
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
                 if KEPT_ENV.contains(&&*variable.name) {
-                    let value = variable.value.map(|Text(value)| value.into_owned());
+                    let value = variable.value.map(|Text(value)| match &*variable.name {
+                        TRUST_ANCHORS => BundlePrint::of(&value).to_string(),
+                        _ => value.into_owned(),
+                    });
                     kept.push(EnvVar { name: variable.name.into_owned(), value });
                 }
             }

@@ -1,0 +1,58 @@
+//! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
+
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, no_control_plane};
+use super::proxies::{Holders, holders};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::certificates::BundlePrint;
+use crate::model::objects::ConfigMap;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let Some(roots) = roots else {
+        if let Some(verdict) = no_control_plane(ctx)? {
+            return Ok(verdict);
+        }
+        let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
+        let finding = ctx
+            .finding(
+                Subject::object("ConfigMap", namespace, TRUST_ROOTS),
+                "there is no current bundle of trust anchors that the proxies' could be compared with",
+            )
+            .evidence(Evidence::field(object, "metadata.name", "there is no such ConfigMap"))
+            .remedy(
+                Remedy::verified_by("meshdoctor check --only certificates")
+                    .step(StepKind::Note, "Bring the ConfigMap back first"),
+            );
+        return Ok(vec![finding].into());
+    };
+    let current = BundlePrint::of(roots.data.get(BUNDLE).map_or("", String::as_str));
+    let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
+    Ok(stale.iter().map(|held| finding(ctx, held, &current)).collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Finding {
+    let message = if held.bundle.overlaps(current) {
+        "the proxy holds another bundle of trust anchors than the current one, which has some of them in common: it works as long \
+         as what others show leads to one of those"
+    } else {
+        "the proxy holds another bundle of trust anchors than the current one, and nothing in common with it: it refuses what is \
+         certified under the current one, and is refused"
+    };
+    let names = held.names();
+    let because = "new pods get the current bundle";
+    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-anchors-stale");
+    remedy.steps.push(renew(&held.owner, &names, because));
+    ctx.finding(held.owner.subject(names), message)
+        .evidences(held.evidence())
+        .evidence(Evidence::field(
+            format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
+            IN_FORCE,
+            current.shown(),
+        ))
+        .parameter(if held.bundle.overlaps(current) { "overlaps" } else { "disjoint" })
+        .remedy(remedy)
+}

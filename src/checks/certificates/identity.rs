@@ -1,0 +1,311 @@
+//! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
+//! in its Secret. Reads and parses; judges nothing.
+
+use crate::checks::{Context, Verdict};
+use crate::finding::{Evidence, Subject, Tie};
+use crate::item::{Item, Kind, Scope};
+use crate::missing::Missing;
+use crate::model::certificates::{Certificate, from_base64_pem, from_pem};
+use crate::model::control_plane::components;
+use crate::model::objects::{ConfigMap, Secret, Workload};
+use crate::model::values::Values;
+use crate::source::Why;
+
+/// The ConfigMap from which identity and the injector take the trust anchors.
+pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
+/// Its key.
+pub(super) const BUNDLE: &str = "ca-bundle.crt";
+/// The Secret that holds the issuer's certificate and key.
+pub(super) const ISSUER: &str = "linkerd-identity-issuer";
+/// The check that finds a Secret of the issuer that is missing or cannot be used.
+pub(super) const ISSUER_CHECK: &str = "issuer-secret-invalid";
+/// The check that finds trust anchors that are missing or cannot be read.
+pub(super) const ROOTS_CHECK: &str = "trust-roots-missing";
+
+/// What the evidence says, or the verdict on a question that cannot be asked.
+pub(super) type Asked<T> = Result<Result<T, Verdict>, Missing>;
+
+/// The item of the ConfigMap [`TRUST_ROOTS`].
+pub(super) fn roots_item() -> Item {
+    named(Kind::ConfigMap, TRUST_ROOTS)
+}
+
+/// The item of the Secret [`ISSUER`].
+pub(super) fn issuer_item() -> Item {
+    named(Kind::Secret, ISSUER)
+}
+
+/// The item of `linkerd-config`.
+pub(super) fn config_item() -> Item {
+    named(Kind::ConfigMap, "linkerd-config")
+}
+
+fn named(kind: Kind, name: &str) -> Item {
+    Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() }
+}
+
+/// The verdict where no control plane is installed; `None` where one is. For who has not found what belongs to one.
+///
+/// # Errors
+/// Deployments could not be had, or not all, and none of a control plane is among those that are there.
+pub(super) fn no_control_plane(ctx: &Context<'_>) -> Result<Option<Verdict>, Missing> {
+    let namespace = &ctx.namespaces().control_plane;
+    if !components(ctx.hints::<Workload>(Kind::Deployment), namespace).is_empty() {
+        return Ok(None);
+    }
+    ctx.every::<Workload>(Kind::Deployment)?;
+    Ok(Some(Verdict::blocked("control-plane-missing", "no control plane is installed")))
+}
+
+/// What ties a finding about the identity of the mesh to the Deployment that needs it.
+pub(super) fn identity_deployment(ctx: &Context<'_>) -> Tie {
+    Tie::Workload(
+        "Deployment".to_owned(),
+        ctx.namespaces().control_plane.clone(),
+        "linkerd-identity".to_owned(),
+    )
+}
+
+/// What ties findings about one trust anchor.
+pub(super) fn anchor_tie(anchor: &Certificate) -> Tie {
+    Tie::Fact(format!("trust-anchor:{}", anchor.print()))
+}
+
+/// How the issuer's Secret is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// `linkerd.io/tls`: the chart writes `crt.pem` and `key.pem`; the trust anchors stand in `linkerd-config`.
+    Linkerd,
+    /// `kubernetes.io/tls`: something else writes `tls.crt`, `tls.key` and `ca.crt`.
+    External,
+}
+
+impl Scheme {
+    /// The key under which the certificate stands.
+    pub(super) fn certificate(self) -> &'static str {
+        match self {
+            Scheme::Linkerd => "crt.pem",
+            Scheme::External => "tls.crt",
+        }
+    }
+
+    /// Its name in the values.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scheme::Linkerd => "linkerd.io/tls",
+            Scheme::External => "kubernetes.io/tls",
+        }
+    }
+}
+
+/// The values in `linkerd-config`, where it can be had.
+pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
+    config(ctx).ok().flatten().and_then(Values::of)
+}
+
+/// `linkerd-config`; `None` when it is known not to exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")
+}
+
+/// The layout that the values ask for. Where no values are known, that of the Secret; without either the usual one.
+pub(super) fn scheme(values: Option<&Values>, secret: Option<&Secret>) -> Scheme {
+    match values.map(|values| values.text("identity.issuer.scheme")) {
+        Some(None | Some("linkerd.io/tls")) => Scheme::Linkerd,
+        Some(Some(_)) => Scheme::External,
+        None if secret.is_some_and(|secret| secret.data.contains_key("tls.crt")) => Scheme::External,
+        None => Scheme::Linkerd,
+    }
+}
+
+/// The issuer.
+pub(super) struct Issuer<'a> {
+    /// Its Secret.
+    pub(super) secret: &'a Secret,
+    /// Its layout.
+    pub(super) scheme: Scheme,
+    /// Its certificate, and those above it that come with it.
+    pub(super) chain: Vec<Certificate>,
+}
+
+impl Issuer<'_> {
+    /// Its own certificate.
+    pub(super) fn certificate(&self) -> &Certificate {
+        &self.chain[0]
+    }
+
+    /// The Secret as a subject.
+    pub(super) fn subject(&self) -> Subject {
+        Subject::object("Secret", &self.secret.metadata.namespace, ISSUER)
+    }
+
+    /// Something about the certificate as evidence.
+    pub(super) fn quoted(&self, said: String) -> Evidence {
+        let object = format!("Secret {}/{ISSUER}", self.secret.metadata.namespace);
+        Evidence::field(object, format!("data[{}]", self.scheme.certificate()), said)
+    }
+
+    /// Who renews it, if that is known: the tool that owns the Secret.
+    pub(super) fn renewed_by(&self) -> Option<&'static str> {
+        const SHORT: i64 = 60 * 24 * 3600;
+        let meta = &self.secret.metadata;
+        if meta.annotation("cert-manager.io/certificate-name").is_some() {
+            return Some("cert-manager");
+        }
+        let certificate = self.certificate();
+        let lifetime = certificate.not_after().as_second() - certificate.not_before().as_second();
+        // The chart's own Secret is renewed by nobody, however short its certificate lives.
+        let by_linkerd = meta.annotation("linkerd.io/created-by").is_some();
+        (self.scheme == Scheme::External && !by_linkerd && lifetime < SHORT)
+            .then_some("the tool that writes the Secret")
+    }
+}
+
+/// The issuer, as its Secret holds it; the verdict where there is none to speak of.
+///
+/// # Errors
+/// It is not known whether the Secret exists.
+pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Asked<Issuer<'a>> {
+    let secret = ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER)?;
+    let Some(secret) = secret else {
+        return match no_control_plane(ctx)? {
+            Some(verdict) => Ok(Err(verdict)),
+            None => Ok(Err(Verdict::blocked(ISSUER_CHECK, "there is no issuer"))),
+        };
+    };
+    let scheme = scheme(values(ctx).as_ref(), Some(secret));
+    match chain(secret, scheme) {
+        Ok(chain) => Ok(Ok(Issuer { secret, scheme, chain })),
+        Err(_) => Ok(Err(Verdict::blocked(ISSUER_CHECK, "the issuer's certificate cannot be read"))),
+    }
+}
+
+/// The certificates in the issuer's Secret, its own first.
+///
+/// # Errors
+/// There is none, or it cannot be read; says why.
+pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
+    let key = scheme.certificate();
+    let text = secret.data.get(key).ok_or_else(|| format!("no certificate under {key}"))?;
+    let chain = from_base64_pem(text).map_err(|error| format!("{key}: {error}"))?;
+    if chain.is_empty() { Err(format!("no certificate under {key}")) } else { Ok(chain) }
+}
+
+/// A place in which trust anchors are written.
+pub(super) struct Bundle {
+    /// Whose it is.
+    pub(super) subject: Subject,
+    /// The field in which it stands.
+    pub(super) path: &'static str,
+    /// Whether identity and proxies use it, rather than the next upgrade.
+    pub(super) in_force: bool,
+    /// The anchors.
+    pub(super) anchors: Vec<Certificate>,
+}
+
+impl Bundle {
+    /// Something about it as evidence.
+    pub(super) fn evidence(&self, said: impl Into<String>) -> Evidence {
+        Evidence::field(&self.subject, self.path, said)
+    }
+}
+
+/// The bundles of the mesh: that of the ConfigMap [`TRUST_ROOTS`], and the one that `linkerd check` reads: of
+/// `linkerd-config`, or of the issuer's Secret where something else than Linkerd writes that. What could not be had of them
+/// is noted as a gap.
+///
+/// # Errors
+/// It is not known whether there are any.
+pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let mut bundles = Vec::new();
+    let mut add =
+        |item: Item, subject: Subject, path: &'static str, read: Result<Vec<Certificate>, String>| match read
+        {
+            Ok(anchors) if anchors.is_empty() => {}
+            Ok(anchors) => bundles.push(Bundle { subject, path, in_force: path == IN_FORCE, anchors }),
+            Err(message) => ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its trust anchors")),
+        };
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS);
+    if let Ok(Some(roots)) = roots
+        && let Some(pem) = roots.data.get(BUNDLE)
+    {
+        add(
+            roots_item(),
+            Subject::object("ConfigMap", namespace, TRUST_ROOTS),
+            IN_FORCE,
+            from_pem(pem.as_bytes()),
+        );
+    }
+    let config = config(ctx);
+    let values = values(ctx);
+    match scheme(values.as_ref(), None) {
+        Scheme::Linkerd => {
+            if let Some(pem) = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM")) {
+                let subject = Subject::object("ConfigMap", namespace, "linkerd-config");
+                add(config_item(), subject, "data.values: identityTrustAnchorsPEM", from_pem(pem.as_bytes()));
+            }
+        }
+        Scheme::External => match ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER) {
+            Ok(secret) => {
+                if let Some(text) = secret.and_then(|secret| secret.data.get("ca.crt")) {
+                    let subject = Subject::object("Secret", namespace, ISSUER);
+                    add(issuer_item(), subject, "data[ca.crt]", from_base64_pem(text));
+                }
+            }
+            Err(missing) => ctx.gap(missing),
+        },
+    }
+    let known = [roots.map(|_| ()), config.map(|_| ())];
+    if bundles.is_empty() {
+        known.into_iter().collect::<Result<Vec<()>, Missing>>()?;
+        return match no_control_plane(ctx)? {
+            Some(verdict) => Ok(Err(verdict)),
+            None => Ok(Err(Verdict::blocked(ROOTS_CHECK, "there are no trust anchors that can be read"))),
+        };
+    }
+    known.into_iter().filter_map(Result::err).for_each(|missing| ctx.gap(missing));
+    Ok(Ok(bundles))
+}
+
+/// The field of the ConfigMap [`TRUST_ROOTS`].
+pub(super) const IN_FORCE: &str = "data[ca-bundle.crt]";
+
+/// A trust anchor and every place in which it is written.
+pub(super) struct Anchor<'a> {
+    /// Its certificate.
+    pub(super) certificate: &'a Certificate,
+    /// Where it stands; the place that is in force first.
+    pub(super) places: Vec<&'a Bundle>,
+}
+
+impl Anchor<'_> {
+    /// The object to name.
+    pub(super) fn subject(&self) -> Subject {
+        self.places[0].subject.clone()
+    }
+
+    /// What is said of it, wherever it stands.
+    pub(super) fn evidence(&self, said: &str) -> impl Iterator<Item = Evidence> {
+        self.places.iter().map(move |place| place.evidence(said))
+    }
+}
+
+/// Each anchor once, in the order in which they are written.
+pub(super) fn anchors(bundles: &[Bundle]) -> Vec<Anchor<'_>> {
+    let mut anchors: Vec<Anchor<'_>> = Vec::new();
+    for bundle in bundles {
+        for certificate in &bundle.anchors {
+            match anchors.iter_mut().find(|anchor| anchor.certificate == certificate) {
+                // One that is written twice in one place counts once.
+                Some(anchor) if anchor.places.iter().any(|place| std::ptr::eq(*place, bundle)) => {}
+                Some(anchor) => anchor.places.push(bundle),
+                None => anchors.push(Anchor { certificate, places: vec![bundle] }),
+            }
+        }
+    }
+    anchors
+}

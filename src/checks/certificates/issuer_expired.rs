@@ -1,0 +1,36 @@
+//! `issuer-expired`: the issuer's certificate is not within its validity period.
+
+use super::identity::{identity_deployment, issuer};
+use super::{remedy, words};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::Remedy;
+use crate::model::certificates::Validity;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let issuer = match issuer(ctx)? {
+        Ok(issuer) => issuer,
+        Err(verdict) => return Ok(verdict),
+    };
+    let message = match issuer.certificate().validity(ctx.now()) {
+        Validity::Current => return Ok(Verdict::fine()),
+        Validity::NotYet => {
+            "the issuer's certificate is not valid yet: until then identity issues no certificates, so no proxy becomes ready"
+        }
+        Validity::Over => {
+            "the issuer's certificate has expired: identity issues no certificates any more, so no new proxy becomes ready, and \
+             running ones lose theirs within its lifetime (24 hours unless set otherwise)"
+        }
+    };
+    let said =
+        format!("{}: {}", issuer.certificate().summary(), words::dates(issuer.certificate(), ctx.now()));
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps =
+        if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
+    let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
+    let finding = ctx
+        .finding(issuer.subject(), message)
+        .evidence(issuer.quoted(said))
+        .remedy(remedy::see_it_taken(ctx, steps))
+        .tie(identity_deployment(ctx));
+    Ok(vec![finding].into())
+}

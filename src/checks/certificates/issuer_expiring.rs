@@ -1,0 +1,67 @@
+//! `issuer-expiring`: the issuer's certificate ends within 60 days and nobody renews it, or who renews it is overdue.
+
+use super::identity::{Issuer, identity_deployment, issuer};
+use super::{remedy, words};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Finding, Remedy};
+use crate::model::certificates::Validity;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let issuer = match issuer(ctx)? {
+        Ok(issuer) => issuer,
+        Err(verdict) => return Ok(verdict),
+    };
+    if issuer.certificate().validity(ctx.now()) != Validity::Current {
+        // Another check says so.
+        return Ok(Verdict::fine());
+    }
+    let findings = match issuer.renewed_by() {
+        Some(tool) if is_overdue(ctx, &issuer) => vec![overdue(ctx, &issuer, tool)],
+        None if words::ends_soon(issuer.certificate(), ctx.now()) => vec![ends(ctx, &issuer)],
+        Some(_) | None => Vec::new(),
+    };
+    Ok(findings.into())
+}
+
+/// cert-manager renews when two thirds of the lifetime are over, unless it is told a later moment. Half of what then
+/// remains is left to it before somebody has to look.
+fn is_overdue(ctx: &Context<'_>, issuer: &Issuer<'_>) -> bool {
+    let (begin, end) = (issuer.certificate().not_before(), issuer.certificate().not_after());
+    end.duration_since(ctx.now()).as_secs() * 6 < end.duration_since(begin).as_secs()
+}
+
+fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Finding {
+    let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
+    let steps = remedy::put_issuer(ctx, steps, Some(issuer));
+    finding(
+        ctx,
+        issuer,
+        "the issuer's certificate ends within 60 days and nothing is known to renew it: from then on identity issues no \
+         certificates, and the mesh comes to a halt within a day",
+        remedy::see_it_taken(ctx, steps),
+    )
+}
+
+fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
+    let message = format!(
+        "five sixths of the lifetime of the issuer's certificate are over and {tool} has not renewed it: when it ends, identity \
+         issues no certificates, and the mesh comes to a halt within a day"
+    );
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = remedy::put_issuer(ctx, steps, Some(issuer));
+    finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)).likely()
+}
+
+fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, message: &str, remedy: Remedy) -> Finding {
+    let certificate = issuer.certificate();
+    let said = format!(
+        "{}: valid from {}, {}",
+        certificate.summary(),
+        certificate.not_before(),
+        words::dates(certificate, ctx.now())
+    );
+    ctx.finding(issuer.subject(), message)
+        .evidence(issuer.quoted(said))
+        .remedy(remedy)
+        .tie(identity_deployment(ctx))
+}

@@ -1,0 +1,155 @@
+//! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
+
+use super::identity::{Bundle, Issuer, anchor_tie, bundles, identity_deployment, issuer, issuer_item};
+use super::{remedy, words};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy};
+use crate::model::certificates::{Certificate, Validity, reach};
+use crate::source::Why;
+
+/// How the issuer stands to a bundle.
+enum Standing {
+    /// It leads to one of its anchors.
+    Trusted,
+    /// It leads to these, and none of them, or of what lies between, is valid now.
+    OutOfForce(Vec<usize>),
+    /// It leads to none.
+    Foreign,
+    /// It names purposes, and serving TLS is not among them.
+    WrongPurpose,
+    /// An algorithm that is not understood.
+    Unknown(String),
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let issuer = match issuer(ctx)? {
+        Ok(issuer) => issuer,
+        Err(verdict) => return Ok(verdict),
+    };
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    let in_force = bundles.iter().find(|bundle| bundle.in_force);
+    for bundle in &bundles {
+        // The same anchors again say nothing new.
+        if !bundle.in_force && in_force.is_some_and(|other| other.anchors == bundle.anchors) {
+            continue;
+        }
+        match standing(ctx, &issuer, bundle) {
+            Standing::Trusted => {}
+            Standing::Unknown(algorithm) => {
+                let why = Why::Malformed { message: algorithm };
+                ctx.gap(ctx.lacking(issuer_item(), why, "who signed the issuer's certificate"));
+            }
+            standing => findings.push(finding(ctx, &issuer, bundle, &standing)),
+        }
+    }
+    findings.extend(too_long(ctx, &issuer));
+    Ok(findings.into())
+}
+
+fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing {
+    if !issuer.chain.iter().all(Certificate::lets_serve) {
+        return Standing::WrongPurpose;
+    }
+    let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
+    if !reach(&issuer.chain, &bundle.anchors, &now).anchors.is_empty() {
+        return Standing::Trusted;
+    }
+    let reached = reach(&issuer.chain, &bundle.anchors, &|_| true);
+    match (reached.anchors.is_empty(), reached.unknown) {
+        (false, _) => Standing::OutOfForce(reached.anchors),
+        (true, Some(algorithm)) => Standing::Unknown(algorithm),
+        (true, None) => Standing::Foreign,
+    }
+}
+
+fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &Standing) -> Finding {
+    let message = match (standing, bundle.in_force) {
+        (Standing::WrongPurpose, _) => {
+            "the issuer's certificate is limited to purposes that leave out TLS servers: identity refuses it and issues no \
+             certificates"
+        }
+        (Standing::OutOfForce(_), true) => {
+            "the issuer's certificate leads to no trust anchor that is valid now: identity refuses it and issues no certificates"
+        }
+        (_, true) => {
+            "none of the trust anchors in force signed the issuer's certificate: identity refuses it and issues no certificates \
+             as soon as it starts or reads it"
+        }
+        (_, false) => {
+            "the trust anchors that the next upgrade puts in place do not cover the issuer's certificate: `linkerd check` fails, \
+             and after that upgrade identity refuses the issuer"
+        }
+    };
+    let seen: Vec<String> = bundle
+        .anchors
+        .iter()
+        .map(|anchor| match standing {
+            Standing::OutOfForce(_) => format!("{}: {}", anchor.summary(), words::dates(anchor, ctx.now())),
+            _ => anchor.summary(),
+        })
+        .collect();
+    let mut finding = ctx
+        .finding(issuer.subject(), message)
+        .evidence(issuer.quoted(format!(
+            "{}, signed by {}",
+            issuer.certificate().summary(),
+            issuer.certificate().issuer()
+        )))
+        .evidence(bundle.evidence(seen.join("; ")))
+        .parameter(if bundle.in_force { "in-force" } else { "next-upgrade" })
+        .tie(identity_deployment(ctx));
+    if let Standing::OutOfForce(reached) = standing {
+        let anchors = reached.iter().filter_map(|place| bundle.anchors.get(*place));
+        finding = anchors.map(anchor_tie).fold(finding, Finding::tie);
+    }
+    let steps = match standing {
+        Standing::Foreign if !bundle.in_force => keep_what_is_in_force(ctx),
+        _ => steps(ctx, issuer),
+    };
+    finding.remedy(steps)
+}
+
+/// The bundle in force covers the issuer, as a rule: it only has to survive the next upgrade.
+fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
+    let steps = remedy::read_bundle(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        "Write the bundle in force to a file, and see that it is the one that is meant",
+    );
+    remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
+}
+
+fn steps(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = remedy::new_issuer(ctx, steps);
+    remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
+}
+
+/// An intermediate above the issuer may forbid authorities below itself. Verifying the issuer alone does not show that, but
+/// every proxy's certificate has the issuer below that intermediate.
+fn too_long(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Option<Finding> {
+    let (below, intermediate) = issuer.chain.iter().enumerate().skip(1).find(|(below, intermediate)| {
+        intermediate.path_length().is_some_and(|allowed| usize::from(allowed) < *below)
+    })?;
+    let said = format!(
+        "{}: path length {}, and authorities below it: {below}",
+        intermediate.summary(),
+        intermediate.path_length().unwrap_or_default()
+    );
+    let finding = ctx
+        .finding(
+            issuer.subject(),
+            "an intermediate above the issuer allows no further authority below itself: proxies refuse every certificate that \
+             this issuer signs",
+        )
+        .evidence(issuer.quoted(said))
+        .parameter("path-length")
+        .fails_rows([])
+        .remedy(steps(ctx, issuer))
+        .tie(identity_deployment(ctx));
+    Some(finding)
+}

@@ -1,0 +1,49 @@
+//! Checks of certificates: the trust anchors, the issuer, what the webhooks serve, and what each proxy trusts.
+
+use super::{Check, row};
+
+mod data_plane_anchors_disjoint;
+mod data_plane_anchors_stale;
+mod identity;
+mod issuer_expired;
+mod issuer_expiring;
+mod issuer_key_mismatch;
+mod issuer_not_trusted;
+mod issuer_secret_invalid;
+mod issuer_unsupported;
+mod key;
+mod proxies;
+mod remedy;
+mod role;
+mod trust_anchor_expired;
+mod trust_anchor_expiring;
+mod trust_anchor_unsupported;
+mod trust_roots_missing;
+mod validator_ca_mismatch;
+mod webhook_certificate_expired;
+mod webhook_certificate_expiring;
+mod webhook_key_mismatch;
+mod webhook_secret_invalid;
+mod webhooks;
+mod words;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("certificates", "data-plane-anchors-disjoint", data_plane_anchors_disjoint),
+    row!("certificates", "data-plane-anchors-stale", data_plane_anchors_stale),
+    row!("certificates", "issuer-expired", issuer_expired),
+    row!("certificates", "issuer-expiring", issuer_expiring),
+    row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),
+    row!("certificates", "issuer-not-trusted", issuer_not_trusted),
+    row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
+    row!("certificates", "issuer-unsupported", issuer_unsupported),
+    row!("certificates", "trust-anchor-expired", trust_anchor_expired),
+    row!("certificates", "trust-anchor-expiring", trust_anchor_expiring),
+    row!("certificates", "trust-anchor-unsupported", trust_anchor_unsupported),
+    row!("certificates", "trust-roots-missing", trust_roots_missing),
+    row!("certificates", "validator-ca-mismatch", validator_ca_mismatch),
+    row!("certificates", "webhook-certificate-expired", webhook_certificate_expired),
+    row!("certificates", "webhook-certificate-expiring", webhook_certificate_expiring),
+    row!("certificates", "webhook-key-mismatch", webhook_key_mismatch),
+    row!("certificates", "webhook-secret-invalid", webhook_secret_invalid),
+];

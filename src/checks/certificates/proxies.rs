@@ -1,0 +1,72 @@
+//! The trust anchors that each proxy was created with. The injector writes them into the pod, as text, and no proxy looks
+//! again; the control plane's own proxies take them from the ConfigMap whenever they start, and are left out.
+
+use std::collections::BTreeMap;
+
+use crate::checks::Context;
+use crate::finding::Evidence;
+use crate::item::Kind;
+use crate::missing::Missing;
+use crate::model::certificates::BundlePrint;
+use crate::model::objects::pod::TRUST_ANCHORS;
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+
+/// Pods of one workload that hold the same bundle.
+pub(super) struct Holders<'a> {
+    /// What they belong to.
+    pub(super) owner: Owner,
+    /// What they hold.
+    pub(super) bundle: BundlePrint,
+    /// The pods.
+    pub(super) pods: Vec<&'a Pod>,
+}
+
+impl Holders<'_> {
+    /// Their names.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.pods.iter().map(|pod| pod.metadata.name.clone()).collect()
+    }
+
+    /// What the first of them holds, as evidence: the others hold the same.
+    pub(super) fn evidence(&self) -> Option<Evidence> {
+        let meta = &self.pods.first()?.metadata;
+        let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
+        Some(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, self.bundle.shown()))
+    }
+}
+
+/// The pods whose proxies hold a bundle that `wanted` picks, by workload. Reads ReplicaSets and Jobs where they are there.
+///
+/// # Errors
+/// Pods could not be had.
+pub(super) fn holders<'a>(
+    ctx: &Context<'a>,
+    wanted: &dyn Fn(&BundlePrint) -> bool,
+) -> Result<Vec<Holders<'a>>, Missing> {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let home = &ctx.namespaces().control_plane;
+    // Few bundles stand in many pods.
+    let mut known: BTreeMap<&str, Option<BundlePrint>> = BTreeMap::new();
+    let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        let another = meta.label("linkerd.io/control-plane-ns").is_some_and(|namespace| namespace != home);
+        let passed_over =
+            another || meta.namespace == *home || pod.is_finished() || meta.deletion_timestamp.is_some();
+        if passed_over || !ctx.judges(&meta.namespace) {
+            continue;
+        }
+        let proxy = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
+        let Some(written) = proxy.filter(|v| v.name == TRUST_ANCHORS).find_map(|v| v.value.as_deref()) else {
+            continue;
+        };
+        let bundle =
+            known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
+        if let Some(bundle) = bundle {
+            found.entry((owners.of(pod), bundle.clone())).or_default().push(pod);
+        }
+    }
+    Ok(found.into_iter().map(|((owner, bundle), pods)| Holders { owner, bundle, pods }).collect())
+}

@@ -1,0 +1,66 @@
+//! `trust-anchor-expired`: a trust anchor is not within its validity period.
+
+use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::role::Role;
+use super::{remedy, words};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::model::certificates::Validity;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    let issuer = issuer(ctx).ok().and_then(Result::ok);
+    let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
+        let validity = anchor.certificate.validity(ctx.now());
+        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
+        (validity != Validity::Current).then(|| finding(ctx, &anchor, validity, role))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Role) -> Finding {
+    let message = match (validity, role) {
+        (Validity::NotYet, Role::Unknown) => {
+            "a trust anchor is not valid yet: where the issuer leads to it, identity issues no certificates until then"
+        }
+        (_, Role::Unknown) => {
+            "a trust anchor has expired: where the issuer leads to it, identity issues no certificates any more"
+        }
+        (Validity::NotYet, Role::Only) => {
+            "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under it, so no proxy \
+             becomes ready"
+        }
+        (_, Role::Only) => {
+            "the trust anchor of the mesh has expired: identity issues no certificates under it any more, so no new proxy \
+             becomes ready, and running ones lose theirs within its lifetime (24 hours unless set otherwise)"
+        }
+        (Validity::NotYet, Role::OneOfSeveral | Role::Unused) => {
+            "a trust anchor in the bundle is not valid yet: nothing depends on it, but `linkerd check` fails until then"
+        }
+        (_, Role::OneOfSeveral | Role::Unused) => {
+            "a trust anchor in the bundle has expired: nothing depends on it any more, but `linkerd check` fails until it is \
+             taken out"
+        }
+    };
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = match role {
+        Role::Only | Role::Unknown => {
+            let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
+            remedy::restart_meshed(remedy::restart_control_plane(ctx, steps))
+        }
+        Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
+            steps.step(StepKind::Note, "Wait until it is valid, or take it out of the bundle until then")
+        }
+        Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(remedy::take_out(ctx, steps)),
+    };
+    let said = format!("{}: {}", anchor.certificate.summary(), words::dates(anchor.certificate, ctx.now()));
+    ctx.finding(anchor.subject(), message)
+        .evidences(anchor.evidence(&said))
+        .parameter(anchor.certificate.print())
+        .remedy(steps)
+        .tie(anchor_tie(anchor.certificate))
+        .tie(identity_deployment(ctx))
+}

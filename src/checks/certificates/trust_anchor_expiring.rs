@@ -1,0 +1,71 @@
+//! `trust-anchor-expiring`: a trust anchor ends within 60 days.
+
+use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::role::Role;
+use super::{remedy, words};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, StepKind};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    let issuer = issuer(ctx).ok().and_then(Result::ok);
+    let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
+        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
+        words::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, &anchor, role))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let (message, steps) = match role {
+        Role::Unknown => (
+            "a trust anchor ends within 60 days: where the issuer leads to it, identity issues no certificates from then on, and \
+             the mesh comes to a halt within a day",
+            rotation(ctx, steps),
+        ),
+        Role::Only => (
+            "the trust anchor of the mesh ends within 60 days: from then on identity issues no certificates, and the mesh \
+             comes to a halt within a day",
+            rotation(ctx, steps),
+        ),
+        Role::OneOfSeveral | Role::Unused => (
+            "a trust anchor in the bundle ends within 60 days: the issuer does not depend on it, but `linkerd check` fails \
+             from then on",
+            remedy::restart_meshed(remedy::take_out(ctx, steps)),
+        ),
+    };
+    let said = format!("{}: {}", anchor.certificate.summary(), words::dates(anchor.certificate, ctx.now()));
+    ctx.finding(anchor.subject(), message)
+        .evidences(anchor.evidence(&said))
+        .parameter(anchor.certificate.print())
+        .remedy(steps)
+        .tie(anchor_tie(anchor.certificate))
+        .tie(identity_deployment(ctx))
+}
+
+/// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.
+fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
+    let steps = remedy::new_root(ctx, steps).run(
+        StepKind::Command,
+        "Put the new anchor beside the current ones",
+        format!(
+            "kubectl -n {} get configmap {} -o 'jsonpath={{.data.ca-bundle\\.crt}}' > bundle.crt\n\
+             printf '\\n' >> bundle.crt; cat ca.crt >> bundle.crt",
+            ctx.namespaces().control_plane,
+            super::identity::TRUST_ROOTS
+        ),
+    );
+    let steps =
+        remedy::put_bundle(ctx, steps, "Put the bundle in place (where trust-manager writes it, there)");
+    let steps = remedy::restart_meshed(remedy::restart_control_plane(ctx, steps));
+    let steps = remedy::put_issuer(ctx, steps, None);
+    steps.step(
+        StepKind::Note,
+        "A day later, when every proxy has a certificate under the new anchor, take the old one out of the bundle, and restart \
+         once more",
+    )
+}

@@ -1,0 +1,52 @@
+//! `trust-roots-missing`: the ConfigMap that holds the trust anchors is not there, or holds none.
+
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, no_control_plane};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::certificates::from_pem;
+use crate::model::objects::ConfigMap;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let pem = roots.map(|roots| roots.data.get(BUNDLE));
+    let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_pem(pem.as_bytes()))) {
+        None => (
+            "the ConfigMap that holds the trust anchors is missing: no pod of the control plane starts without it, and the \
+             injector has none to give to proxies",
+            "metadata.name",
+            "there is no such ConfigMap".to_owned(),
+        ),
+        Some(Some(Ok(anchors))) if !anchors.is_empty() => return Ok(Verdict::fine()),
+        Some(Some(Err(error))) => (
+            "the trust anchors cannot be read: identity does not start with them, and neither does any proxy",
+            IN_FORCE,
+            error,
+        ),
+        Some(_) => (
+            "the ConfigMap that holds the trust anchors holds none: identity does not start without one, and neither does any \
+             proxy",
+            IN_FORCE,
+            "no certificate".to_owned(),
+        ),
+    };
+    if let Some(verdict) = no_control_plane(ctx)? {
+        return Ok(verdict);
+    }
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        StepKind::Command,
+        "Have it written again (where identity.externalCA is set, trust-manager or what stands in for it writes it: look why it \
+         does not)",
+        Options::both(""),
+    );
+    let finding = ctx
+        .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
+        .evidence(Evidence::field(format!("ConfigMap {namespace}/{TRUST_ROOTS}"), path, said))
+        .remedy(remedy)
+        .tie(identity_deployment(ctx));
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,74 @@
+//! `validator-ca-mismatch`: the API server does not trust the certificate of a validating webhook. The injector's is the
+//! matter of `injector-ca-mismatch`.
+
+use super::webhooks::{SERVERS, Serving, serving};
+use crate::checks::serving::{Refusal, both_sides, bring_together, refusal};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Subject};
+use crate::missing::Missing;
+use crate::model::certificates::Certificate;
+use crate::model::objects::{Webhook, WebhookConfiguration};
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let serving = match serving(ctx, &SERVERS[1..])? {
+        Ok(serving) => serving,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    for pair in &serving {
+        match one(ctx, pair) {
+            Ok(found) => findings.extend(found),
+            Err(missing) => ctx.gap(missing),
+        }
+    }
+    Ok(findings.into())
+}
+
+fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing> {
+    let Some((configuration, webhook)) = pair.server.webhook(ctx)? else { return Ok(None) };
+    // A URL is served by something that is not in this cluster.
+    let Some(service) = &webhook.client_config.service else { return Ok(None) };
+    let trusted = pair.server.trusted(ctx, webhook)?;
+    let name = format!("{}.{}.svc", service.name, service.namespace);
+    let refusal = refusal(&pair.served, &trusted, &name).map_err(|message| {
+        ctx.lacking(pair.server.secret_item(), Why::Malformed { message }, "its certificate")
+    })?;
+    Ok(refusal.map(|refusal| finding(ctx, pair, configuration, webhook, refusal, &trusted)))
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    pair: &Serving<'_>,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+    refusal: Refusal,
+    trusted: &[Certificate],
+) -> Finding {
+    let why = match refusal {
+        Refusal::WrongName => {
+            "the certificate of a validating webhook is not good for the name of its Service"
+        }
+        Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
+        Refusal::NotTrusted => {
+            "the caBundle of a validating webhook does not verify the certificate that it serves"
+        }
+    };
+    let message =
+        format!("{why}: the API server refuses to talk to it; {}", pair.server.effect(Some(webhook)));
+    let namespace = &ctx.namespaces().control_plane;
+    let name = &configuration.metadata.name;
+    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let finding = ctx
+        .finding(Subject::object(pair.server.kind, "", name), message)
+        .evidences(both_sides(
+            &format!("Secret {namespace}/{}", pair.server.secret_name()),
+            &pair.served,
+            &format!("{} {name}", pair.server.kind),
+            "webhooks[].clientConfig.caBundle",
+            trusted,
+        ))
+        .fails_rows([pair.server.valid])
+        .remedy(bring_together(ctx, remedy, pair.server.values, pair.server.name));
+    pair.server.tied(ctx, finding)
+}

@@ -1,0 +1,84 @@
+//! `webhook-certificate-expired`: the certificate of a webhook, or the bundle by which the API server judges it, is not
+//! within its validity period.
+
+use super::webhooks::{SERVERS, Serving, serving};
+use super::words::dates;
+use crate::checks::serving::bring_together;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::missing::Missing;
+use crate::model::certificates::{Certificate, Validity};
+use crate::model::objects::{Webhook, WebhookConfiguration};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let serving = match serving(ctx, &SERVERS)? {
+        Ok(serving) => serving,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    for pair in &serving {
+        // The certificate itself is judged even where the bundle cannot be had.
+        let webhook = pair.server.webhook(ctx).unwrap_or_else(|missing| {
+            ctx.gap(missing);
+            None
+        });
+        let trusted = webhook.map(|(_, webhook)| pair.server.trusted(ctx, webhook)).transpose();
+        let trusted = trusted.unwrap_or_else(|missing: Missing| {
+            ctx.gap(missing);
+            None
+        });
+        findings.extend(finding(ctx, pair, webhook, &trusted.unwrap_or_default()));
+    }
+    Ok(findings.into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    pair: &Serving<'_>,
+    webhook: Option<(&WebhookConfiguration, &Webhook)>,
+    trusted: &[Certificate],
+) -> Option<Finding> {
+    let out = |certificate: &&Certificate| certificate.validity(ctx.now()) != Validity::Current;
+    let own: Vec<&Certificate> = pair.served.iter().filter(out).collect();
+    let theirs: Vec<&Certificate> = trusted.iter().filter(out).collect();
+    let effect = pair.server.effect(webhook.map(|(_, webhook)| webhook));
+    let message = match (own.first(), theirs.first()) {
+        (None, None) => return None,
+        (Some(certificate), _) => {
+            let state = match certificate.validity(ctx.now()) {
+                Validity::NotYet => "is not valid yet",
+                Validity::Over | Validity::Current => "has expired",
+            };
+            format!("the certificate of a webhook {state}: the API server refuses to talk to it; {effect}")
+        }
+        (None, Some(_)) => format!(
+            "the caBundle of a webhook holds a certificate that is out of date: where the webhook's own leads to no other, the API \
+             server refuses to talk to it; {effect}"
+        ),
+    };
+    let list = |certificates: &[&Certificate]| {
+        let each = certificates.iter().map(|c| format!("{}: {}", c.summary(), dates(c, ctx.now())));
+        each.collect::<Vec<_>>().join("; ")
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
+    let remedy = if pair.server.name == "proxy-injector" {
+        remedy
+            .step(StepKind::Note, "Then restart the workloads that were created meanwhile and have no proxy")
+    } else {
+        remedy
+    };
+    let mut finding =
+        ctx.finding(pair.server.secret_subject(ctx), message).fails_rows([pair.server.valid]).remedy(remedy);
+    if !own.is_empty() {
+        let object = format!("Secret {namespace}/{}", pair.server.secret_name());
+        finding = finding.evidence(Evidence::field(object, "data: certificate", list(&own)));
+    }
+    if let (false, Some((configuration, _))) = (theirs.is_empty(), webhook) {
+        let object = format!("{} {}", pair.server.kind, configuration.metadata.name);
+        finding =
+            finding.evidence(Evidence::field(object, "webhooks[].clientConfig.caBundle", list(&theirs)));
+    }
+    Some(pair.server.tied(ctx, finding))
+}

@@ -1,0 +1,41 @@
+//! `webhook-key-mismatch`: the private key of a webhook does not belong to its certificate.
+
+use super::key;
+use super::webhooks::{SERVERS, Serving, serving};
+use crate::checks::serving::bring_together;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy};
+use crate::redact::KeyMatches;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let serving = match serving(ctx, &SERVERS)? {
+        Ok(serving) => serving,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    for pair in &serving {
+        match key::matches(pair.secret) {
+            KeyMatches::True => {}
+            KeyMatches::Unknown => ctx.gap(key::not_known(ctx, pair.server.secret_item())),
+            KeyMatches::False => findings.push(finding(ctx, pair)),
+        }
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let object = format!("Secret {namespace}/{}", pair.server.secret_name());
+    let said = format!("{}: the key beside it is another's", pair.served[0].summary());
+    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let finding = ctx
+        .finding(
+            pair.server.secret_subject(ctx),
+            "the private key of a webhook does not belong to its certificate: the webhook cannot serve the pair, and the API \
+             server gets no answer from it once it is restarted",
+        )
+        .evidence(Evidence::field(object, "data: certificate", said))
+        .fails_rows([pair.server.valid])
+        .remedy(bring_together(ctx, remedy, pair.server.values, pair.server.name));
+    pair.server.tied(ctx, finding)
+}

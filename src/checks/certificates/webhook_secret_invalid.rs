@@ -1,0 +1,61 @@
+//! `webhook-secret-invalid`: the Secret with the certificate of a webhook is missing, or holds none that can be read.
+
+use super::identity::no_control_plane;
+use super::webhooks::{SERVERS, Server};
+use crate::checks::serving::served;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    let mut absent = false;
+    for server in &SERVERS {
+        match server.secret(ctx) {
+            Err(missing) => ctx.gap(missing),
+            // Releases before 2.11 have no such webhook.
+            Ok(None) if server.name == "policy-validator" => {}
+            Ok(None) => {
+                absent = true;
+                let message = "the Secret with the certificate of a webhook is missing: its pods do not start without it, and \
+                               what runs cannot be restarted";
+                findings.push(finding(ctx, server, message, "metadata.name", "there is no such Secret"));
+            }
+            Ok(Some(secret)) => {
+                if let Err(error) = served(secret) {
+                    let message = "the Secret with the certificate of a webhook holds none that can be read: the webhook has \
+                                   nothing to serve";
+                    findings.push(finding(ctx, server, message, "data", &error));
+                }
+            }
+        }
+    }
+    if absent && let Some(verdict) = no_control_plane(ctx)? {
+        return Ok(verdict);
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: &str) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        StepKind::Command,
+        "Have it written again (where the chart's externalSecret is set, cert-manager or what stands in for it writes it: look \
+         why it does not)",
+        Options::both(""),
+    );
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Restart what serves it",
+        format!("kubectl -n {namespace} rollout restart deployment/{}", server.deployment),
+    );
+    let object = format!("Secret {namespace}/{}", server.secret_name());
+    let finding = ctx
+        .finding(server.secret_subject(ctx), message)
+        .evidence(Evidence::field(object, path, said))
+        .fails_rows([server.valid])
+        .remedy(remedy);
+    server.tied(ctx, finding)
+}

@@ -1,0 +1,183 @@
+//! Linkerd's webhooks, and the certificate that each serves: where it stands, by which bundle the API server judges it, and
+//! what it means when that goes wrong. Reads and parses; judges nothing.
+
+use super::identity::no_control_plane;
+use crate::checks::serving::served;
+use crate::checks::{Context, Verdict};
+use crate::finding::{Finding, Subject, Tie};
+use crate::item::{Item, Kind, Scope};
+use crate::missing::Missing;
+use crate::model::certificates::{Certificate, from_base64_pem};
+use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
+use crate::source::Why;
+
+/// One of Linkerd's webhooks.
+pub(super) struct Server {
+    /// Its name, without `linkerd-`.
+    pub(super) name: &'static str,
+    /// Its part of the chart's values.
+    pub(super) values: &'static str,
+    /// The Deployment that serves it.
+    pub(super) deployment: &'static str,
+    /// The kind of its configuration.
+    pub(super) kind: Kind,
+    /// The row of `linkerd check` that asks whether its certificate is good.
+    pub(super) valid: &'static str,
+    /// The row of `linkerd check` that asks whether it is good for 60 days.
+    pub(super) sixty_days: &'static str,
+}
+
+/// All of them.
+pub(super) const SERVERS: [Server; 3] = [
+    Server {
+        name: "proxy-injector",
+        values: "proxyInjector",
+        deployment: "linkerd-proxy-injector",
+        kind: Kind::MutatingWebhookConfiguration,
+        valid: "proxy-injector webhook has valid cert",
+        sixty_days: "proxy-injector cert is valid for at least 60 days",
+    },
+    Server {
+        name: "sp-validator",
+        values: "profileValidator",
+        deployment: "linkerd-destination",
+        kind: Kind::ValidatingWebhookConfiguration,
+        valid: "sp-validator webhook has valid cert",
+        sixty_days: "sp-validator cert is valid for at least 60 days",
+    },
+    Server {
+        name: "policy-validator",
+        values: "policyValidator",
+        deployment: "linkerd-destination",
+        kind: Kind::ValidatingWebhookConfiguration,
+        valid: "policy-validator webhook has valid cert",
+        sixty_days: "policy-validator cert is valid for at least 60 days",
+    },
+];
+
+impl Server {
+    /// The Secret that holds its certificate and key.
+    pub(super) fn secret_name(&self) -> String {
+        format!("linkerd-{}-k8s-tls", self.name)
+    }
+
+    /// The Secret as an item.
+    pub(super) fn secret_item(&self) -> Item {
+        Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: self.secret_name() }
+    }
+
+    /// The Secret as a subject.
+    pub(super) fn secret_subject(&self, ctx: &Context<'_>) -> Subject {
+        Subject::object("Secret", &ctx.namespaces().control_plane, &self.secret_name())
+    }
+
+    /// The Secret; `None` when it is known not to exist.
+    ///
+    /// # Errors
+    /// It is not known whether it exists.
+    pub(super) fn secret<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a Secret>, Missing> {
+        ctx.named(Kind::Secret, Scope::ControlPlane, &self.secret_name())
+    }
+
+    /// Its webhook with its configuration; `None` when it is known that nothing registers it.
+    ///
+    /// # Errors
+    /// Configurations could not be had, or not all, and its own is not among those that are there.
+    pub(super) fn webhook<'a>(
+        &self,
+        ctx: &Context<'a>,
+    ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
+        let name = format!("linkerd-{}-webhook-config", self.name);
+        let is_it = |configuration: &&WebhookConfiguration| configuration.metadata.name == name;
+        match ctx.seen::<WebhookConfiguration>(self.kind)?.iter().find(is_it) {
+            Some(configuration) => Ok(configuration.webhooks.first().map(|webhook| (configuration, webhook))),
+            None => ctx.every::<WebhookConfiguration>(self.kind).map(|_| None),
+        }
+    }
+
+    /// What follows when the API server cannot talk to it.
+    pub(super) fn effect(&self, webhook: Option<&Webhook>) -> &'static str {
+        let fails_open = webhook.is_some_and(|webhook| webhook.failure_policy == "Ignore");
+        match (self.name, fails_open) {
+            ("proxy-injector", true) => "the webhook fails open, so new pods start outside the mesh",
+            ("proxy-injector", false) => "the webhook fails closed, so no pod is created",
+            ("sp-validator", true) => "the webhook fails open, so ServiceProfiles are taken unchecked",
+            ("sp-validator", false) => {
+                "the webhook fails closed, so no ServiceProfile can be created or changed"
+            }
+            (_, true) => "the webhook fails open, so policy resources are taken unchecked",
+            (_, false) => "the webhook fails closed, so no policy resource can be created or changed",
+        }
+    }
+
+    /// Adds what ties a finding about it to its consequences.
+    pub(super) fn tied(&self, ctx: &Context<'_>, finding: Finding) -> Finding {
+        let namespace = ctx.namespaces().control_plane.clone();
+        let finding =
+            finding.tie(Tie::Workload("Deployment".to_owned(), namespace, self.deployment.to_owned()));
+        if self.name == "proxy-injector" {
+            finding.tie(crate::checks::serving::silent_injector())
+        } else {
+            finding
+        }
+    }
+
+    /// The certificates by which the API server judges it.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
+        from_base64_pem(&webhook.client_config.ca_bundle).map_err(|message| {
+            let part = format!("the caBundle of linkerd-{}", self.name);
+            ctx.lacking(Item::List(self.kind), Why::Malformed { message }, part)
+        })
+    }
+}
+
+/// A server whose Secret holds a certificate.
+pub(super) struct Serving<'a> {
+    /// Which.
+    pub(super) server: &'static Server,
+    /// Its Secret.
+    pub(super) secret: &'a Secret,
+    /// What it serves, its own certificate first.
+    pub(super) served: Vec<Certificate>,
+}
+
+/// The servers whose Secrets hold certificates; what could not be had is noted as a gap. The verdict where there are none.
+///
+/// # Errors
+/// None could be had.
+pub(super) fn serving<'a>(
+    ctx: &Context<'a>,
+    servers: &'static [Server],
+) -> Result<Result<Vec<Serving<'a>>, Verdict>, Missing> {
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for server in servers {
+        match server.secret(ctx) {
+            Err(gap) => missing.push(gap),
+            Ok(None) => {}
+            // One that cannot be read is the matter of `webhook-secret-invalid`.
+            Ok(Some(secret)) => {
+                found.extend(served(secret).ok().map(|served| Serving { server, secret, served }));
+            }
+        }
+    }
+    if missing.len() == servers.len()
+        && let Some(last) = missing.pop()
+    {
+        missing.into_iter().for_each(|gap| ctx.gap(gap));
+        return Err(last);
+    }
+    missing.into_iter().for_each(|gap| ctx.gap(gap));
+    if found.is_empty() {
+        return Ok(Err(match no_control_plane(ctx)? {
+            Some(verdict) => verdict,
+            None => {
+                Verdict::blocked("webhook-secret-invalid", "no webhook has a certificate that can be read")
+            }
+        }));
+    }
+    Ok(Ok(found))
+}

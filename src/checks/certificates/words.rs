@@ -1,0 +1,47 @@
+//! Spans of time in words, and the 60 days within which an expiry is soon.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::certificates::{Certificate, Validity};
+
+/// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
+const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
+
+/// Whether a certificate that is still valid ends within 60 days.
+pub(super) fn ends_soon(certificate: &Certificate, now: Timestamp) -> bool {
+    certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < SOON
+}
+
+/// `expired on 2026-11-20T02:06:01Z, 1 day ago`, or when it begins or ends.
+pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
+    let (begin, end) = (certificate.not_before(), certificate.not_after());
+    match certificate.validity(now) {
+        Validity::NotYet => format!("not valid before {begin}, in {}", span(begin.duration_since(now))),
+        Validity::Over => format!("expired on {end}, {} ago", span(now.duration_since(end))),
+        Validity::Current => format!("valid until {end}, for {} more", span(end.duration_since(now))),
+    }
+}
+
+/// `30 days`, `1 hour`, `5 minutes`: whole units, rounded down.
+pub(super) fn span(span: SignedDuration) -> String {
+    let hours = span.as_hours();
+    let (count, unit) = match hours {
+        48.. => (hours / 24, "day"),
+        1.. => (hours, "hour"),
+        _ => (span.as_mins(), "minute"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_said_in_the_largest_unit_that_fits() {
+        for (hours, words) in [(24 * 30 + 5, "30 days"), (47, "47 hours"), (1, "1 hour"), (0, "0 minutes")] {
+            assert_eq!(span(SignedDuration::from_hours(hours)), words);
+        }
+        assert_eq!(span(SignedDuration::from_mins(59)), "59 minutes");
+    }
+}

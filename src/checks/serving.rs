@@ -1,0 +1,100 @@
+//! The certificate that one of Linkerd's servers shows to the API server, and the bundle by which the API server judges it.
+//! Shared by the checks of the injector and of the other webhooks; what a mismatch means is theirs to say.
+
+use super::Context;
+use super::upgrade::{self, Options};
+use crate::finding::{Evidence, Remedy, StepKind, Tie};
+use crate::model::certificates::{Certificate, Trust, from_base64_pem, trust};
+use crate::model::objects::Secret;
+
+/// What ties an injector that cannot answer to the pods that came up without it.
+pub(super) fn silent_injector() -> Tie {
+    Tie::Fact("injector-does-not-answer".to_owned())
+}
+
+/// Why the API server refuses a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It has no bundle to judge by.
+    NoBundle,
+    /// The bundle does not lead to it.
+    NotTrusted,
+    /// It is good for other names.
+    WrongName,
+}
+
+/// The certificates in a Secret, the server's own first: in the layout of today, or in that of releases before 2.9.
+///
+/// # Errors
+/// It holds none, or none that can be read; says why.
+pub(super) fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
+    let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
+    let served = from_base64_pem(text.ok_or("it holds no certificate under tls.crt or crt.pem")?)?;
+    if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
+}
+
+/// Why the API server refuses what is served under a name; `None` where it does not. Time plays no part here.
+///
+/// # Errors
+/// A signature on the way is not understood; says which algorithm.
+pub(super) fn refusal(
+    served: &[Certificate],
+    trusted: &[Certificate],
+    name: &str,
+) -> Result<Option<Refusal>, String> {
+    Ok(match trust(served, trusted) {
+        Trust::Unknown(algorithm) => return Err(algorithm),
+        Trust::Yes if served.first().is_some_and(|leaf| leaf.covers(name)) => None,
+        Trust::Yes => Some(Refusal::WrongName),
+        Trust::No if trusted.is_empty() => Some(Refusal::NoBundle),
+        Trust::No => Some(Refusal::NotTrusted),
+    })
+}
+
+/// Both sides as evidence: the certificate in the Secret, and the bundle in the configuration.
+pub(super) fn both_sides(
+    secret: &str,
+    served: &[Certificate],
+    configuration: &str,
+    path: &str,
+    trusted: &[Certificate],
+) -> [Evidence; 2] {
+    let list = |certificates: &[Certificate]| match certificates {
+        [] => "empty".to_owned(),
+        some => some.iter().map(Certificate::summary).collect::<Vec<_>>().join(", "),
+    };
+    [
+        Evidence::field(secret, "data: certificate", list(served.get(..1).unwrap_or_default())),
+        Evidence::field(configuration, path, list(trusted)),
+    ]
+}
+
+/// Adds the steps that bring both sides from one place again. `values` is the part of the chart's values that is about
+/// this server, `server` its name in words.
+pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, server: &str) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::Command,
+        &format!(
+            "Bring both sides from one place again (with cert-manager, let its cainjector fill in the caBundle instead: \
+             {values}.injectCaFrom): upgrade, which writes a new pair"
+        ),
+        Options::both(""),
+    );
+    let deployment = if values == "proxyInjector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
+    remedy
+        .step(
+            StepKind::Note,
+            format!(
+                "With GitOps, keep it from writing one half: render the pair once ({values}.externalSecret and caBundle), or let \
+                 it ignore differences in the Secret's data and in the webhook's caBundle"
+            ),
+        )
+        .run(
+            StepKind::Command,
+            format!("Restart the {server}, so that it serves what is in the Secret now"),
+            format!("kubectl -n {namespace} rollout restart deployment/{deployment}"),
+        )
+}

@@ -1,0 +1,100 @@
+//! Public keys and signature algorithms: which they are, in the words that Go uses for them.
+
+use std::fmt;
+
+use x509_cert::der::Encode;
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
+
+/// A kind of public key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// RSA, with the length of the modulus in bits.
+    Rsa(usize),
+    /// An elliptic curve: P-256, P-384 or P-521 by their bits; 0 for any other.
+    Ecdsa(u16),
+    /// Ed25519.
+    Ed25519,
+    /// Anything else, by its object identifier.
+    Other(String),
+}
+
+impl Key {
+    pub(super) fn of(info: &SubjectPublicKeyInfoOwned) -> Key {
+        match info.algorithm.oid.to_string().as_str() {
+            "1.2.840.113549.1.1.1" => {
+                let bits = info.subject_public_key.as_bytes().and_then(modulus_bits);
+                Key::Rsa(bits.unwrap_or_default())
+            }
+            "1.2.840.10045.2.1" => {
+                let curve = info.algorithm.parameters.as_ref().and_then(|any| any.to_der().ok());
+                Key::Ecdsa(match curve.as_deref() {
+                    Some(P256) => 256,
+                    Some(P384) => 384,
+                    Some(P521) => 521,
+                    _ => 0,
+                })
+            }
+            "1.3.101.112" => Key::Ed25519,
+            other => Key::Other(other.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Rsa(bits) => write!(f, "RSA {bits}"),
+            Key::Ecdsa(0) => f.write_str("ECDSA on another curve"),
+            Key::Ecdsa(bits) => write!(f, "ECDSA P-{bits}"),
+            Key::Ed25519 => f.write_str("Ed25519"),
+            Key::Other(oid) => write!(f, "algorithm {oid}"),
+        }
+    }
+}
+
+/// The curves as the parameters of a key name them, in DER.
+const P256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+const P384: &[u8] = &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22];
+const P521: &[u8] = &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23];
+
+/// The name of a signature algorithm; its object identifier where it has none here.
+pub(super) fn signature_name(oid: &str) -> String {
+    let name = match oid {
+        "1.2.840.113549.1.1.5" => "SHA1-RSA",
+        "1.2.840.113549.1.1.11" => "SHA256-RSA",
+        "1.2.840.113549.1.1.12" => "SHA384-RSA",
+        "1.2.840.113549.1.1.13" => "SHA512-RSA",
+        "1.2.840.10045.4.1" => "ECDSA-SHA1",
+        "1.2.840.10045.4.3.2" => "ECDSA-SHA256",
+        "1.2.840.10045.4.3.3" => "ECDSA-SHA384",
+        "1.2.840.10045.4.3.4" => "ECDSA-SHA512",
+        "1.3.101.112" => "Ed25519",
+        other => other,
+    };
+    name.to_owned()
+}
+
+/// The length of the modulus of an RSA key: a sequence whose first element is that number.
+fn modulus_bits(key: &[u8]) -> Option<usize> {
+    let (_, content) = element(key)?;
+    let (_, number) = element(content)?;
+    let first = number.iter().position(|byte| *byte != 0)?;
+    let leading = usize::try_from(number[first].leading_zeros()).ok()?;
+    Some((number.len() - first) * 8 - leading)
+}
+
+/// The length of the first DER element, its head included, and its content.
+pub(super) fn element(der: &[u8]) -> Option<(usize, &[u8])> {
+    let first = usize::from(*der.get(1)?);
+    let (head, length) = if first & 0x80 == 0 {
+        (2, first)
+    } else {
+        let bytes = first & 0x7f;
+        if bytes == 0 || bytes > 4 {
+            return None;
+        }
+        let length = der.get(2..2 + bytes)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+        (2 + bytes, length)
+    };
+    Some((head + length, der.get(head..head.checked_add(length)?)?))
+}

@@ -1,0 +1,194 @@
+//! Certificates: what they say of themselves, and whether one is signed by another. Follows what Go's verifier does, since
+//! API server and identity are the ones that decide; knows nothing of private keys and judges nothing.
+
+mod key;
+mod print;
+#[cfg(test)]
+mod tests;
+mod trust;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
+use x509_cert::time::Time;
+
+use crate::redact::pem_blocks;
+
+pub use key::Key;
+pub use print::BundlePrint;
+pub use trust::{Reached, Trust, reach, trust};
+
+/// A parsed certificate.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    parsed: x509_cert::Certificate,
+    der: Vec<u8>,
+}
+
+/// Where a moment lies in the lifetime of a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validity {
+    /// Before it.
+    NotYet,
+    /// Within it, both ends included.
+    Current,
+    /// After it.
+    Over,
+}
+
+/// The certificates in a PEM text. Blocks that are no certificates are left out.
+///
+/// # Errors
+/// A block says that it is a certificate and is none.
+pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
+    pem_blocks(pem)
+        .into_iter()
+        .filter(|block| block.label == "CERTIFICATE")
+        .map(|block| {
+            let parsed = x509_cert::Certificate::from_der(&block.der)
+                .map_err(|error| format!("not a certificate: {error}"))?;
+            Ok(Certificate { parsed, der: block.der })
+        })
+        .collect()
+}
+
+/// The certificates in a PEM text that is base64-encoded, as Secrets and `caBundle` hold it.
+///
+/// # Errors
+/// It is not base64, or as [`from_pem`].
+pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let pem = STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))?;
+    from_pem(&pem)
+}
+
+/// Two are the same when every byte is.
+impl PartialEq for Certificate {
+    fn eq(&self, other: &Certificate) -> bool {
+        self.der == other.der
+    }
+}
+
+impl Eq for Certificate {}
+
+impl Certificate {
+    /// Subject and a short fingerprint: enough to tell two certificates of the same name apart.
+    pub fn summary(&self) -> String {
+        format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
+    }
+
+    /// Who signed it, by name.
+    pub fn issuer(&self) -> String {
+        self.parsed.tbs_certificate().issuer().to_string()
+    }
+
+    /// The first 8 bytes of its SHA-256, as hex digits.
+    pub fn print(&self) -> String {
+        format!("{:016x}", print::of(&self.der))
+    }
+
+    /// From when on it is valid.
+    pub fn not_before(&self) -> Timestamp {
+        moment(self.parsed.tbs_certificate().validity().not_before)
+    }
+
+    /// Until when it is valid.
+    pub fn not_after(&self) -> Timestamp {
+        moment(self.parsed.tbs_certificate().validity().not_after)
+    }
+
+    /// Where `at` lies in its lifetime.
+    pub fn validity(&self, at: Timestamp) -> Validity {
+        if at < self.not_before() {
+            Validity::NotYet
+        } else if at > self.not_after() {
+            Validity::Over
+        } else {
+            Validity::Current
+        }
+    }
+
+    /// The kind and size of its public key.
+    pub fn key(&self) -> Key {
+        Key::of(self.parsed.tbs_certificate().subject_public_key_info())
+    }
+
+    /// The algorithm of its signature, as Go names it: `ECDSA-SHA256`, `SHA256-RSA`; else its object identifier.
+    pub fn signed_with(&self) -> String {
+        key::signature_name(&self.parsed.signature_algorithm().oid.to_string())
+    }
+
+    /// Whether it is good for a DNS name. Names are only looked for where Go looks: among the alternative names.
+    pub fn covers(&self, name: &str) -> bool {
+        let Ok(Some((_, SubjectAltName(names)))) =
+            self.parsed.tbs_certificate().get_extension::<SubjectAltName>()
+        else {
+            return false;
+        };
+        names.iter().any(|alternative| match alternative {
+            GeneralName::DnsName(dns) => {
+                let dns = dns.as_str();
+                let by_wildcard = || {
+                    let (rest, (_, parent)) = (dns.strip_prefix("*.")?, name.split_once('.')?);
+                    Some(rest.eq_ignore_ascii_case(parent))
+                };
+                dns.eq_ignore_ascii_case(name) || by_wildcard().unwrap_or(false)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether it may sign others. Certificates older than version 3 cannot say, and may.
+    pub fn is_authority(&self) -> bool {
+        match self.parsed.tbs_certificate().get_extension::<BasicConstraints>() {
+            Ok(Some((_, constraints))) => constraints.ca,
+            Ok(None) => self.parsed.tbs_certificate().version() != x509_cert::certificate::Version::V3,
+            Err(_) => false,
+        }
+    }
+
+    /// Whether its key usage, where it states one, lets it sign certificates.
+    pub fn signs_certificates(&self) -> bool {
+        match self.parsed.tbs_certificate().get_extension::<KeyUsage>() {
+            Ok(Some((_, usage))) => usage.key_cert_sign(),
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// How many authorities may stand below it, where it says.
+    pub fn path_length(&self) -> Option<u8> {
+        let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();
+        constraints.ok().flatten()?.1.path_len_constraint
+    }
+
+    /// Whether what it signs may serve TLS: it names no purposes, or this one (or all) among them.
+    pub fn lets_serve(&self) -> bool {
+        const SERVER: &str = "1.3.6.1.5.5.7.3.1";
+        const ANY: &str = "2.5.29.37.0";
+        match self.parsed.tbs_certificate().get_extension::<ExtendedKeyUsage>() {
+            Ok(Some((_, ExtendedKeyUsage(purposes)))) => {
+                purposes.iter().map(ToString::to_string).any(|purpose| purpose == SERVER || purpose == ANY)
+            }
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+}
+
+fn moment(time: Time) -> Timestamp {
+    // Times of certificates begin in 1970 and end in 9999, as those of jiff do.
+    i64::try_from(time.to_unix_duration().as_secs())
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .unwrap_or(Timestamp::MAX)
+}
+
+/// The SHA-256 of some bytes.
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

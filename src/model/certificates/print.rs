@@ -1,0 +1,82 @@
+//! What is kept of a bundle of trust anchors that stands in the environment of every proxy: enough to say whether it is
+//! the current text, and which anchors two bundles have in common. A thousand pods would hold a megabyte of the same PEM.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Certificate, sha256};
+use crate::redact::pem_blocks;
+
+/// Fingerprints of a bundle: of its text, and of each certificate in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BundlePrint {
+    text: u64,
+    anchors: BTreeSet<u64>,
+}
+
+impl BundlePrint {
+    /// The prints of a PEM text. Blanks around the text do not count, as they do not for `linkerd check`.
+    pub fn of(pem: &str) -> BundlePrint {
+        let certificates =
+            pem_blocks(pem.as_bytes()).into_iter().filter(|block| block.label == "CERTIFICATE");
+        BundlePrint {
+            text: of(pem.trim().as_bytes()),
+            anchors: certificates.map(|block| of(&block.der)).collect(),
+        }
+    }
+
+    /// Whether both are of one text.
+    pub fn same_text(&self, other: &BundlePrint) -> bool {
+        self.text == other.text
+    }
+
+    /// Whether both hold the same certificates, in whatever order.
+    pub fn same_anchors(&self, other: &BundlePrint) -> bool {
+        self.anchors == other.anchors
+    }
+
+    /// Whether a certificate is in both.
+    pub fn overlaps(&self, other: &BundlePrint) -> bool {
+        !self.anchors.is_disjoint(&other.anchors)
+    }
+
+    /// Whether it holds a certificate.
+    pub fn has(&self, certificate: &Certificate) -> bool {
+        self.anchors.contains(&of(&certificate.der))
+    }
+
+    /// The prints of the certificates, as reports show them.
+    pub fn shown(&self) -> String {
+        match self.anchors.len() {
+            0 => "no certificate".to_owned(),
+            _ => {
+                let prints = self.anchors.iter().map(|anchor| format!("sha256 {:08x}...", anchor >> 32));
+                prints.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// `TEXT ANCHOR ANCHOR`, each 16 hex digits.
+impl fmt::Display for BundlePrint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.text)?;
+        self.anchors.iter().try_for_each(|anchor| write!(f, " {anchor:016x}"))
+    }
+}
+
+impl FromStr for BundlePrint {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<BundlePrint, Self::Err> {
+        let mut prints = text.split(' ').map(|print| u64::from_str_radix(print, 16));
+        let text = prints.next().unwrap_or(Ok(0))?;
+        Ok(BundlePrint { text, anchors: prints.collect::<Result<_, _>>()? })
+    }
+}
+
+/// The first 8 bytes of a SHA-256.
+pub(super) fn of(bytes: &[u8]) -> u64 {
+    sha256(bytes).iter().take(8).fold(0, |print, byte| print << 8 | u64::from(*byte))
+}
