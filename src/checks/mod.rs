@@ -9,6 +9,7 @@ mod annotations;
 mod certificates;
 mod cni;
 mod control_plane;
+mod dates;
 mod debug;
 mod extensions;
 mod injection;

@@ -4,8 +4,12 @@
 use super::Context;
 use super::upgrade::{self, Options};
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
+use crate::item::Item;
+use crate::missing::Missing;
 use crate::model::certificates::{Certificate, Trust, from_base64_pem, trust};
 use crate::model::objects::Secret;
+use crate::redact::{KEY_MATCHES, KeyMatches};
+use crate::source::Why;
 
 /// What ties an injector that cannot answer to the pods that came up without it.
 pub(super) fn silent_injector() -> Tie {
@@ -97,4 +101,19 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
             format!("Restart the {server}, so that it serves what is in the Secret now"),
             format!("kubectl -n {namespace} rollout restart deployment/{deployment}"),
         )
+}
+
+/// Whether a Secret's private key belongs to its certificate, as it was computed when the key was dropped.
+pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
+    match secret.metadata.annotation(KEY_MATCHES) {
+        Some("true") => KeyMatches::True,
+        Some("false") => KeyMatches::False,
+        Some(_) | None => KeyMatches::Unknown,
+    }
+}
+
+/// What is missing where that could not be computed: a dump without the key, or a form of key that is not understood here. Nobody asked for
+/// the key, so this is no evidence that was refused.
+pub(super) fn key_not_known(ctx: &Context<'_>, item: Item) -> Missing {
+    ctx.lacking(item, Why::NotOffered, "whether its private key belongs to its certificate")
 }

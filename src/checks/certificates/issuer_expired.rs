@@ -1,7 +1,8 @@
 //! `issuer-expired`: the issuer's certificate is not within its validity period.
 
 use super::identity::{identity_deployment, issuer};
-use super::{remedy, words};
+use super::remedy;
+use crate::checks::dates;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
 use crate::model::certificates::Validity;
@@ -22,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     };
     let said =
-        format!("{}: {}", issuer.certificate().summary(), words::dates(issuer.certificate(), ctx.now()));
+        format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };

@@ -1,7 +1,8 @@
 //! `issuer-expiring`: the issuer's certificate ends within 60 days and nobody renews it, or who renews it is overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
-use super::{remedy, words};
+use super::remedy;
+use crate::checks::dates;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy};
 use crate::model::certificates::Validity;
@@ -17,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = match issuer.renewed_by() {
         Some(tool) if is_overdue(ctx, &issuer) => vec![overdue(ctx, &issuer, tool)],
-        None if words::ends_soon(issuer.certificate(), ctx.now()) => vec![ends(ctx, &issuer)],
+        None if dates::ends_soon(issuer.certificate(), ctx.now()) => vec![ends(ctx, &issuer)],
         Some(_) | None => Vec::new(),
     };
     Ok(findings.into())
@@ -58,7 +59,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, message: &str, remedy: Remedy
         "{}: valid from {}, {}",
         certificate.summary(),
         certificate.not_before(),
-        words::dates(certificate, ctx.now())
+        dates::dates(certificate, ctx.now())
     );
     ctx.finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))

@@ -1,7 +1,8 @@
 //! `issuer-key-mismatch`: the private key in the issuer's Secret does not belong to its certificate.
 
 use super::identity::{identity_deployment, issuer, issuer_item};
-use super::{key, remedy};
+use super::remedy;
+use crate::checks::serving::{key_matches, key_not_known};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
 use crate::redact::KeyMatches;
@@ -11,9 +12,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(issuer) => issuer,
         Err(verdict) => return Ok(verdict),
     };
-    match key::matches(issuer.secret) {
+    match key_matches(issuer.secret) {
         KeyMatches::True => return Ok(Verdict::fine()),
-        KeyMatches::Unknown => return Err(key::not_known(ctx, issuer_item())),
+        KeyMatches::Unknown => return Err(key_not_known(ctx, issuer_item())),
         KeyMatches::False => {}
     }
     let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));

@@ -1,7 +1,8 @@
 //! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
 
 use super::identity::{Bundle, Issuer, anchor_tie, bundles, identity_deployment, issuer, issuer_item};
-use super::{remedy, words};
+use super::remedy;
+use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
 use crate::model::certificates::{Certificate, Validity, reach};
@@ -88,7 +89,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
         .anchors
         .iter()
         .map(|anchor| match standing {
-            Standing::OutOfForce(_) => format!("{}: {}", anchor.summary(), words::dates(anchor, ctx.now())),
+            Standing::OutOfForce(_) => format!("{}: {}", anchor.summary(), dates::dates(anchor, ctx.now())),
             _ => anchor.summary(),
         })
         .collect();

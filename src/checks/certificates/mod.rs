@@ -11,7 +11,6 @@ mod issuer_key_mismatch;
 mod issuer_not_trusted;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
-mod key;
 mod proxies;
 mod remedy;
 mod role;
@@ -25,7 +24,6 @@ mod webhook_certificate_expiring;
 mod webhook_key_mismatch;
 mod webhook_secret_invalid;
 mod webhooks;
-mod words;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

@@ -1,8 +1,9 @@
 //! `trust-anchor-expired`: a trust anchor is not within its validity period.
 
 use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::remedy;
 use super::role::Role;
-use super::{remedy, words};
+use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::certificates::Validity;
@@ -56,7 +57,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         }
         Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(remedy::take_out(ctx, steps)),
     };
-    let said = format!("{}: {}", anchor.certificate.summary(), words::dates(anchor.certificate, ctx.now()));
+    let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     ctx.finding(anchor.subject(), message)
         .evidences(anchor.evidence(&said))
         .parameter(anchor.certificate.print())

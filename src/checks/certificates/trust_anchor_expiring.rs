@@ -1,8 +1,9 @@
 //! `trust-anchor-expiring`: a trust anchor ends within 60 days.
 
 use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::remedy;
 use super::role::Role;
-use super::{remedy, words};
+use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 
@@ -14,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx).ok().and_then(Result::ok);
     let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
         let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
-        words::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, &anchor, role))
+        dates::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, &anchor, role))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
@@ -38,7 +39,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {
             remedy::restart_meshed(remedy::take_out(ctx, steps)),
         ),
     };
-    let said = format!("{}: {}", anchor.certificate.summary(), words::dates(anchor.certificate, ctx.now()));
+    let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     ctx.finding(anchor.subject(), message)
         .evidences(anchor.evidence(&said))
         .parameter(anchor.certificate.print())

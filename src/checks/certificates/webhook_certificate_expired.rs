@@ -2,7 +2,7 @@
 //! within its validity period.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use super::words::dates;
+use crate::checks::dates::dates;
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};

@@ -1,7 +1,7 @@
 //! `webhook-certificate-expiring`: the certificate of a webhook ends within 60 days.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use super::words::{dates, ends_soon};
+use crate::checks::dates::{dates, ends_soon};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};

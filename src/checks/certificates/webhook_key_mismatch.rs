@@ -1,8 +1,7 @@
 //! `webhook-key-mismatch`: the private key of a webhook does not belong to its certificate.
 
-use super::key;
 use super::webhooks::{SERVERS, Serving, serving};
-use crate::checks::serving::bring_together;
+use crate::checks::serving::{bring_together, key_matches, key_not_known};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::redact::KeyMatches;
@@ -14,9 +13,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let mut findings = Vec::new();
     for pair in &serving {
-        match key::matches(pair.secret) {
+        match key_matches(pair.secret) {
             KeyMatches::True => {}
-            KeyMatches::Unknown => ctx.gap(key::not_known(ctx, pair.server.secret_item())),
+            KeyMatches::Unknown => ctx.gap(key_not_known(ctx, pair.server.secret_item())),
             KeyMatches::False => findings.push(finding(ctx, pair)),
         }
     }

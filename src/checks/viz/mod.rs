@@ -3,6 +3,7 @@
 
 use super::{Check, row};
 
+mod tap;
 mod viz_metrics_api_not_running;
 mod viz_namespace_unlabelled;
 mod viz_pods_not_injected;
@@ -12,6 +13,9 @@ mod viz_proxy_unhealthy;
 mod viz_role_missing;
 mod viz_scrape_unauthorized;
 mod viz_tap_api_unavailable;
+mod viz_tap_certificate_expiring;
+mod viz_tap_certificate_invalid;
+mod viz_tap_key_mismatch;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -24,4 +28,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-role-missing", viz_role_missing),
     row!("viz", "viz-scrape-unauthorized", viz_scrape_unauthorized),
     row!("viz", "viz-tap-api-unavailable", viz_tap_api_unavailable),
+    row!("viz", "viz-tap-certificate-expiring", viz_tap_certificate_expiring),
+    row!("viz", "viz-tap-certificate-invalid", viz_tap_certificate_invalid),
+    row!("viz", "viz-tap-key-mismatch", viz_tap_key_mismatch),
 ];

@@ -1,13 +1,11 @@
 //! `viz-tap-api-unavailable`: the API server does not reach tap, which serves a part of its API.
 
+use super::tap::API;
 use crate::checks::extensions::{absent, home, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::model::objects::ApiService;
-
-/// The part of the API that tap serves.
-const API: &str = "v1alpha1.tap.linkerd.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };

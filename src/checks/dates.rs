@@ -1,4 +1,4 @@
-//! Spans of time in words, and the 60 days within which an expiry is soon.
+//! The dates of certificates in words, and the 60 days within which an expiry is soon.
 
 use jiff::{SignedDuration, Timestamp};
 

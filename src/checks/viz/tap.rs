@@ -1,0 +1,53 @@
+//! The certificate of tap, which serves a part of the Kubernetes API: where it stands. Reads; judges nothing.
+
+use crate::checks::extensions::{absent, home};
+use crate::checks::{Context, Verdict};
+use crate::finding::{Evidence, Subject};
+use crate::item::{Extension, Item, Kind, Scope};
+use crate::missing::Missing;
+use crate::model::objects::Secret;
+
+/// The part of the API that tap serves.
+pub(super) const API: &str = "v1alpha1.tap.linkerd.io";
+/// The Secret that holds its certificate and key.
+const SECRET: &str = "tap-k8s-tls";
+
+/// Tap, as its Secret shows it.
+pub(super) struct Tap<'a> {
+    /// The namespace of viz.
+    pub(super) home: &'a str,
+    /// The Secret; `None` when it is known not to exist.
+    pub(super) secret: Option<&'a Secret>,
+}
+
+impl Tap<'_> {
+    /// The Secret as a subject.
+    pub(super) fn subject(&self) -> Subject {
+        Subject::object("Secret", self.home, SECRET)
+    }
+
+    /// The Secret in words.
+    pub(super) fn secret_name(&self) -> String {
+        format!("Secret {}/{SECRET}", self.home)
+    }
+
+    /// Something about the Secret as evidence.
+    pub(super) fn evidence(&self, path: &str, said: impl Into<String>) -> Evidence {
+        Evidence::field(self.secret_name(), path, said)
+    }
+}
+
+/// The Secret as an item.
+pub(super) fn item() -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
+}
+
+/// Tap where viz is installed, else the verdict. Reads `namespaces` and the Secret.
+///
+/// # Errors
+/// It is not known whether viz is installed, or whether the Secret exists.
+pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Result<Tap<'a>, Verdict>, Missing> {
+    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(Err(absent(Extension::Viz))) };
+    let secret = ctx.named::<Secret>(Kind::Secret, Scope::Extension(Extension::Viz), SECRET)?;
+    Ok(Ok(Tap { home: &home.metadata.name, secret }))
+}
