@@ -20,7 +20,8 @@ use crate::version::LinkerdVersion;
 
 mod homes;
 
-use homes::{namespaces, namespaces_known, unasked};
+pub(crate) use homes::secret_of;
+use homes::{link_secrets, namespaces, namespaces_known, unasked};
 
 /// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
 const AT_ONCE: usize = 6;
@@ -95,7 +96,12 @@ pub async fn collect<S: Source>(
     let of_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
     let scoped =
         |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
-    let mut first: BTreeSet<Item> = items.iter().filter(|item| !scoped(item)).cloned().collect();
+    let of_links = |item: &Item| matches!(item.scope(), Some(Scope::Links));
+    let mut first: BTreeSet<Item> =
+        items.iter().filter(|item| !scoped(item) && !of_links(item)).cloned().collect();
+    if items.iter().any(of_links) {
+        first.insert(Item::List(Kind::Link));
+    }
     if items.iter().any(scoped) {
         first.insert(Item::List(Kind::Deployment));
         first.insert(Item::List(Kind::DaemonSet));
@@ -111,7 +117,8 @@ pub async fn collect<S: Source>(
     });
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
         second.partition(|request| request.namespace.is_some());
-    gathered.extend(run.gather(second).await);
+    let beside_links = if items.iter().any(of_links) { link_secrets(&gathered) } else { Vec::new() };
+    gathered.extend(run.gather(second.into_iter().chain(beside_links).collect()).await);
     let known = namespaces_known(&gathered);
     gathered.extend(nowhere.into_iter().map(|request| unasked(request, &known)));
 

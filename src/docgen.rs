@@ -35,6 +35,9 @@ pub fn item_in_words(item: &Item) -> String {
                 Scope::ControlPlane => " in the control plane's namespace".to_owned(),
                 Scope::Cni => " in linkerd-cni's namespace".to_owned(),
                 Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
+                Scope::Links => {
+                    return format!("the {kind} that each Link names (get on {} by that name)", kind.resource());
+                }
                 Scope::Fixed(namespace) => format!(" in {namespace}"),
                 Scope::Cluster => String::new(),
             };
@@ -44,7 +47,7 @@ pub fn item_in_words(item: &Item) -> String {
             let place = match &access.scope {
                 Scope::ControlPlane => " in the control plane's namespace",
                 Scope::Cni => " in linkerd-cni's namespace",
-                Scope::Extension(_) | Scope::Fixed(_) | Scope::Cluster => "",
+                Scope::Extension(_) | Scope::Links | Scope::Fixed(_) | Scope::Cluster => "",
             };
             format!(
                 "whether you may {} {}{place} (an access review, which every user may ask for)",

@@ -189,6 +189,8 @@ pub enum Scope {
     Cni,
     /// Where an extension is: the first namespace with its label, by name.
     Extension(Extension),
+    /// Beside each Link, where the object is that the Link names; the item's own name only says what for.
+    Links,
     /// A namespace with a fixed name, such as `kube-system`.
     Fixed(String),
     /// For kinds that live in no namespace.
@@ -202,6 +204,7 @@ impl Scope {
             Scope::ControlPlane => "control-plane",
             Scope::Cni => "cni",
             Scope::Extension(extension) => extension.name(),
+            Scope::Links => "links",
             Scope::Fixed(namespace) => namespace,
             Scope::Cluster => "",
         }
@@ -211,6 +214,7 @@ impl Scope {
         match word {
             "control-plane" => Scope::ControlPlane,
             "cni" => Scope::Cni,
+            "links" => Scope::Links,
             other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
                 Some(extension) => Scope::Extension(extension),
                 None => Scope::Fixed(other.to_owned()),
@@ -261,6 +265,11 @@ impl Item {
             Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
         }
     }
+}
+
+/// The Secrets that Links name: with them their controllers reach the other clusters.
+pub fn link_credentials() -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::Links, name: "credentials".to_owned() }
 }
 
 impl fmt::Display for Item {
@@ -339,7 +348,7 @@ impl Namespaces {
             Scope::Cni => Some(&self.cni),
             Scope::Extension(extension) => self.extensions.get(extension).map(String::as_str),
             Scope::Fixed(namespace) => Some(namespace),
-            Scope::Cluster => None,
+            Scope::Links | Scope::Cluster => None,
         }
     }
 }
@@ -372,6 +381,7 @@ mod tests {
             "configmaps/control-plane/linkerd-config",
             "secrets/cni/x",
             "secrets/viz/tap-k8s-tls",
+            "secrets/links/credentials",
             "server-version",
             "node-files",
             "logs",

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
-use crate::item::{Access, Item, Kind, Namespaces, Scope};
+use crate::item::{Access, Item, Kind, Namespaces, Scope, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -16,7 +16,7 @@ use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
-use crate::model::objects::{AccessReview, Object};
+use crate::model::objects::{AccessReview, Link, Object, Secret};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -212,6 +212,23 @@ impl<'a> Context<'a> {
             let message = "the review has no status".to_owned();
             Missing::whole(answer.request.clone(), Why::Malformed { message })
         })
+    }
+
+    /// The Secret that a link names; `None` when it is known not to exist.
+    ///
+    /// # Errors
+    /// It is not known whether it exists.
+    pub fn link_secret(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
+        self.declared(&link_credentials());
+        let item = crate::collect::secret_of(link);
+        let Some(answer) = self.cluster.answer(&item) else {
+            let namespace = Some(link.metadata.namespace.clone());
+            return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));
+        };
+        match &answer.fetched {
+            Fetched::Missing { reason } => Err(Missing::whole(answer.request.clone(), reason.clone())),
+            Fetched::Complete | Fetched::Partial { .. } => Ok(answer.objects().first()),
+        }
     }
 
     /// The API server's version.

@@ -14,6 +14,7 @@ mod debug;
 mod extensions;
 mod injection;
 mod jaeger;
+mod multicluster;
 mod native_sidecar;
 mod pre_install;
 mod renew;
@@ -137,6 +138,7 @@ static TABLES: &[&[Check]] = &[
     debug::TABLE,
     injection::TABLE,
     jaeger::TABLE,
+    multicluster::TABLE,
     native_sidecar::TABLE,
     pre_install::TABLE,
     versions::TABLE,

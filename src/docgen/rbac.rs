@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::checks;
-use crate::item::Item;
+use crate::item::{Item, Scope};
 use crate::policy;
 
 /// `docs/rbac.yaml`.
@@ -15,9 +15,12 @@ pub fn cluster_role() -> String {
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     let mut server_version = false;
+    let mut links = false;
     for item in &items {
         match item {
             Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
+            // Their names are only known once the links are.
+            Item::Named { scope: Scope::Links, .. } => links = true,
             Item::Named { kind, name, .. } => {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
@@ -59,6 +62,15 @@ pub fn cluster_role() -> String {
     }
     if server_version {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
+    }
+    if links {
+        role.push_str(
+            "# The credentials of links are named by the links. To have them looked at as well, add for each link:\n\
+             #  - apiGroups: [\"\"]\n\
+             #    resources: [secrets]\n\
+             #    resourceNames: [cluster-credentials-NAME-OF-THE-CLUSTER]\n\
+             #    verbs: [get]\n",
+        );
     }
     role
 }

@@ -11,6 +11,7 @@ mod keys;
 mod marker;
 mod object;
 mod parse;
+mod remote;
 mod text;
 
 pub(crate) use certificate::blocks as pem_blocks;
@@ -19,6 +20,7 @@ pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, is_linkerd_container, object};
 pub use parse::parse;
+pub use remote::RemoteAccess;
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
-use super::{json, keys, text};
+use super::{json, keys, remote, text};
 
 /// Annotation of a redacted Secret: whether its private key belonged to its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
@@ -92,6 +92,8 @@ const ENV: [&str; 8] = [
     "SKIP_TLS_VERIFY",
     "SLEEP",
 ];
+/// The type of the Secrets in which links keep their credentials.
+const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
 /// Annotations longer than this are somebody's data, unless they are Linkerd's own. Bytes.
 const MAX_ANNOTATION: usize = 1024;
 
@@ -195,7 +197,7 @@ fn metadata(metadata: &mut Map<String, Value>, counts: &mut Counts) {
     counts.dropped += before - annotations.len();
     for (key, value) in annotations.iter_mut() {
         let Value::String(content) = value else { continue };
-        let linkerds = key.contains("linkerd") || key == KEY_MATCHES;
+        let linkerds = key.contains("linkerd") || key == KEY_MATCHES || key == remote::KUBECONFIG;
         let secret = !linkerds && keys::is_secret_in_text(key.rsplit('/').next().unwrap_or(key));
         if secret || !linkerds && content.len() > MAX_ANNOTATION {
             replace(content, counts);
@@ -313,6 +315,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         _ => KeyMatches::Unknown,
     };
 
+    let access = remote_access(map, &data);
     let mut kept = Map::new();
     for name in CERTIFICATES {
         if let Some(pem) = decoded(name).and_then(|pem| certificates_only(&pem)) {
@@ -340,5 +343,19 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         if had_key || earlier.is_none() {
             annotations.insert(KEY_MATCHES.to_owned(), Value::String(matches.as_str().to_owned()));
         }
+        if let Some(access) = access {
+            annotations.insert(remote::KUBECONFIG.to_owned(), Value::String(access));
+        }
     }
+}
+
+/// What a link's credentials say of themselves, as JSON; `None` for Secrets that are none, or that came without data.
+fn remote_access(secret: &Map<String, Value>, data: &Map<String, Value>) -> Option<String> {
+    let is_links = secret.get("type").and_then(Value::as_str) == Some(REMOTE_KUBECONFIG);
+    if data.is_empty() || !(is_links || data.contains_key(remote::ENTRY)) {
+        return None;
+    }
+    let entry = data.get(remote::ENTRY).and_then(Value::as_str);
+    let kubeconfig = entry.map(|text| STANDARD.decode(text.trim()).unwrap_or_default());
+    serde_json::to_string(&remote::RemoteAccess::read(kubeconfig.as_deref())).ok()
 }

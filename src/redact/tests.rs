@@ -349,3 +349,26 @@ proptest! {
         prop_assert_eq!(json_bytes(&clean).into_owned(), clean);
     }
 }
+
+#[test]
+fn of_a_links_credentials_only_the_address_is_kept() {
+    use base64::Engine as _;
+    let kubeconfig = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: e, cluster: {server: \"https://e:6443\", \
+        certificate-authority-data: Y2FuYXJ5}}]\ncontexts: [{name: c, context: {cluster: e, user: u}}]\nusers: [{name: u, \
+        user: {token: canary-token, client-key-data: Y2FuYXJ5LWtleQ==}}]\n";
+    let data = base64::engine::general_purpose::STANDARD.encode(kubeconfig);
+    let mut secret = serde_json::json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "mirror.linkerd.io/remote-kubeconfig",
+        "metadata": {"name": "cluster-credentials-e", "namespace": "linkerd-multicluster"},
+        "data": {"kubeconfig": data},
+    });
+    super::object(&mut secret);
+    let once = secret.to_string();
+    for canary in ["canary", "Y2FuYXJ5", &data] {
+        assert!(!once.contains(canary), "{once}");
+    }
+    assert!(once.contains("https://e:6443"), "{once}");
+    super::object(&mut secret);
+    assert_eq!(secret.to_string(), once, "a second pass changes nothing");
+}
+

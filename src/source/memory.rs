@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
-use crate::item::{Access, Item, Kind, Scope};
+use crate::item::{Access, Item, Kind, Scope, link_credentials};
 use crate::model::node::NodeFiles;
 
 /// One object: where it is, and its JSON.
@@ -124,7 +124,11 @@ impl Source for Memory {
     }
 
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
-        if let Some(why) = self.trouble.get(&request.item) {
+        let links = link_credentials();
+        let of_link = matches!(&request.item, Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. });
+        // Trouble with what links name is trouble with each of them.
+        let asked = if of_link && self.trouble.contains_key(&links) { &links } else { &request.item };
+        if let Some(why) = self.trouble.get(asked) {
             if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {
                 self.list(kind, intake);
                 return Fetched::Partial { reasons: vec![why.clone()] };

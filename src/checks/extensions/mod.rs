@@ -5,11 +5,13 @@ mod injected;
 mod namespace;
 mod proxies;
 mod running;
+mod versions;
 
 pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as namespace;
 pub(super) use proxies::judge as proxies;
 pub(super) use running::judge as running;
+pub(super) use versions::{cli, outdated};
 
 use std::collections::BTreeMap;
 

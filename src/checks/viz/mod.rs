@@ -4,11 +4,13 @@
 use super::{Check, row};
 
 mod tap;
+mod viz_cli_skew;
 mod viz_metrics_api_not_running;
 mod viz_namespace_unlabelled;
 mod viz_pods_not_injected;
 mod viz_pods_not_running;
 mod viz_prometheus_missing;
+mod viz_proxy_outdated;
 mod viz_proxy_unhealthy;
 mod viz_role_missing;
 mod viz_scrape_unauthorized;
@@ -19,11 +21,13 @@ mod viz_tap_key_mismatch;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("viz", "viz-cli-skew", viz_cli_skew),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
     row!("viz", "viz-namespace-unlabelled", viz_namespace_unlabelled),
     row!("viz", "viz-pods-not-injected", viz_pods_not_injected),
     row!("viz", "viz-pods-not-running", viz_pods_not_running),
     row!("viz", "viz-prometheus-missing", viz_prometheus_missing),
+    row!("viz", "viz-proxy-outdated", viz_proxy_outdated),
     row!("viz", "viz-proxy-unhealthy", viz_proxy_unhealthy),
     row!("viz", "viz-role-missing", viz_role_missing),
     row!("viz", "viz-scrape-unauthorized", viz_scrape_unauthorized),

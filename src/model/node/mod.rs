@@ -32,6 +32,7 @@ pub use facts::{
     OsRelease, PathError, PluginBins, Problem, RuntimeInfo, VersionAnswer,
 };
 pub(crate) use files::MAX_RAW_LOG;
+pub(crate) use kubeconfig::facts as kubeconfig_facts;
 pub use files::{DEFAULT_MULTUS_DIR as MULTUS_DIR, Defaults, NodeFiles};
 pub use json::{Json, Located, Member, Place, Span};
 pub(crate) use logs::{JOURNAL_WORDS, filter as filter_log};
@@ -48,7 +49,7 @@ pub(crate) use {
         has_loadable_extension, is_plain_dir, is_plain_name, is_worth_copying,
     },
     host::{modules, runtime_info},
-    kubeconfig::{facts as kubeconfig_facts, is_kubeconfig},
+    kubeconfig::is_kubeconfig,
 };
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl Dump {
             Item::Named { kind, scope, name } => {
                 let namespace = match scope {
                     Scope::Cluster => "",
-                    Scope::ControlPlane | Scope::Cni | Scope::Extension(_) | Scope::Fixed(_) => {
+                    Scope::ControlPlane | Scope::Cni | Scope::Extension(_) | Scope::Links | Scope::Fixed(_) => {
                         request.namespace.as_deref().unwrap_or_default()
                     }
                 };

@@ -1,0 +1,87 @@
+//! Whether the proxies in namespaces of an extension are of the release that they should be, and of the operator's command.
+
+use super::{by_owner, names, remedy};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Severity};
+use crate::item::{Extension, Kind};
+use crate::model::control_plane::{installed, proxy_version};
+use crate::model::objects::{Pod, Workload};
+use crate::model::pod_status::word;
+use crate::version::{ImageRef, LinkerdVersion};
+
+/// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads
+/// `pods`, and, where they are there, `deployments.apps`, `replicasets.apps` and `jobs.batch`.
+pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let (expected, seen, severity) = match &ctx.settings.expected_version {
+        Some(expected) => {
+            (expected.clone(), Evidence::other("--expected-version", expected.as_str()), Severity::Warning)
+        }
+        // How far a proxy may be from its control plane is asked of all proxies alike.
+        None => match installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane) {
+            Some((version, seen)) => (version, seen, Severity::Info),
+            None => return Ok(Verdict::fine()),
+        },
+    };
+    let message = if severity == Severity::Warning {
+        format!("proxies of the extension {extension} are not of the expected release")
+    } else {
+        format!("proxies of the extension {extension} are of another build than the control plane")
+    };
+    Ok(others(ctx, extension, (pods, homes), &expected, &message, "new pods get the control plane's proxy")
+        .into_iter()
+        .map(|finding| finding.severity(severity).evidence(seen.clone()))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+/// Proxies of another release than the operator's command. Reads `pods`, `cli-version`, and, where they are there,
+/// `replicasets.apps` and `jobs.batch`.
+pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let cli = ctx.cli_version()?;
+    let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
+    let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \
+                   installed release instead";
+    Ok(others(ctx, extension, (pods, homes), cli, &message, because)
+        .into_iter()
+        .map(|finding| finding.evidence(Evidence::other("linkerd CLI", cli.as_str())))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+/// A finding for each workload whose running proxies are not of a version.
+fn others(
+    ctx: &Context<'_>,
+    extension: Extension,
+    (pods, homes): (&[Pod], &[&str]),
+    wanted: &LinkerdVersion,
+    message: &str,
+    because: &str,
+) -> Vec<Finding> {
+    let running = pods
+        .iter()
+        .filter(|pod| homes.contains(&pod.metadata.namespace.as_str()) && word(pod) == "Running")
+        .filter_map(|pod| Some((said(pod)?, pod)))
+        .filter(|(_, pod)| !proxy_version(pod).is_some_and(|version| version.same_build(wanted)));
+    let grouped = by_owner(ctx, running);
+    let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
+        let names = names(pods);
+        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+        let mut remedy = remedy(extension);
+        remedy.steps.push(renew(owner, &names, because));
+        ctx.finding(owner.subject(names), message)
+            .evidence(Evidence::field(object, "containers[linkerd-proxy].image", said))
+            .remedy(remedy)
+    };
+    grouped.iter().map(finding).collect()
+}
+
+/// The image of a pod's proxy; `None` where it has none, or where neither its tag nor the injector's annotation tells a
+/// version, as of one that is pinned by digest.
+fn said(pod: &Pod) -> Option<String> {
+    let proxy = pod.spec.proxy()?;
+    let tagged = proxy.image.parse::<ImageRef>().is_ok_and(|image| image.tag.is_some());
+    (tagged || proxy_version(pod).is_some()).then(|| proxy.image.clone())
+}

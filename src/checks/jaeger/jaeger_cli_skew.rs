@@ -1,0 +1,12 @@
+//! `jaeger-cli-skew`: proxies of jaeger are of another release than the operator's command.
+
+use crate::checks::extensions::{absent, home, cli};
+use crate::checks::{Context, Judgement};
+use crate::item::Extension;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    match home(ctx, Extension::Jaeger)? {
+        Some(home) => cli(ctx, Extension::Jaeger, &[&home.metadata.name]),
+        None => Ok(absent(Extension::Jaeger)),
+    }
+}

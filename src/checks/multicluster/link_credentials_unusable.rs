@@ -1,0 +1,53 @@
+//! `link-credentials-unusable`: the Secret with which a Link's controller reaches the other cluster is no good.
+
+use super::links::{Links, field, link_again, links, no_links, subject};
+use crate::checks::extensions::remedy;
+use crate::checks::{Context, Judgement};
+use crate::collect::secret_of;
+use crate::finding::{Evidence, Finding};
+use crate::item::{Extension, Kind};
+use crate::model::objects::Link;
+use crate::redact::RemoteAccess;
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let links = match links(ctx)? {
+        Links::Some(links) => links,
+        Links::None => return Ok(no_links()),
+        Links::Not(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    for link in links {
+        // A link that names none is a matter of its own.
+        if link.spec.cluster_credentials_secret.is_empty() {
+            continue;
+        }
+        match ctx.link_secret(link) {
+            Err(missing) => ctx.gap(missing),
+            Ok(None) => findings.push(finding(ctx, link, "not there")),
+            Ok(Some(secret)) => match RemoteAccess::of(&secret.metadata) {
+                Some(access) if access.is_usable() => {}
+                Some(access) => findings.push(finding(ctx, link, &access.in_words())),
+                None => ctx.gap(ctx.lacking(
+                    secret_of(link),
+                    Why::Malformed { message: "it came without its data".to_owned() },
+                    "data.kubeconfig",
+                )),
+            },
+        }
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {
+    let secret = &link.spec.cluster_credentials_secret;
+    let object = format!("{} {}/{secret}", Kind::Secret, link.metadata.namespace);
+    ctx.finding(
+        subject(link),
+        "the credentials of the link are not there or cannot be used: its controller does not reach the other cluster, \
+         and its mirror services stay as they are",
+    )
+    .evidence(field(link, "spec.clusterCredentialsSecret", secret))
+    .evidence(Evidence::field(object, "data.kubeconfig", said))
+    .remedy(link_again(remedy(Extension::Multicluster), link))
+}

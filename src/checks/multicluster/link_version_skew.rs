@@ -1,0 +1,50 @@
+//! `link-version-skew`: a Link was made by the command of another release.
+
+use super::links::{Links, field, link_again, links, no_links, subject};
+use crate::checks::extensions::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Severity, StepKind};
+use crate::item::Extension;
+use crate::model::control_plane::CREATED_BY;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let links = match links(ctx)? {
+        Links::Some(links) => links,
+        Links::None => return Ok(no_links()),
+        Links::Not(verdict) => return Ok(verdict),
+    };
+    let cli = ctx.cli_version()?;
+    let path = format!("metadata.annotations[{CREATED_BY}]");
+    let mut findings = Vec::new();
+    for link in links {
+        let by = link.metadata.annotation(CREATED_BY).unwrap_or_default();
+        let fix = remedy(Extension::Multicluster);
+        match by.strip_prefix("linkerd/cli ") {
+            Some(version) if version == cli.as_str() => {}
+            Some(_) => findings.push(
+                ctx.finding(
+                    subject(link),
+                    "the link was made by another release of the command: what that release did not write is not in it",
+                )
+                .evidence(field(link, &path, by))
+                .evidence(Evidence::other("linkerd CLI", cli.as_str()))
+                .remedy(link_again(fix, link)),
+            ),
+            None => findings.push(
+                ctx.finding(
+                    subject(link),
+                    "the link does not say which release made it, as links that other tools write never do: whether it \
+                     fits the command is not known",
+                )
+                .severity(Severity::Info)
+                .parameter("unknown")
+                .evidence(field(link, &path, if by.is_empty() { "not there" } else { by }))
+                .remedy(fix.step(
+                    StepKind::Note,
+                    "After an upgrade, compare the link with what `linkerd multicluster link` of the new release writes",
+                )),
+            ),
+        }
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,141 @@
+//! Links, their controllers and their mirror services, as several checks look at them.
+
+use std::collections::BTreeSet;
+
+use crate::checks::extensions::{absent, home, remedy};
+use crate::checks::{Context, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::{Extension, Kind};
+use crate::missing::Missing;
+use crate::model::objects::{EndpointSlice, Link, Service, Workload};
+use crate::source::Why;
+
+/// The label that says of which cluster something is a mirror, or for which it mirrors.
+pub(super) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
+/// The label of a mirror service.
+const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
+/// The label of a service that stands for the gateway of another cluster.
+const GATEWAY: &str = "mirror.linkerd.io/mirrored-gateway";
+/// The label and annotation of a mirror whose endpoints are asked for over there.
+const REMOTE: &str = "multicluster.linkerd.io/remote-discovery";
+/// The annotation of a federated service that has members here.
+const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
+
+/// What there is to judge.
+pub(super) enum Links<'a> {
+    /// These, at least one.
+    Some(&'a [Link]),
+    /// The extension is there, and no link.
+    None,
+    /// The question cannot be asked.
+    Not(Verdict),
+}
+
+/// The links of the cluster. Reads `namespaces` and `links.multicluster.linkerd.io`.
+///
+/// # Errors
+/// It is not known where the extension is, or links could not be had.
+pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
+    if home(ctx, Extension::Multicluster)?.is_none() {
+        return Ok(Links::Not(absent(Extension::Multicluster)));
+    }
+    match ctx.seen::<Link>(Kind::Link) {
+        Ok([]) => Ok(Links::None),
+        Ok(links) => Ok(Links::Some(links)),
+        Err(missing) if missing.why == Why::NotServed => Ok(Links::Not(Verdict::blocked(
+            "link-crd-missing",
+            "the API server does not serve links",
+        ))),
+        Err(missing) => Err(missing),
+    }
+}
+
+/// The namespaces of links: none where there is no link, and the question passes then.
+///
+/// # Errors
+/// As [`links`].
+pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdict>, Missing> {
+    Ok(match links(ctx)? {
+        Links::Some(links) => {
+            let homes: BTreeSet<&str> = links.iter().map(|link| link.metadata.namespace.as_str()).collect();
+            Ok(homes.into_iter().collect())
+        }
+        Links::None => Ok(Vec::new()),
+        Links::Not(verdict) => Err(verdict),
+    })
+}
+
+/// What is said where there is no link and the row is left out then.
+pub(super) fn no_links() -> Verdict {
+    Verdict::not_applicable("there is no Link")
+}
+
+/// A link as a finding's subject.
+pub(super) fn subject(link: &Link) -> Subject {
+    Subject::object(Kind::Link, &link.metadata.namespace, &link.metadata.name)
+}
+
+/// A field of a link as evidence.
+pub(super) fn field(link: &Link, path: &str, said: impl Into<String>) -> Evidence {
+    Evidence::field(subject(link), path, said)
+}
+
+/// The Deployments that mirror for a link, in whatever namespace.
+pub(super) fn controllers<'a>(ctx: &Context<'_>, deployments: &'a [Workload], link: &Link) -> Vec<&'a Workload> {
+    let known = ctx.knowledge.extensions().service_mirrors();
+    let mirrors = |d: &&Workload| {
+        let component = d.metadata.label("component");
+        d.metadata.label(CLUSTER) == Some(&link.spec.target_cluster_name)
+            && known.iter().any(|mirror| component == Some(&mirror.component))
+    };
+    deployments.iter().filter(mirrors).collect()
+}
+
+/// The services that mirror one of another cluster, gateways aside.
+pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
+    services
+        .iter()
+        .filter(|service| service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none())
+}
+
+/// Whether the endpoints of a mirror are found over there, or among the members of a federated service, rather than here.
+pub(super) fn has_none_of_its_own(service: &Service) -> bool {
+    let meta = &service.metadata;
+    let said = |key: &str| meta.annotation(key).is_some_and(|value| !value.is_empty());
+    meta.label(REMOTE).is_some() || said(REMOTE) || said(LOCAL)
+}
+
+/// Namespace and name of every service that has an endpoint, ready or not.
+pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)> {
+    slices
+        .iter()
+        .filter(|slice| !slice.endpoints.is_empty())
+        .filter_map(|slice| {
+            let service = slice.metadata.label("kubernetes.io/service-name")?;
+            Some((slice.metadata.namespace.as_str(), service))
+        })
+        .collect()
+}
+
+/// A remedy that begins with what the controllers of the links say.
+pub(super) fn ask_controller(link_namespace: &str, cluster: &str, why: &str) -> Remedy {
+    remedy(Extension::Multicluster).run(
+        StepKind::Command,
+        format!("Read what the controller of the link says{why}"),
+        format!("kubectl -n {link_namespace} logs -l {CLUSTER}={cluster} --all-containers --tail 30"),
+    )
+}
+
+/// How a link is made again: by the one command that writes link and credentials alike.
+pub(super) fn link_again(remedy: Remedy, link: &Link) -> Remedy {
+    let cluster = &link.spec.target_cluster_name;
+    let namespace = &link.metadata.namespace;
+    remedy.run(
+        StepKind::Command,
+        "Make the link again, with the command of the installed release and a context of the other cluster (before 2.18 it \
+         is called link, not link-gen)",
+        format!(
+            "linkerd --context \"$OTHER_CLUSTER\" multicluster link-gen --cluster-name {cluster} | kubectl -n {namespace} apply -f -"
+        ),
+    )
+}

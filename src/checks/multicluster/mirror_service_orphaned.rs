@@ -1,0 +1,51 @@
+//! `mirror-service-orphaned`: a mirror service of a cluster that no Link names.
+
+use super::links::{CLUSTER, Links, links, mirrors};
+use crate::checks::extensions::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, StepKind, Subject};
+use crate::item::{Extension, Kind};
+use crate::model::objects::{Link, Service};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>(Kind::Service)?;
+    let known: &[Link] = match links(ctx)? {
+        Links::Some(links) => links,
+        Links::None => &[],
+        Links::Not(verdict) => return Ok(verdict),
+    };
+    let mirrors: Vec<(&Service, &str)> = mirrors(services)
+        .filter_map(|service| Some((service, service.metadata.label(CLUSTER)?)))
+        .collect();
+    if mirrors.is_empty() {
+        return Ok(Verdict::not_applicable("there are no mirror services"));
+    }
+    let orphans: Vec<&(&Service, &str)> = mirrors
+        .iter()
+        .filter(|(_, cluster)| !known.iter().any(|link| link.spec.target_cluster_name == *cluster))
+        .collect();
+    if !orphans.is_empty() {
+        ctx.every::<Link>(Kind::Link)?;
+    }
+    let findings = orphans.into_iter().map(|(service, cluster)| {
+        let meta = &service.metadata;
+        let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+        let object = subject.to_string();
+        ctx.finding(
+            subject,
+            "the service mirrors one of a cluster that no Link names: nobody keeps it up to date, and what calls it reaches \
+             what was there when the link went, or nothing",
+        )
+        .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
+        .remedy(
+            remedy(Extension::Multicluster)
+                .step(StepKind::Note, "If the cluster is still to be linked, make the link again")
+                .run(
+                    StepKind::Command,
+                    "Otherwise delete the mirror, once nothing calls it any more",
+                    format!("kubectl -n {} delete service {}", meta.namespace, meta.name),
+                ),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

@@ -1,0 +1,47 @@
+//! `mirror-service-without-endpoints`: a mirror service leads nowhere.
+
+use super::links::{CLUSTER, has_none_of_its_own, mirrors, with_endpoints};
+use crate::checks::extensions::{absent, home, remedy};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, StepKind, Subject};
+use crate::item::{Extension, Kind};
+use crate::model::objects::{EndpointSlice, Service};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>(Kind::Service)?;
+    if home(ctx, Extension::Multicluster)?.is_none() {
+        return Ok(absent(Extension::Multicluster));
+    }
+    let mut mirrors = mirrors(services).filter(|service| !has_none_of_its_own(service)).peekable();
+    if mirrors.peek().is_none() {
+        return Ok(Verdict::not_applicable("there are no mirror services with endpoints of their own"));
+    }
+    let served = with_endpoints(ctx.every::<EndpointSlice>(Kind::EndpointSlice)?);
+    let findings = mirrors
+        .map(|service| &service.metadata)
+        .filter(|meta| !served.contains(&(meta.namespace.as_str(), meta.name.as_str())))
+        .map(|meta| {
+            let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+            let object = subject.to_string();
+            let cluster = meta.label(CLUSTER).unwrap_or("not there");
+            ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once")
+                .evidence(Evidence::other(
+                    format!("EndpointSlices of {}/{}", meta.namespace, meta.name),
+                    "no endpoint in any",
+                ))
+                .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), cluster))
+                .remedy(
+                    remedy(Extension::Multicluster)
+                        .run(
+                            StepKind::Command,
+                            "See that a gateway address is known and its gateway alive",
+                            "linkerd multicluster gateways",
+                        )
+                        .step(
+                            StepKind::Note,
+                            "Where it is, see that the service over there still exists, is exported, and has endpoints",
+                        ),
+                )
+        });
+    Ok(findings.collect::<Vec<_>>().into())
+}

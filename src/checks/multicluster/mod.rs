@@ -1,0 +1,34 @@
+//! Checks of the multicluster extension: links to other clusters, what mirrors their services, and the mirrors. What they
+//! share with other extensions is in `checks::extensions`.
+
+use super::{Check, row};
+
+mod link_crd_missing;
+mod link_credentials_unusable;
+mod link_invalid;
+mod link_version_skew;
+mod links;
+mod mirror_service_orphaned;
+mod mirror_service_without_endpoints;
+mod multicluster_cli_skew;
+mod multicluster_proxy_outdated;
+mod multicluster_proxy_unhealthy;
+mod service_mirror_legacy;
+mod service_mirror_not_running;
+mod service_mirror_role_missing;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("multicluster", "link-crd-missing", link_crd_missing),
+    row!("multicluster", "link-credentials-unusable", link_credentials_unusable),
+    row!("multicluster", "link-invalid", link_invalid),
+    row!("multicluster", "link-version-skew", link_version_skew),
+    row!("multicluster", "mirror-service-orphaned", mirror_service_orphaned),
+    row!("multicluster", "mirror-service-without-endpoints", mirror_service_without_endpoints),
+    row!("multicluster", "multicluster-cli-skew", multicluster_cli_skew),
+    row!("multicluster", "multicluster-proxy-outdated", multicluster_proxy_outdated),
+    row!("multicluster", "multicluster-proxy-unhealthy", multicluster_proxy_unhealthy),
+    row!("multicluster", "service-mirror-legacy", service_mirror_legacy),
+    row!("multicluster", "service-mirror-not-running", service_mirror_not_running),
+    row!("multicluster", "service-mirror-role-missing", service_mirror_role_missing),
+];

@@ -1,0 +1,12 @@
+//! `viz-cli-skew`: proxies of viz are of another release than the operator's command.
+
+use crate::checks::extensions::{absent, home, cli};
+use crate::checks::{Context, Judgement};
+use crate::item::Extension;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    match home(ctx, Extension::Viz)? {
+        Some(home) => cli(ctx, Extension::Viz, &[&home.metadata.name]),
+        None => Ok(absent(Extension::Viz)),
+    }
+}
