@@ -36,7 +36,10 @@ pub fn item_in_words(item: &Item) -> String {
                 Scope::Cni => " in linkerd-cni's namespace".to_owned(),
                 Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
                 Scope::Links => {
-                    return format!("the {kind} that each Link names (get on {} by that name)", kind.resource());
+                    return format!(
+                        "the {kind} that each Link names (get on {} by that name)",
+                        kind.resource()
+                    );
                 }
                 Scope::Fixed(namespace) => format!(" in {namespace}"),
                 Scope::Cluster => String::new(),

@@ -96,7 +96,10 @@ mod tests {
             ("", "the file is empty"),
             ("canary: [", "not a kubeconfig"),
             ("canary: canary\n", "no clusters, contexts or users in it"),
-            (&GOOD.replace("current-context: c", "current-context: canary"), "its current context is none of its contexts"),
+            (
+                &GOOD.replace("current-context: c", "current-context: canary"),
+                "its current context is none of its contexts",
+            ),
             (&GOOD.replace("https://u:", "canary://u:"), "no address of an API server"),
         ] {
             let access = RemoteAccess::read(Some(text.as_bytes()));

@@ -371,4 +371,3 @@ fn of_a_links_credentials_only_the_address_is_kept() {
     super::object(&mut secret);
     assert_eq!(secret.to_string(), once, "a second pass changes nothing");
 }
-

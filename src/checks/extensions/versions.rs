@@ -19,10 +19,12 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes
             (expected.clone(), Evidence::other("--expected-version", expected.as_str()), Severity::Warning)
         }
         // How far a proxy may be from its control plane is asked of all proxies alike.
-        None => match installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane) {
-            Some((version, seen)) => (version, seen, Severity::Info),
-            None => return Ok(Verdict::fine()),
-        },
+        None => {
+            match installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane) {
+                Some((version, seen)) => (version, seen, Severity::Info),
+                None => return Ok(Verdict::fine()),
+            }
+        }
     };
     let message = if severity == Severity::Warning {
         format!("proxies of the extension {extension} are not of the expected release")

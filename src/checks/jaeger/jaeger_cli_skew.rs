@@ -1,6 +1,6 @@
 //! `jaeger-cli-skew`: proxies of jaeger are of another release than the operator's command.
 
-use crate::checks::extensions::{absent, home, cli};
+use crate::checks::extensions::{absent, cli, home};
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 

@@ -84,7 +84,16 @@ mod tests {
 
     #[test]
     fn durations_are_gos() {
-        for (text, fits) in [("3s", true), ("1m30s", true), ("1.5h", true), ("250ms", true), ("3", false), ("s", false), ("", false), ("3 s", false)] {
+        for (text, fits) in [
+            ("3s", true),
+            ("1m30s", true),
+            ("1.5h", true),
+            ("250ms", true),
+            ("3", false),
+            ("s", false),
+            ("", false),
+            ("3 s", false),
+        ] {
             assert_eq!(is_duration(text), fits, "{text:?}");
         }
         assert!(is_port("4191") && !is_port("0") && !is_port("70000") && !is_port("mc-probe"));

@@ -42,10 +42,9 @@ pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
     match ctx.seen::<Link>(Kind::Link) {
         Ok([]) => Ok(Links::None),
         Ok(links) => Ok(Links::Some(links)),
-        Err(missing) if missing.why == Why::NotServed => Ok(Links::Not(Verdict::blocked(
-            "link-crd-missing",
-            "the API server does not serve links",
-        ))),
+        Err(missing) if missing.why == Why::NotServed => {
+            Ok(Links::Not(Verdict::blocked("link-crd-missing", "the API server does not serve links")))
+        }
         Err(missing) => Err(missing),
     }
 }
@@ -81,7 +80,11 @@ pub(super) fn field(link: &Link, path: &str, said: impl Into<String>) -> Evidenc
 }
 
 /// The Deployments that mirror for a link, in whatever namespace.
-pub(super) fn controllers<'a>(ctx: &Context<'_>, deployments: &'a [Workload], link: &Link) -> Vec<&'a Workload> {
+pub(super) fn controllers<'a>(
+    ctx: &Context<'_>,
+    deployments: &'a [Workload],
+    link: &Link,
+) -> Vec<&'a Workload> {
     let known = ctx.knowledge.extensions().service_mirrors();
     let mirrors = |d: &&Workload| {
         let component = d.metadata.label("component");
@@ -93,9 +96,9 @@ pub(super) fn controllers<'a>(ctx: &Context<'_>, deployments: &'a [Workload], li
 
 /// The services that mirror one of another cluster, gateways aside.
 pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
-    services
-        .iter()
-        .filter(|service| service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none())
+    services.iter().filter(|service| {
+        service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none()
+    })
 }
 
 /// Whether the endpoints of a mirror are found over there, or among the members of a federated service, rather than here.

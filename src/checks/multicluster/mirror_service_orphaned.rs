@@ -14,9 +14,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Links::None => &[],
         Links::Not(verdict) => return Ok(verdict),
     };
-    let mirrors: Vec<(&Service, &str)> = mirrors(services)
-        .filter_map(|service| Some((service, service.metadata.label(CLUSTER)?)))
-        .collect();
+    let mirrors: Vec<(&Service, &str)> =
+        mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
     if mirrors.is_empty() {
         return Ok(Verdict::not_applicable("there are no mirror services"));
     }

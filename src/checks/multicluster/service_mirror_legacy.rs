@@ -35,7 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for link in links {
         let Some(controller) = controllers(ctx, deployments, link).first().copied() else { continue };
         judged = true;
-        let Some(component) = controller.metadata.label("component").filter(|c| legacy.contains(c)) else { continue };
+        let Some(component) = controller.metadata.label("component").filter(|c| legacy.contains(c)) else {
+            continue;
+        };
         let meta = &controller.metadata;
         let object = Subject::object(Kind::Deployment, &meta.namespace, &meta.name).to_string();
         let cluster = &link.spec.target_cluster_name;

@@ -32,7 +32,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut must = |kind: Kind, namespace: &str, names: Vec<String>, there: &dyn Fn(&str) -> bool| {
             if !names.iter().any(|name| there(name)) {
                 let place = if namespace.is_empty() { String::new() } else { format!(" in {namespace}") };
-                lost.push(Evidence::other(format!("every {kind}{place}"), format!("none is named {}", names.join(" or "))));
+                lost.push(Evidence::other(
+                    format!("every {kind}{place}"),
+                    format!("none is named {}", names.join(" or ")),
+                ));
             }
         };
         must(Kind::ServiceAccount, home, names(|m| &m.service_account), &|name| has(accounts, home, name));

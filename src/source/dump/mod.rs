@@ -193,9 +193,11 @@ impl Dump {
             Item::Named { kind, scope, name } => {
                 let namespace = match scope {
                     Scope::Cluster => "",
-                    Scope::ControlPlane | Scope::Cni | Scope::Extension(_) | Scope::Links | Scope::Fixed(_) => {
-                        request.namespace.as_deref().unwrap_or_default()
-                    }
+                    Scope::ControlPlane
+                    | Scope::Cni
+                    | Scope::Extension(_)
+                    | Scope::Links
+                    | Scope::Fixed(_) => request.namespace.as_deref().unwrap_or_default(),
                 };
                 self.named(*kind, namespace, name, take)
             }
