@@ -112,7 +112,7 @@ const TOLD: &[(&str, &[&str])] = &[
             "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
             "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
             "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
-            "warning cni-ds-coverage: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-daemonset-deadlock",
+            "error cni-ds-coverage: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-daemonset-deadlock",
         ],
     ),
     (

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
-use super::installers::{installers, no_daemon_set, none_seen, not_redirected, shown};
-use super::nodes::{relied_on, runs_pods_on_linux};
+use super::installers::{installers, none_seen, not_redirected, shown};
+use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Kind;
 use crate::model::cni;
 use crate::model::objects::pod::INIT_CONTAINER;
-use crate::model::objects::{ConfigMap, Node, Pod, Workload};
+use crate::model::objects::{Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -34,59 +34,43 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Without any DaemonSet: a fault where the control plane counts on one. With files of nodes, what these say of their
-/// entries says more.
+/// Without any DaemonSet: where the control plane counts on one, that is the matter of another check.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
     let none = none_seen(ctx);
-    if !matches!(none, Verdict::NotApplicable(_)) || ctx.snapshots().is_ok() {
-        return Ok(none);
+    if matches!(none, Verdict::NotApplicable(_)) && expected(ctx)?.is_some() {
+        return Ok(Verdict::blocked("cni-object-missing", "no DaemonSet installs linkerd-cni"));
     }
-    let Some(enabled) = relied_on(ctx) else {
-        // That nothing counts on it takes the values.
-        ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
-        return Ok(none);
-    };
-    let target = remedy::target(ctx);
-    let message = "the control plane counts on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
-    let finding = ctx
-        .finding(Subject::object(Kind::DaemonSet, target.namespace, target.name), message)
-        .evidence(enabled)
-        .evidence(no_daemon_set())
-        .remedy(
-            Remedy::verified_by(format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name))
-                .run(
-                    StepKind::Command,
-                    "Install linkerd-cni again, with the values that it had (Helm: the chart linkerd2-cni)",
-                    "linkerd install-cni | kubectl apply -f -",
-                )
-                .step(
-                    StepKind::Note,
-                    "Or install Linkerd without cniEnabled, and restart the meshed workloads: linkerd-init then redirects their traffic",
-                ),
-        );
-    let nodes = ctx.hints::<Node>(Kind::Node).iter().filter(|node| runs_pods_on_linux(node));
-    Ok(vec![nodes.fold(finding, |finding, node| finding.tie(not_redirected(name(node))))].into())
+    Ok(none)
 }
 
-/// Pods of the DaemonSet that are long on a node which works, and not ready.
+/// Pods of the DaemonSet that are not ready: at once where the control plane counts on it, else after a while.
 fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> Option<Finding> {
     let down: BTreeSet<&str> = nodes.iter().filter(|node| !is_ready(node)).map(name).collect();
     let meta = &set.metadata;
-    let stuck: Vec<&Pod> = pods
+    let status = &set.status;
+    let unready: Vec<&Pod> = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && belongs(pod, meta.name.as_str(), &meta.namespace))
-        .filter(|pod| !pod.spec.node_name.is_empty() && !down.contains(pod.spec.node_name.as_str()))
         .filter(|pod| pod.metadata.deletion_timestamp.is_none())
-        .filter(|pod| {
-            let ready = pod.condition("Ready");
-            let since = ready.and_then(|c| c.last_transition_time).or(pod.metadata.creation_timestamp);
-            ready.is_none_or(|condition| condition.status != "True")
-                && since.is_some_and(|since| ctx.now().duration_since(since) > PATIENCE)
-        })
+        .filter(|pod| pod.condition("Ready").is_none_or(|condition| condition.status != "True"))
         .collect();
-    let first = stuck.first()?;
-    let target = remedy::target(ctx);
-    let status = &set.status;
+    // An installer on a node that is down is not at fault.
+    let (lost, waiting): (Vec<&Pod>, Vec<&Pod>) =
+        unready.into_iter().partition(|pod| down.contains(pod.spec.node_name.as_str()));
+    let lacks = status.desired_number_scheduled.saturating_sub(status.number_ready) > count(&lost);
+    let counted = lacks && is_counted_on(ctx);
+    let stuck: Vec<&Pod> = waiting
+        .into_iter()
+        .filter(|pod| counted || !pod.spec.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
+        .collect();
+    if stuck.is_empty() && !counted {
+        return None;
+    }
+    let message = if counted {
+        "linkerd-cni is not ready on every node that it should be on, and the control plane counts on it: a node that it has never been ready on starts no meshed pod, on the others its entry, its token and its binary are not kept up to date"
+    } else {
+        "linkerd-cni is not ready on every node that it should be on: there its entry, its token and its binary are not kept up to date, and a rollout stops"
+    };
     let finding = ctx
         .finding(
             Subject::Object {
@@ -95,31 +79,76 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
                 name: meta.name.clone(),
                 pods: stuck.iter().map(|pod| pod.metadata.name.clone()).collect(),
             },
-            "linkerd-cni is not ready on every node that it should be on: there its entry, its token and its binary are not kept up to date, and a rollout stops",
+            message,
         )
-        .severity(Severity::Warning)
+        .severity(if counted { Severity::Error } else { Severity::Warning })
         .evidences((status.number_ready < status.desired_number_scheduled).then(|| {
             let said = format!("{} of {} ready", status.number_ready, status.desired_number_scheduled);
             Evidence::field(shown(set), "status", said)
         }))
         .evidences(stuck.iter().take(NAMED).map(|pod| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, "status", format!("not ready on {}{}", pod.spec.node_name, why(pod)))
+            let place = match pod.spec.node_name.as_str() {
+                "" => "not ready, on no node".to_owned(),
+                node => format!("not ready on {node}"),
+            };
+            let since = age(ctx, pod).map(|age| format!(" for {}", in_words(age))).unwrap_or_default();
+            Evidence::field(object, "status", format!("{place}{since}{}", why(pod)))
         }))
-        .remedy(
-            Remedy::verified_by(format!("kubectl -n {} rollout status daemonset/{}", meta.namespace, meta.name))
-                .run(
-                    StepKind::Command,
-                    "See why its pods do not become ready: the events at the end, and what the installer wrote before it ended",
-                    format!(
-                        "kubectl -n {ns} describe pod {pod}\nkubectl -n {ns} logs {pod} -c {container} --previous",
-                        ns = target.namespace,
-                        pod = first.metadata.name,
-                        container = cni::INSTALLER
-                    ),
-                ),
-        );
+        .remedy(see_why(set, stuck.first().copied()));
     Some(finding)
+}
+
+/// How to find out why pods of a DaemonSet are not ready, or not there.
+fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
+    let (namespace, name) = (&set.metadata.namespace, &set.metadata.name);
+    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} rollout status daemonset/{name}"));
+    match first {
+        Some(pod) => remedy.run(
+            StepKind::Command,
+            "See why its pods do not become ready: the events at the end, and what the installer wrote before it ended",
+            format!(
+                "kubectl -n {namespace} describe pod {pod}\nkubectl -n {namespace} logs {pod} -c {container} --previous",
+                pod = pod.metadata.name,
+                container = cni::INSTALLER
+            ),
+        ),
+        None => remedy.run(
+            StepKind::Command,
+            "See why its pods are not created: the events at the end",
+            format!("kubectl -n {namespace} describe daemonset {name}"),
+        ),
+    }
+}
+
+/// Whether the control plane counts on linkerd-cni, or will; that nobody knows becomes a gap.
+fn is_counted_on(ctx: &Context<'_>) -> bool {
+    expected(ctx)
+        .unwrap_or_else(|missing| {
+            ctx.gap(missing);
+            None
+        })
+        .is_some()
+}
+
+/// How long a pod has not been ready.
+fn age(ctx: &Context<'_>, pod: &Pod) -> Option<SignedDuration> {
+    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
+    since.or(pod.metadata.creation_timestamp).map(|since| ctx.now().duration_since(since))
+}
+
+/// `24 s`, `40 min`, `3 d`.
+fn in_words(age: SignedDuration) -> String {
+    match age.as_secs().max(0) {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+fn count(pods: &[&Pod]) -> u32 {
+    u32::try_from(pods.len()).unwrap_or(u32::MAX)
 }
 
 /// What its containers say, in parentheses.

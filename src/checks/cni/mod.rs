@@ -52,6 +52,7 @@ mod cni_multi_network;
 mod cni_native_sidecar_version;
 mod cni_network_not_ready;
 mod cni_nsenter_missing;
+mod cni_object_missing;
 mod cni_plugin_upgrade_hazard;
 mod cni_rbac_missing;
 mod cni_repair_misrendered;
@@ -99,6 +100,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-native-sidecar-version", cni_native_sidecar_version),
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
     row!("cni", "cni-nsenter-missing", cni_nsenter_missing),
+    row!("cni", "cni-object-missing", cni_object_missing),
     row!("cni", "cni-plugin-upgrade-hazard", cni_plugin_upgrade_hazard),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),

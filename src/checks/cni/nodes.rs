@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
+use crate::card::Mode;
 use crate::checks::{Context, Verdict};
 use crate::finding::Evidence;
 use crate::item::{Item, Kind, Scope};
@@ -192,6 +193,28 @@ pub(super) fn counted_on(ctx: &Context<'_>) -> Option<bool> {
         Some(config) => Values::of(config)?.bool("cniEnabled"),
         None => Some(false),
     }
+}
+
+/// What says that the control plane counts on linkerd-cni, or will, once it is installed (`--linkerd-cni-enabled`); `None`
+/// where it does not. Reads `configmaps/control-plane/linkerd-config`.
+///
+/// # Errors
+/// Nobody knows.
+pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
+    if ctx.settings.mode == Mode::Pre {
+        let flag = || Evidence::other("command line", "--linkerd-cni-enabled");
+        return Ok(ctx.settings.cni_expected.then(flag));
+    }
+    let name = "linkerd-config";
+    let Some(config) = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, name)? else {
+        return Ok(None);
+    };
+    if Values::of(config).is_none() {
+        let message = "its values are no YAML".to_owned();
+        let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+        return Err(ctx.lacking(item, Why::Malformed { message }, "data.values"));
+    }
+    Ok(relied_on(ctx))
 }
 
 /// Where the control plane counts on linkerd-cni, what says so. Reads `configmaps/control-plane/linkerd-config`.

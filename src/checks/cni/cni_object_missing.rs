@@ -1,0 +1,154 @@
+//! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane counts on it.
+
+use super::installers::{installers, no_daemon_set, not_redirected};
+use super::nodes::{expected, runs_pods_on_linux};
+use super::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::item::{Kind, Scope};
+use crate::missing::Missing;
+use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::model::objects::{ConfigMap, Node, ServiceAccount, Workload};
+
+/// What the chart and `linkerd install-cni` call the account, its role and its binding.
+const NAME: &str = "linkerd-cni";
+const CONFIG: &str = "linkerd-cni-config";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some(because) = expected(ctx)? else {
+        return Ok(Verdict::not_applicable("nothing counts on linkerd-cni"));
+    };
+    let Some(set) = installers(ctx)?.into_iter().next() else {
+        ctx.every::<Workload>(Kind::DaemonSet)?;
+        return Ok(vec![uninstalled(ctx, because)].into());
+    };
+    let findings = missing(ctx, Some(set)).into_iter().map(|lost| {
+        let rows = lost.rows;
+        let finding = ctx
+            .finding(lost.subject, lost.message)
+            .evidence(because.clone())
+            .evidence(lost.seen)
+            .fails_rows(rows)
+            .remedy(install_again(ctx));
+        // What comes of it shows on the DaemonSet.
+        finding.tie(Tie::Workload(
+            Kind::DaemonSet.to_string(),
+            set.metadata.namespace.clone(),
+            set.metadata.name.clone(),
+        ))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Nothing installs it: one finding, whatever else is gone too.
+fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
+    let others = missing(ctx, None);
+    let message = "the control plane counts on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
+    let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
+    let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
+    let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
+    let remedy = install_again(ctx).step(
+        StepKind::Note,
+        "Or install Linkerd without cniEnabled, and restart the meshed workloads: linkerd-init then redirects their traffic",
+    );
+    let finding = ctx
+        .finding(subject, message)
+        .evidence(because)
+        .evidence(no_daemon_set())
+        .evidences(others.into_iter().map(|lost| lost.seen))
+        .fails_rows(rows)
+        .remedy(remedy);
+    let nodes = ctx.hints::<Node>(Kind::Node).iter().filter(|node| runs_pods_on_linux(node));
+    nodes.fold(finding, |finding, node| {
+        let name = &node.metadata.name;
+        finding.tie(not_redirected(name)).tie(Tie::Node(name.clone()))
+    })
+}
+
+/// Something that is not there.
+struct Lost {
+    subject: Subject,
+    message: &'static str,
+    seen: Evidence,
+    rows: Vec<&'static str>,
+}
+
+/// What is missing beside the DaemonSet; what could not be looked for is a gap.
+fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<Lost> {
+    let found = [config(ctx), account(ctx, set), rights(ctx)];
+    let mut lost = Vec::new();
+    for found in found {
+        match found {
+            Ok(found) => lost.extend(found),
+            Err(missing) => ctx.gap(missing),
+        }
+    }
+    lost
+}
+
+fn config(ctx: &Context<'_>) -> Result<Option<Lost>, Missing> {
+    let namespace = &ctx.namespaces().cni;
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, CONFIG)?;
+    Ok(config.is_none().then(|| Lost {
+        subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
+        message: "linkerd-cni's ConfigMap is gone: its pods read from it where to put plugin and entry, so none of them starts again, and a new node gets no plugin",
+        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "it is not there"),
+        rows: vec!["cni plugin ConfigMap exists"],
+    }))
+}
+
+fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<Lost>, Missing> {
+    let accounts = ctx.every::<ServiceAccount>(Kind::ServiceAccount)?;
+    let namespace = set.map_or(&ctx.namespaces().cni, |set| &set.metadata.namespace);
+    let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
+    let is_it =
+        |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;
+    // One that is not named is the one that each namespace has.
+    let there = name.is_empty() || accounts.iter().any(|account| is_it(&account));
+    Ok((!there).then(|| Lost {
+        subject: Subject::object(Kind::ServiceAccount, namespace, name),
+        message: "linkerd-cni's service account is gone: the API server takes no token of it any more, so the plugin refuses each pod that starts, and no pod of linkerd-cni can be created",
+        seen: Evidence::other(format!("ServiceAccounts in {namespace}"), format!("none is called {name}")),
+        rows: vec!["cni plugin ServiceAccount exists"],
+    }))
+}
+
+fn rights(ctx: &Context<'_>) -> Result<Option<Lost>, Missing> {
+    let roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
+    let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
+    let role = roles.iter().any(|role| role.metadata.name == NAME);
+    let binding = bindings.iter().any(|binding| binding.metadata.name == NAME);
+    let (kind, seen, rows) = match (role, binding) {
+        (true, true) => return Ok(None),
+        (false, true) => (Kind::ClusterRole, "ClusterRoles", vec!["cni plugin ClusterRole exists"]),
+        (true, false) => {
+            (Kind::ClusterRoleBinding, "ClusterRoleBindings", vec!["cni plugin ClusterRoleBinding exists"])
+        }
+        (false, false) => (
+            Kind::ClusterRole,
+            "ClusterRoles, ClusterRoleBindings",
+            vec!["cni plugin ClusterRole exists", "cni plugin ClusterRoleBinding exists"],
+        ),
+    };
+    Ok(Some(Lost {
+        subject: Subject::object(kind, "", NAME),
+        message: "what gives linkerd-cni's service account its rights is gone: unless something else does, the plugin may not ask the API server for a pod, and refuses each one that starts",
+        seen: Evidence::other(seen, format!("none is called {NAME}")),
+        rows,
+    }))
+}
+
+fn install_again(ctx: &Context<'_>) -> Remedy {
+    let target = remedy::target(ctx);
+    Remedy::verified_by("meshdoctor check --only cni")
+        .run(
+            StepKind::Command,
+            "Install linkerd-cni again, with the values that it had (Helm: the chart linkerd2-cni)",
+            "linkerd install-cni | kubectl apply -f -",
+        )
+        .run(
+            StepKind::Command,
+            "Wait until it is on every node",
+            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
+        )
+}
