@@ -63,6 +63,8 @@ struct RunBlock {
     mode: Option<Mode>,
     /// `--linkerd-cni-enabled`.
     cni_expected: bool,
+    /// `--proxy`.
+    proxy: bool,
     /// `--expected-version`.
     expected_version: Option<String>,
     /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
@@ -222,6 +224,7 @@ impl Scene {
         }
         self.settings.mode = run.mode.unwrap_or(self.settings.mode);
         self.settings.cni_expected |= run.cni_expected;
+        self.settings.data_plane |= run.proxy;
         if let Some(version) = run.expected_version {
             let version = version.parse().map_err(|e| format!("expected-version: {e}"))?;
             self.settings.expected_version = Some(version);

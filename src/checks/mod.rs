@@ -9,6 +9,7 @@ mod annotations;
 mod certificates;
 mod cni;
 mod control_plane;
+mod data_plane;
 mod dates;
 mod debug;
 mod extensions;
@@ -135,6 +136,7 @@ static TABLES: &[&[Check]] = &[
     certificates::TABLE,
     cni::TABLE,
     control_plane::TABLE,
+    data_plane::TABLE,
     debug::TABLE,
     injection::TABLE,
     jaeger::TABLE,

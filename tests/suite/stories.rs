@@ -103,6 +103,7 @@ const TOLD: &[(&str, &[&str])] = &[
             "error control-plane-not-ready: Deployment linkerd/linkerd-destination <- cni-add-exit-127",
             "error control-plane-not-ready: Deployment linkerd/linkerd-identity <- cni-add-exit-127",
             "error injector-unavailable: Deployment linkerd/linkerd-proxy-injector <- control-plane-not-ready",
+            "error proxy-not-ready: Deployment shop/web (2 pods), StatefulSet shop/orders (1 pods) <- cni-add-exit-127",
         ],
     ),
     (
@@ -113,6 +114,7 @@ const TOLD: &[(&str, &[&str])] = &[
             "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
             "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
             "error cni-ds-coverage: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-daemonset-deadlock",
+            "error proxy-not-ready: Deployment shop/web (2 pods) <- cni-add-unauthorized",
         ],
     ),
     (

@@ -44,8 +44,28 @@ pub(super) fn finding(
         .evidence(found.evidence.clone())
         .evidences(survey.reader.evidence().filter(|_| found.fault.depends_on_release()))
         .remedy(remedy)
-        .parameter(found.key);
+        .parameter(found.key)
+        .fails_rows(rows(found));
     if found.likely { finding.likely() } else { finding }
+}
+
+/// The rows of `linkerd check` that ask about keys, and which of them a fault fails: of labels it looks at those of pods and
+/// Services, of annotations at one of Services.
+fn rows(found: &Found<'_>) -> Option<&'static str> {
+    let key = found.key;
+    let configures = key == "linkerd.io/inject"
+        || key.starts_with("config.linkerd.io")
+        || key.starts_with("config.alpha.linkerd.io");
+    match (found.written_as, found.object.kind) {
+        (knowledge::Kind::Label, Kind::Namespace) => None,
+        (knowledge::Kind::Label, Kind::Service) => {
+            configures.then_some("data plane service labels are configured correctly")
+        }
+        (knowledge::Kind::Label, _) => configures.then_some("data plane pod labels are configured correctly"),
+        (knowledge::Kind::Annotation, Kind::Service) => (key == "mirror.linkerd.io/exported")
+            .then_some("data plane service annotations are configured correctly"),
+        (knowledge::Kind::Annotation, _) => None,
+    }
 }
 
 /// An empty remedy of this category.

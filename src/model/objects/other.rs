@@ -49,6 +49,35 @@ pub struct ServiceSpec {
     /// Its address; headless Services and those that only name another host have none.
     #[serde(rename = "clusterIP", deserialize_with = "address")]
     pub cluster_ip: Option<IpAddr>,
+    /// The labels of the pods behind it; without any, somebody else writes its endpoints.
+    #[serde(deserialize_with = "nullable")]
+    pub selector: BTreeMap<String, String>,
+    /// Its ports.
+    #[serde(deserialize_with = "nullable")]
+    pub ports: Vec<ServicePort>,
+}
+
+/// A port of a Service.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServicePort {
+    /// Its name; empty where it has none.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// The port that clients use.
+    pub port: u16,
+    /// The port of the pods; the same where nothing is said.
+    pub target_port: Option<TargetPort>,
+}
+
+/// A port of a pod, by number or by the name that a container gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum TargetPort {
+    /// By number.
+    Number(u16),
+    /// By name.
+    Name(String),
 }
 
 /// A ServiceAccount: its uid, which its tokens name.

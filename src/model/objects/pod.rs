@@ -96,6 +96,20 @@ pub struct Container {
     pub env: Vec<EnvVar>,
     /// `Always` on an init container makes it a native sidecar.
     pub restart_policy: Option<String>,
+    /// The ports that it names; it may listen on others.
+    #[serde(deserialize_with = "nullable")]
+    pub ports: Vec<ContainerPort>,
+}
+
+/// A port that a container names.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerPort {
+    /// What Services may call it by; empty where it has no name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// The port.
+    pub container_port: u16,
 }
 
 /// One environment variable that is set by value.

@@ -1,0 +1,15 @@
+//! Checks of what the proxies beside applications do, and of what is said to them about ports.
+
+use super::{Check, row};
+
+mod data_plane_namespace_missing;
+mod opaque;
+mod opaque_ports_mismatch;
+mod proxy_not_ready;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
+    row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
+    row!("data-plane", "proxy-not-ready", proxy_not_ready),
+];

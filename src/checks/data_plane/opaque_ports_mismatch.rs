@@ -1,0 +1,229 @@
+//! `opaque-ports-mismatch`: a Service and the pods behind it do not say the same of which ports are opaque.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::opaque::{ANNOTATION, Opaque};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::objects::other::{ServicePort, TargetPort};
+use crate::model::objects::{ConfigMap, Job, Pod, Service, Workload};
+use crate::model::owners::{Owner, Owners};
+use crate::model::values::Values;
+
+/// How many workloads are quoted.
+const QUOTED: usize = 3;
+
+/// Which side says nothing of a port that the other marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lacks {
+    /// The Service.
+    Service,
+    /// The pods.
+    Pods,
+}
+
+/// A port that one side marks: the Service's, and what it targets.
+type Pair = (u16, u16);
+
+/// What differs between a Service and its pods in one direction.
+#[derive(Default)]
+struct Difference<'a> {
+    ports: BTreeSet<Pair>,
+    pods: Vec<&'a Pod>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let services = ctx.seen::<Service>(Kind::Service)?;
+    let by_label = Labels::of(pods);
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let default = default_ports(ctx);
+    let mut findings = Vec::new();
+    for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        // Headless Services and those that name another host have no address to go by.
+        if service.spec.cluster_ip.is_none() || service.spec.selector.is_empty() {
+            continue;
+        }
+        let mut differences: BTreeMap<(Lacks, bool), Difference<'_>> = BTreeMap::new();
+        let mut seen: BTreeSet<(Owner, Option<&str>)> = BTreeSet::new();
+        for pod in by_label.selected(service) {
+            // Replicas say the same.
+            if !seen.insert((owners.of(pod), pod.metadata.annotation(ANNOTATION))) {
+                continue;
+            }
+            for (lacks, harmless, pair) in compare(service, pod, default.as_ref()) {
+                let difference = differences.entry((lacks, harmless)).or_default();
+                difference.ports.insert(pair);
+                if difference.pods.last().is_none_or(|last| !std::ptr::eq(*last, pod)) {
+                    difference.pods.push(pod);
+                }
+            }
+        }
+        findings.extend(
+            differences
+                .iter()
+                .map(|((lacks, harmless), difference)| finding(ctx, service, *lacks, *harmless, difference)),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// The ports that are opaque where nobody says anything; `None` where they are not known.
+fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
+    let values = Values::of(config)?;
+    Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
+}
+
+/// Pods by namespace and label, so that no Service looks at all of them.
+struct Labels<'a>(HashMap<(&'a str, &'a str, &'a str), Vec<&'a Pod>>);
+
+impl<'a> Labels<'a> {
+    fn of(pods: &'a [Pod]) -> Labels<'a> {
+        let mut index: HashMap<(&str, &str, &str), Vec<&Pod>> = HashMap::new();
+        let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
+        for pod in pods.iter().filter(alive) {
+            for (key, value) in &pod.metadata.labels {
+                let at = (pod.metadata.namespace.as_str(), key.as_str(), value.as_str());
+                index.entry(at).or_default().push(pod);
+            }
+        }
+        Labels(index)
+    }
+
+    /// The pods that a Service selects.
+    fn selected(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
+        let selector = &service.spec.selector;
+        let lists = selector.iter().map(|(key, value)| {
+            let at = (service.metadata.namespace.as_str(), key.as_str(), value.as_str());
+            self.0.get(&at).map_or(&[][..], Vec::as_slice)
+        });
+        let fewest = lists.min_by_key(|list| list.len()).unwrap_or_default().to_vec();
+        fewest
+            .into_iter()
+            .filter(|pod| selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value)))
+    }
+}
+
+/// The ports that one side marks as opaque and the other does not; and whether that changes nothing, because the port is
+/// opaque by default there.
+fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks, bool, Pair)> {
+    let of_service = of_service(service);
+    let of_pod = of_pod(pod);
+    if of_service.is_none() && of_pod.is_none() {
+        return Vec::new();
+    }
+    let marks = |list: &Option<Opaque>, port| list.as_ref().is_some_and(|list| list.holds(port));
+    // A list replaces the default one, so only a side without any has that.
+    let by_default =
+        |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.holds(port));
+    let pairs = service.spec.ports.iter().filter_map(|port| Some((port.port, target(port, pod)?)));
+    pairs
+        .filter_map(|(port, target)| match (marks(&of_service, port), marks(&of_pod, target)) {
+            // What has no proxy of its own reads no annotation: there only the Service's counts.
+            (true, false) if pod.spec.proxy().is_some() => {
+                Some((Lacks::Pods, by_default(&of_pod, target), (port, target)))
+            }
+            (false, true) => Some((Lacks::Service, by_default(&of_service, port), (port, target))),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The ports that a Service marks; `None` without the annotation.
+fn of_service(service: &Service) -> Option<Opaque> {
+    let named = service.spec.ports.iter().filter(|port| !port.name.is_empty());
+    let named = named.map(|port| (port.name.as_str(), port.port)).collect();
+    service.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
+}
+
+/// The ports that a pod marks; `None` without the annotation.
+fn of_pod(pod: &Pod) -> Option<Opaque> {
+    let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
+    let named = ports.filter(|port| !port.name.is_empty());
+    let named = named.map(|port| (port.name.as_str(), port.container_port)).collect();
+    pod.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
+}
+
+/// The port of a pod that a Service's port leads to; `None` where the pod has none of that name.
+fn target(port: &ServicePort, pod: &Pod) -> Option<u16> {
+    match &port.target_port {
+        None | Some(TargetPort::Number(0)) => Some(port.port),
+        Some(TargetPort::Number(number)) => Some(*number),
+        Some(TargetPort::Name(name)) => {
+            let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
+            ports.into_iter().find(|port| port.name == *name).map(|port| port.container_port)
+        }
+    }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    service: &Service,
+    lacks: Lacks,
+    harmless: bool,
+    difference: &Difference<'_>,
+) -> Finding {
+    let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
+    let message = match (lacks, harmless) {
+        (Lacks::Service, false) => {
+            "pods mark a port as opaque and the Service in front of them does not: who goes by the Service still detects its protocol, which takes ten seconds where the server speaks first"
+        }
+        (Lacks::Service, true) => {
+            "pods mark a port as opaque and the Service in front of them does not: no harm as long as the port is opaque by default, which ends when the Service gets a list of its own or the default changes"
+        }
+        (Lacks::Pods, false) => {
+            "a Service marks a port as opaque and its pods do not: who reaches a pod by its own address still detects its protocol, and so does the pod's own proxy"
+        }
+        (Lacks::Pods, true) => {
+            "a Service marks a port as opaque and its pods do not: no harm as long as the port is opaque by default, which ends when the pods get a list of their own or the default changes"
+        }
+    };
+    let ports: Vec<String> =
+        difference.ports.iter().map(|(port, target)| format!("{port} to {target}")).collect();
+    let object = format!("Service {namespace}/{name}");
+    let path = format!("metadata.annotations[{ANNOTATION}]");
+    let said = |list: Option<&str>| list.map_or_else(|| "not set".to_owned(), str::to_owned);
+    ctx.finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(match lacks {
+            Lacks::Service => "service",
+            Lacks::Pods => "pods",
+        })
+        .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
+        .evidence(Evidence::field(&object, "spec.ports", ports.join(", ")))
+        .evidences(difference.pods.iter().take(QUOTED).map(|pod| {
+            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+            Evidence::field(object, &path, said(pod.metadata.annotation(ANNOTATION)))
+        }))
+        .remedy(remedy(service, lacks, difference))
+}
+
+fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>) -> Remedy {
+    let remedy = Remedy::verified_by("meshdoctor check --only data-plane");
+    match lacks {
+        Lacks::Service => {
+            let ports = difference.ports.iter().map(|(port, _)| *port).collect();
+            let list = of_service(service).unwrap_or_default().with(&ports);
+            remedy.run(
+                StepKind::Annotation,
+                "Mark the port on the Service as well (where that comes from Git or a chart: there); the list replaces the default one, so add what else is opaque",
+                format!(
+                    "kubectl -n {} annotate service {} --overwrite {ANNOTATION}={list}",
+                    service.metadata.namespace, service.metadata.name
+                ),
+            )
+        }
+        Lacks::Pods => {
+            let ports = difference.ports.iter().map(|(_, target)| *target).collect();
+            let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
+            remedy.step(
+                StepKind::Annotation,
+                format!(
+                    "Annotate the pod template with {ANNOTATION}: \"{}\"; the list replaces the default one, so add what else is opaque",
+                    first.with(&ports)
+                ),
+            )
+        }
+    }
+}

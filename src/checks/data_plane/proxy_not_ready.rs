@@ -1,0 +1,239 @@
+//! `proxy-not-ready`: pods of workloads whose proxy has not become ready, or is not any more.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::SignedDuration;
+
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{Item, Kind};
+use crate::model::installed::COMPONENT;
+use crate::model::objects::pod::{ContainerState, ContainerStatus, PROXY_CONTAINER};
+use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+use crate::source::Why;
+
+/// The label of every pod that a control plane injected: its namespace.
+const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
+/// How long a pod may take to start, as long as nothing in it has failed.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+/// How many pods of a workload are quoted.
+const QUOTED: usize = 3;
+
+/// How a pod whose proxy is not ready stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// The proxy runs, and its readiness probe does not pass.
+    Unready,
+    /// The proxy was started and ended.
+    Ended,
+    /// The proxy has not been started.
+    NotStarted,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let injected =
+        |pod: &&Pod| pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace);
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut meshed = 0;
+    let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
+    for pod in pods.iter().filter(injected) {
+        meshed += 1;
+        // Those of the control plane have a check of their own; what has ended, or is about to, needs no proxy.
+        let over = pod.is_finished() || pod.metadata.deletion_timestamp.is_some();
+        if over || pod.metadata.label(COMPONENT).is_some() {
+            continue;
+        }
+        if pod.status.container_statuses.is_empty() && pod.status.phase == "Running" {
+            let part = format!("container statuses of {}/{}", pod.metadata.namespace, pod.metadata.name);
+            ctx.gap(ctx.lacking(Item::List(Kind::Pod), Why::NotCaptured, part));
+            continue;
+        }
+        if let Some(stage) = stage(ctx, pod) {
+            groups.entry((owners.of(pod), stage)).or_default().push(pod);
+        }
+    }
+    let warnings = if groups.is_empty() { HashMap::new() } else { last_warnings(ctx) };
+    let mut findings: Vec<Finding> =
+        groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
+    if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
+        // That there is none takes all of them.
+        ctx.every::<Pod>(Kind::Pod)?;
+        findings.push(no_pods(ctx));
+    }
+    Ok(findings.into())
+}
+
+/// How a pod stands whose proxy is not ready; `None` where it is, or may still become so.
+fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
+    let status = pod.container_status(PROXY_CONTAINER);
+    if status.is_some_and(|status| status.ready) {
+        return None;
+    }
+    let stage = match status.map(|status| &status.state) {
+        Some(ContainerState { running: Some(_), .. }) => Stage::Unready,
+        Some(ContainerState { terminated: Some(_), .. }) => Stage::Ended,
+        Some(_) if status.is_some_and(|status| status.last_state.terminated.is_some()) => Stage::Ended,
+        Some(_) | None => Stage::NotStarted,
+    };
+    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
+    let since = since.or(pod.metadata.creation_timestamp);
+    let starting = since.is_some_and(|since| ctx.now().duration_since(since) <= PATIENCE);
+    (!starting || obstacle(pod).is_some()).then_some(stage)
+}
+
+/// The first container that has failed rather than merely not started: list, status.
+fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
+    let init = pod.status.init_container_statuses.iter().map(|status| ("initContainerStatuses", status));
+    let others = pod.status.container_statuses.iter().map(|status| ("containerStatuses", status));
+    let proxy = others.filter(|(_, status)| status.name == PROXY_CONTAINER);
+    init.chain(proxy).find(|(_, status)| has_failed(status))
+}
+
+fn has_failed(status: &ContainerStatus) -> bool {
+    let waits = status.state.waiting.as_ref().is_some_and(|waiting| {
+        !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
+    });
+    waits || status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code != 0)
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    stage: Stage,
+    pods: &[&Pod],
+    warnings: &Warnings<'_>,
+) -> Finding {
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let message = match stage {
+        Stage::Unready => {
+            "linkerd-proxy runs and is not ready, so its pod gets no traffic: it lacks a certificate from identity, or what destination and policy have to tell it"
+        }
+        Stage::Ended => {
+            "linkerd-proxy ends after it was started, so its pod gets no traffic and can't reach anything"
+        }
+        Stage::NotStarted => {
+            "linkerd-proxy has not been started, so its pod serves nothing: something before it stands in the way"
+        }
+    };
+    let first = pods[0];
+    let pod = &first.metadata.name;
+    let namespace = &owner.namespace;
+    let remedy = Remedy::verified_by("meshdoctor check --only data-plane").run(
+        StepKind::Command,
+        "See what stands in the way: containers and events",
+        format!("kubectl -n {namespace} describe pod {pod}"),
+    );
+    let remedy = match stage {
+        Stage::NotStarted => remedy,
+        Stage::Unready | Stage::Ended => remedy.run(
+            StepKind::Command,
+            "Read what the proxy says",
+            format!("kubectl -n {namespace} logs {pod} -c {PROXY_CONTAINER}"),
+        ),
+    };
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .evidences(pods.iter().take(QUOTED).map(|pod| seen(pod, warnings)))
+        .remedy(remedy);
+    match stage {
+        // What it waits for is what those components would tell it.
+        Stage::Unready => ["identity", "destination"].into_iter().fold(finding, |finding, component| {
+            finding.tie(Tie::Fact(format!("component-missing:{component}")))
+        }),
+        Stage::Ended | Stage::NotStarted => finding,
+    }
+}
+
+/// The last warning about each pod, by namespace and name.
+type Warnings<'a> = HashMap<(&'a str, &'a str), &'a Event>;
+
+fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
+    let mut last: Warnings<'a> = HashMap::new();
+    let events = ctx.hints::<Event>(Kind::Event).iter();
+    for event in events.filter(|event| event.kind == "Warning" && event.about.kind == "Pod") {
+        let key = (event.about.namespace.as_str(), event.about.name.as_str());
+        let held = last.entry(key).or_insert(event);
+        if event.last > held.last {
+            *held = event;
+        }
+    }
+    last
+}
+
+/// What a pod says of itself.
+fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    if let Some((list, status)) = obstacle(pod) {
+        return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status));
+    }
+    if let Some(condition) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
+        let said = format!("{}: {}", condition.reason, condition.message);
+        return Evidence::field(object, "status.conditions[PodScheduled]", said);
+    }
+    let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
+    let started = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running.is_some());
+    // Where nothing has started, the kubelet tells why in events only.
+    if let Some(event) = warnings.get(&key).filter(|_| !started) {
+        let (reason, count, last) = (event.reason.clone(), event.count, event.last);
+        return Evidence { place: Place::Event { object, reason, count, last }, said: event.message.clone() };
+    }
+    match pod.container_status(PROXY_CONTAINER) {
+        Some(status) => {
+            Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), state(status))
+        }
+        None => Evidence::field(
+            object,
+            "status.phase",
+            format!("{}, no word of {PROXY_CONTAINER}", pod.status.phase),
+        ),
+    }
+}
+
+/// A container's state in a line.
+fn state(status: &ContainerStatus) -> String {
+    let mut said = match (&status.state.waiting, &status.state.running, &status.state.terminated) {
+        (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
+        (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
+        (None, Some(running), _) => match running.started_at {
+            Some(since) => format!("running since {since}, not ready"),
+            None => "running, not ready".to_owned(),
+        },
+        (None, None, Some(ended)) => format!("ended with exit code {} ({})", ended.exit_code, ended.reason),
+        (None, None, None) => "not ready".to_owned(),
+    };
+    if status.restart_count > 0 {
+        said.push_str(&format!("; restarted {} times", status.restart_count));
+    }
+    said
+}
+
+/// Nothing in the namespaces that were named is meshed.
+fn no_pods(ctx: &Context<'_>) -> Finding {
+    let names = ctx.settings.namespaces.join(", ");
+    let mut subjects = ctx.settings.namespaces.iter().map(|name| Subject::object(Kind::Namespace, "", name));
+    // There is one, or this is not asked.
+    let first = subjects.next().unwrap_or_else(|| Subject::thing("namespaces"));
+    let finding = ctx
+        .finding(
+            first,
+            "no pod of the namespace has a proxy of this control plane: nothing there is in the mesh",
+        )
+        .severity(Severity::Error)
+        .parameter("none")
+        .evidence(Evidence::other("Pods", format!("none in {names} with the label {INJECTED_BY}")))
+        .remedy(
+            Remedy::verified_by("meshdoctor check --only injection")
+                .step(
+                    StepKind::Annotation,
+                    "Annotate the namespace or its pod templates with linkerd.io/inject: enabled",
+                )
+                .step(
+                    StepKind::Note,
+                    "Restart its workloads: a proxy is only ever added while a pod is created",
+                ),
+        );
+    subjects.fold(finding, Finding::subject)
+}
