@@ -111,8 +111,8 @@ const TOLD: &[(&str, &[&str])] = &[
         &[
             "error cni-token-revoked: ip-10-0-1-12  /etc/cni/net.d/05-cilium.conflist:36, ip-10-0-1-40  /etc/cni/net.d/05-cilium.conflist:36",
             "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
-            "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
             "error cni-add-unauthorized: DaemonSet linkerd-cni/linkerd-cni (2 pods), Deployment shop/web (2 pods), Job tools/backup (1 pods) <- cni-token-revoked",
+            "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
             "error cni-ds-coverage: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-daemonset-deadlock",
             "error proxy-not-ready: Deployment shop/web (2 pods) <- cni-add-unauthorized",
         ],
