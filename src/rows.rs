@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::knowledge::{Knowledge, Row, RowCategory, RowMode};
+use crate::knowledge::{Knowledge, Row, RowCategory, RowMode, RowSeverity};
 use crate::report::Judged;
 use crate::version::{Contains, LinkerdVersion};
 
@@ -125,6 +125,8 @@ fn verdict(
     let failing: Vec<&Finding> =
         findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
     let worst = failing.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Info);
+    // A row that only ever warns stays a warning where a finding is about more than what the row asks.
+    let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
     let unjudged: Vec<String> = answers.iter().flat_map(|judged| not_judged(judged)).collect();
     let result = match worst {
         Severity::Error => RowResult::Error,

@@ -14,6 +14,7 @@ mod dates;
 mod debug;
 mod extensions;
 mod injection;
+mod installation;
 mod jaeger;
 mod multicluster;
 mod native_sidecar;

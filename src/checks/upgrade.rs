@@ -35,11 +35,7 @@ pub(super) fn step(
     let namespace = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.hints::<Workload>(Kind::Deployment);
     let version = installed(deployments, None, namespace).map(|(version, _)| version);
-    let by_helm = components(deployments, namespace).iter().any(|component| {
-        let tool = component.deployment.metadata.annotation(CREATED_BY);
-        tool.is_some_and(|tool| tool.starts_with("linkerd/helm"))
-    });
-    if by_helm {
+    if is_helms(ctx) {
         let text = format!("{act}, with Helm, at the version of the chart that is installed");
         // Vendors have charts and repositories of their own.
         let edge = version.is_some_and(|version| version.channel() == Channel::Edge);
@@ -63,6 +59,15 @@ pub(super) fn step(
             cli(namespace, options.cli),
         ),
     }
+}
+
+/// Whether Helm installed the control plane. Reads `deployments.apps`.
+pub(super) fn is_helms(ctx: &Context<'_>) -> bool {
+    let namespace = ctx.namespaces().control_plane.as_str();
+    components(ctx.hints::<Workload>(Kind::Deployment), namespace).iter().any(|component| {
+        let tool = component.deployment.metadata.annotation(CREATED_BY);
+        tool.is_some_and(|tool| tool.starts_with("linkerd/helm"))
+    })
 }
 
 fn cli(namespace: &str, options: &str) -> String {

@@ -11,6 +11,7 @@ pub mod injection;
 pub mod installed;
 pub mod journal;
 pub mod log;
+pub mod networks;
 pub mod node;
 pub mod objects;
 pub mod owners;

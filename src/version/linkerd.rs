@@ -175,6 +175,13 @@ impl fmt::Display for LinkerdVersion {
 const EXPECTED: &str =
     "edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
 
+impl From<EdgeTag> for LinkerdVersion {
+    fn from(edge: EdgeTag) -> Self {
+        let numbers = Numbers::Dated(edge);
+        LinkerdVersion { raw: edge.to_string(), channel: Channel::Edge, numbers, hotpatch: None, suffix: None }
+    }
+}
+
 impl FromStr for LinkerdVersion {
     type Err = InvalidVersion;
 

@@ -3,8 +3,9 @@
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::checks::installation::config;
 use crate::item::Kind;
-use crate::model::objects::Workload;
+use crate::model::objects::{Namespace, Workload};
 
 /// The components without which no mesh works, as the label `linkerd.io/control-plane-component` names them.
 const COMPONENTS: [&str; 3] = ["destination", "identity", "proxy-injector"];
@@ -42,6 +43,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
     let tie = |component: &&str| Tie::Fact(format!("component-missing:{component}"));
+    // A dump may hold no namespaces, and a reader may not be allowed to list them.
+    let namespaces = ctx.every::<Namespace>(Kind::Namespace);
+    let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
+    let unconfigured = missing.len() == COMPONENTS.len() && config(ctx).is_ok_and(|config| config.is_none());
+    let rows = [
+        (true, "control plane pods are ready"),
+        (homeless, "control plane Namespace exists"),
+        (unconfigured, "'linkerd-config' config map exists"),
+    ];
+    let finding = finding.fails_rows(rows.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row));
     let finding = missing.iter().map(tie).fold(finding, Finding::tie);
     // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };

@@ -1,11 +1,15 @@
 //! `control-plane-not-ready`: components of the control plane have too few ready pods; and what stands in their way.
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::failing::{Failing, event_evidence, failing};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::installation::none_installed;
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
+use crate::model::objects::pod::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -15,13 +19,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let components = components(deployments, namespace);
     if components.is_empty() {
         ctx.every::<Workload>(Kind::Deployment)?;
-        return Ok(Verdict::not_applicable("no control plane is installed"));
+        return Ok(none_installed());
     }
     let events = ctx.hints::<Event>(Kind::Event);
     let findings = components.iter().filter_map(|component| {
         let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
-        let off = wanted == 0 && !CORE.contains(&component.name);
-        if off || ready >= wanted.max(1) {
+        if wanted == 0 && !CORE.contains(&component.name) {
             return None;
         }
         let own = pods.iter().filter(|pod| {
@@ -30,11 +33,40 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && meta.label(COMPONENT) == Some(component.name)
                 && meta.deletion_timestamp.is_none()
         });
+        let enough = ready >= wanted.max(1);
+        // Of those that are enough, some may be old ones that new ones were to replace.
+        let own: Vec<&Pod> = own.filter(|pod| !enough || is_stuck(pod, ctx.now())).collect();
+        if enough && own.is_empty() {
+            return None;
+        }
         let reason =
-            own.filter_map(|pod| failing(pod, events)).min_by_key(|failing| failing.container.is_none());
-        Some(finding(ctx, component, reason, events))
+            own.iter().filter_map(|pod| failing(pod, events)).min_by_key(|failing| failing.container.is_none());
+        Some(finding(ctx, component, reason, events).fails_rows(rows(ready, &own)))
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// How long a pod may take to get ready before it counts as stuck: as long as `linkerd check` waits.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
+/// Whether a pod should be ready by now and is not.
+fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
+    let unready = pod.condition("Ready").is_none_or(|condition| condition.status != "True");
+    let old = pod.metadata.creation_timestamp.is_some_and(|made| now.duration_since(made) > PATIENCE);
+    unready && old && !pod.is_finished()
+}
+
+/// The rows of `linkerd check` that a component with these pods fails.
+fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
+    let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
+    let proxyless =
+        |pod: &Pod| !pod.is_finished() && !pod.container_status(PROXY_CONTAINER).is_some_and(|s| s.ready);
+    let fails = [
+        (ready == 0, "control plane pods are ready"),
+        (own.iter().any(|pod| unscheduled(pod)), "no unschedulable pods"),
+        (own.iter().any(|pod| proxyless(pod)), "control plane proxies are healthy"),
+    ];
+    fails.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row).collect()
 }
 
 fn finding(
@@ -49,6 +81,11 @@ fn finding(
     let object = format!("Deployment {namespace}/{name}");
     let replicas = Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}"));
     let (severity, message) = match (ready, component.name) {
+        (some, _) if some >= wanted.max(1) => (
+            Severity::Warning,
+            "a pod of the control plane does not get ready; those that it was to replace still serve: a rollout that is \
+             stuck, and the next loss of a node may end what is left",
+        ),
         (0, "identity") => (
             Severity::Error,
             "identity has no ready pod: a proxy that starts, or whose certificate runs out, gets none",

@@ -2,22 +2,16 @@
 
 use super::unmeshed::injector_webhook;
 use crate::checks::serving::silent_injector;
+use crate::checks::installation::{none_installed, present};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::model::control_plane::components;
-use crate::model::objects::Workload;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let webhook = injector_webhook(ctx);
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
-    if components(deployments, namespace).is_empty() {
-        let every = ctx.every::<Workload>(Kind::Deployment)?;
-        if components(every, namespace).is_empty() {
-            return Ok(Verdict::not_applicable("no control plane is installed"));
-        }
+    if !present(ctx)? {
+        return Ok(none_installed());
     }
     if webhook?.is_some() {
         return Ok(Verdict::fine());

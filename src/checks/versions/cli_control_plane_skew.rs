@@ -1,6 +1,6 @@
 //! `cli-control-plane-skew`: the operator's CLI and the control plane are not of one version.
 
-use super::installed::{installed, minors};
+use crate::checks::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::version::{Channel, LinkerdVersion};
@@ -9,7 +9,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);
     let cli = ctx.cli_version()?;
     let Some((control_plane, seen)) = installed? else {
-        return Ok(Verdict::not_applicable("no control plane is installed"));
+        return Ok(none_installed());
     };
     if cli.same_build(&control_plane) {
         return Ok(Verdict::fine());

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::installed::installed;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::installation::{installed, none_installed};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions};
@@ -15,7 +15,7 @@ use crate::version::LinkerdVersion;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let Some((reference, seen)) = installed(ctx)? else {
-        return Ok(Verdict::not_applicable("no control plane is installed"));
+        return Ok(none_installed());
     };
     let namespace = &ctx.namespaces().control_plane;
     let mut running: BTreeMap<&str, Vec<(&Pod, LinkerdVersion)>> = BTreeMap::new();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::installed::{installed, minors};
+use crate::checks::installation::{installed, minors, none_installed};
 use crate::checks::renew::renew;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::model::control_plane::{proxy_version, tag_version};
@@ -30,7 +30,7 @@ enum Gap {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let Some((control_plane, seen)) = installed(ctx)? else {
-        return Ok(Verdict::not_applicable("no control plane is installed"));
+        return Ok(none_installed());
     };
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let home = &ctx.namespaces().control_plane;

@@ -1,6 +1,6 @@
 //! `kubernetes-unsupported`: the API server is older than what the installed release needs, or newer than it documents.
 
-use super::installed::installed;
+use crate::checks::installation::{installed, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::version::{Channel, K8sMinor, LinkerdVersion};
@@ -9,7 +9,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);
     let server = ctx.server_version()?;
     let Some((linkerd, seen)) = installed? else {
-        return Ok(Verdict::not_applicable("no control plane is installed"));
+        return Ok(none_installed());
     };
     let releases = ctx.knowledge.releases();
     let range = match releases.kubernetes_range(&linkerd) {

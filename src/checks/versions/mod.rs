@@ -5,7 +5,6 @@ use super::{Check, row};
 mod cli_control_plane_skew;
 mod control_plane_mixed_versions;
 mod data_plane_skew;
-mod installed;
 mod kubernetes_unsupported;
 
 /// In alphabetical order.

@@ -1,0 +1,50 @@
+//! `api-server-unreadable`: the API server was asked for its version, and gave no answer that can be read.
+
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let missing = match ctx.server_version() {
+        Ok(_) => return Ok(Verdict::fine()),
+        Err(missing) => missing,
+    };
+    let remedy = Remedy::verified_by("kubectl version");
+    let (message, remedy) = match &missing.why {
+        // Nobody asked.
+        Why::NotCaptured | Why::NotOffered | Why::PerhapsMore => return Err(missing),
+        Why::Denied { .. } => (
+            "the API server does not let this user read its version, which everyone who is signed in may: the credentials \
+             are wrong or expired, or a role was taken away",
+            remedy
+                .run(StepKind::Command, "See as whom the API server knows you", "kubectl auth whoami")
+                .step(StepKind::Note, "Sign in again, or bind the ClusterRole system:public-info-viewer to that user"),
+        ),
+        Why::TimedOut { .. } => (
+            "the API server did not answer in time when it was asked for its version",
+            remedy
+                .run(StepKind::Command, "See whether it is up, and how long it takes", "kubectl get --raw='/readyz?verbose'")
+                .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
+        ),
+        Why::NotServed | Why::Malformed { .. } => (
+            "what answered is no API server, or one whose answer was changed on the way: its version cannot be read",
+            remedy
+                .run(StepKind::Command, "See what answers under the address of the kubeconfig", "kubectl get --raw=/version -v=6")
+                .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),
+        ),
+        Why::Failed { .. } => (
+            "the API server could not be asked for its version",
+            remedy.run(
+                StepKind::Command,
+                "See what the connection fails on: address, network, certificate, credentials",
+                "kubectl get --raw=/version -v=6",
+            ),
+        ),
+    };
+    let finding = ctx
+        .finding(Subject::thing("API server"), message)
+        .evidence(Evidence::other("API server /version", missing.why.to_string()))
+        .fails_rows(["can query the Kubernetes API"])
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,77 @@
+//! `cluster-networks-incomplete`: pods or Services have addresses that lie outside of clusterNetworks.
+
+use super::networks::{ClusterNetworks, cluster_networks, finding};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::Evidence;
+use crate::item::Kind;
+use crate::model::objects::{Pod, Service};
+
+const PODS: &str = "cluster networks contains all pods";
+const SERVICES: &str = "cluster networks contains all services";
+/// How many objects evidence names.
+const NAMED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod);
+    let services = ctx.seen::<Service>(Kind::Service);
+    let networks = match cluster_networks(ctx)? {
+        Ok(networks) => networks,
+        Err(verdict) => return Ok(verdict),
+    };
+    if !networks.unreadable.is_empty() {
+        let message = "clusterNetworks holds what is no network: a proxy that is given it does not start";
+        let bad = networks.unreadable.iter().map(|part| Evidence::other("no network", part));
+        return Ok(vec![finding(ctx, &networks, message, bad.collect(), None)].into());
+    }
+    let of_pods = pods.map(|pods| outside_pods(pods, &networks));
+    let of_services = services.map(|services| outside_services(services, &networks));
+    let (mut evidence, mut rows) = (Vec::new(), Vec::new());
+    for (found, row) in [(of_pods, PODS), (of_services, SERVICES)] {
+        match found {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => {
+                rows.push(row);
+                evidence.extend(found);
+            }
+            Err(missing) => ctx.gap(missing),
+        }
+    }
+    if rows.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
+                   address, so traffic to it goes without mTLS, policy and load balancing";
+    Ok(vec![finding(ctx, &networks, message, evidence, Some("192.0.2.0/24")).fails_rows(rows)].into())
+}
+
+/// Pods with an address of their own outside the networks: the first few, and how many there are.
+fn outside_pods(pods: &[Pod], networks: &ClusterNetworks) -> Vec<Evidence> {
+    let outside = pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()).filter_map(|pod| {
+        let address = pod.status.pod_ip.filter(|address| !networks.contains(*address))?;
+        Some((pod, address))
+    });
+    let name = |(pod, address): (&Pod, std::net::IpAddr)| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        Evidence::field(object, "status.podIP", address.to_string())
+    };
+    few(outside.map(name), "Pods")
+}
+
+fn outside_services(services: &[Service], networks: &ClusterNetworks) -> Vec<Evidence> {
+    let outside = services.iter().filter_map(|service| {
+        let address = service.spec.cluster_ip.filter(|address| !networks.contains(*address))?;
+        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        Some(Evidence::field(object, "spec.clusterIP", address.to_string()))
+    });
+    few(outside, "Services")
+}
+
+fn few(all: impl Iterator<Item = Evidence>, kind: &str) -> Vec<Evidence> {
+    let mut all = all;
+    let mut named: Vec<Evidence> = all.by_ref().take(NAMED).collect();
+    let more = all.count();
+    if more > 0 {
+        named.push(Evidence::other(kind, format!("{more} more outside")));
+    }
+    named
+}

@@ -1,0 +1,50 @@
+//! `cluster-networks-without-nodes`: a node gives its pods addresses that lie outside of clusterNetworks.
+
+use std::collections::BTreeSet;
+
+use super::networks::{cluster_networks, finding};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::Evidence;
+use crate::item::Kind;
+use crate::model::networks::Network;
+use crate::model::objects::Node;
+
+/// How many networks evidence and remedy name.
+const NAMED: usize = 8;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let nodes = ctx.seen::<Node>(Kind::Node);
+    let networks = match cluster_networks(ctx)? {
+        Ok(networks) => networks,
+        Err(verdict) => return Ok(verdict),
+    };
+    let with: Vec<&Node> = nodes?.iter().filter(|node| !node.spec.pod_cidr.is_empty()).collect();
+    if with.is_empty() {
+        ctx.every::<Node>(Kind::Node)?;
+        return Ok(Verdict::not_applicable("no node says which addresses its pods have"));
+    }
+    if !networks.unreadable.is_empty() {
+        return Ok(Verdict::blocked("cluster-networks-incomplete", "clusterNetworks cannot be read"));
+    }
+    let outside: Vec<&&Node> = with
+        .iter()
+        .filter(|node| !node.spec.pod_cidr.parse::<Network>().is_ok_and(|network| networks.covers(&network)))
+        .collect();
+    if outside.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let named: BTreeSet<&str> = outside.iter().map(|node| node.spec.pod_cidr.as_str()).take(NAMED).collect();
+    let mut evidence: Vec<Evidence> = outside
+        .iter()
+        .take(NAMED)
+        .map(|node| Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDR", &node.spec.pod_cidr))
+        .collect();
+    if outside.len() > NAMED {
+        let more = format!("{} more outside", outside.len() - NAMED);
+        evidence.push(Evidence::other("Nodes", more));
+    }
+    let message = "clusterNetworks leaves out addresses of nodes' pods: proxies do not discover what has such an address, so \
+                   traffic to it goes without mTLS, policy and load balancing";
+    let add: Vec<&str> = named.into_iter().collect();
+    Ok(vec![finding(ctx, &networks, message, evidence, Some(&add.join(",")))].into())
+}

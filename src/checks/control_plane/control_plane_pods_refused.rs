@@ -1,0 +1,49 @@
+//! `control-plane-pods-refused`: the API server refuses pods of a ReplicaSet in the control plane's namespace.
+
+use crate::checks::{Context, Judgement};
+use crate::checks::installation::{none_installed, present};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::Workload;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let sets = ctx.seen::<Workload>(Kind::ReplicaSet);
+    if !present(ctx)? {
+        return Ok(none_installed());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let mut findings = Vec::new();
+    for set in sets?.iter().filter(|set| set.metadata.namespace == *namespace) {
+        let failure = |condition: &&crate::model::objects::pod::Condition| {
+            condition.kind == "ReplicaFailure" && condition.status == "True"
+        };
+        let Some(condition) = set.status.conditions.iter().find(failure) else { continue };
+        let (kind, name) = match set.metadata.controller() {
+            Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
+            None => ("ReplicaSet", set.metadata.name.as_str()),
+        };
+        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get replicasets"))
+            .run(
+                StepKind::Command,
+                "Read what the API server said about the last pods that it refused",
+                format!("kubectl -n {namespace} describe replicaset {}", set.metadata.name),
+            )
+            .step(
+                StepKind::Note,
+                "Lift what refuses them: a quota, a limit range, pod security, an admission webhook; the ReplicaSet tries \
+                 again by itself",
+            );
+        let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
+        let said = format!("{}: {}", condition.reason, condition.message);
+        let finding = ctx
+            .finding(
+                Subject::object(kind, namespace, name),
+                "the API server refuses pods that the control plane asks for: those that run are all there are, and none of \
+                 them is replaced",
+            )
+            .evidence(Evidence::field(object, "status.conditions[ReplicaFailure]", said))
+            .remedy(remedy);
+        findings.push(finding);
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,142 @@
+//! `control-plane-rbac-missing`: accounts of the control plane lack rights that their release needs.
+
+use std::collections::BTreeMap;
+
+use crate::checks::installation::{installed, none_installed};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::Kind;
+use crate::knowledge::GrantedRole;
+use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+
+const ROLES: &str = "control plane ClusterRoles exist";
+const BINDINGS: &str = "control plane ClusterRoleBindings exist";
+
+type Rights<'a> = (&'a [ClusterRole], &'a [ClusterRoleBinding]);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let installed = installed(ctx)?;
+    // That a right is missing takes all of both.
+    let rights = (
+        ctx.every::<ClusterRole>(Kind::ClusterRole)?,
+        ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?,
+    );
+    let Some((version, seen)) = installed else { return Ok(none_installed()) };
+    let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
+    if !table.covers(&version, minors) {
+        return Ok(Verdict::not_applicable(format!("which rights {version} needs is not known here")));
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let roles = table.roles(namespace, &version, minors);
+    let findings = roles.iter().filter_map(|role| {
+        let holder = (namespace.as_str(), role.account);
+        let lacking: Vec<_> =
+            role.rights.iter().copied().filter(|right| !may(rights, holder, *right)).collect();
+        let finding = finding(ctx, role, rights, &lacking)?;
+        Some(finding.evidence(seen.clone()))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// What is wrong with a role; `None` where it is there, or its account has all that it would give.
+fn finding(
+    ctx: &Context<'_>,
+    role: &GrantedRole<'_>,
+    rights: Rights<'_>,
+    lacking: &[(&str, &str, &str)],
+) -> Option<Finding> {
+    let namespace = &ctx.namespaces().control_plane;
+    let there = rights.0.iter().find(|known| known.metadata.name == role.role);
+    let binding = rights.1.iter().find(|known| known.metadata.name == role.binding);
+    if lacking.is_empty() && there.is_some() && binding.is_some() {
+        return None;
+    }
+    let (kind, name, row) = match (there, binding) {
+        (None, _) => ("ClusterRole", &role.role, ROLES),
+        (Some(_), None) => ("ClusterRoleBinding", &role.binding, BINDINGS),
+        (Some(_), Some(binding)) if binds(binding, role, namespace) => ("ClusterRole", &role.role, ROLES),
+        (Some(_), Some(_)) => ("ClusterRoleBinding", &role.binding, BINDINGS),
+    };
+    let state = match (there, binding) {
+        (None, _) | (_, None) => "does not exist".to_owned(),
+        (Some(_), Some(binding)) if binds(binding, role, namespace) => "allows less than its release writes".to_owned(),
+        (Some(_), Some(_)) => format!("does not give {} to {namespace}/{}", role.role, role.account),
+    };
+    let message = match (lacking.is_empty(), role.account) {
+        (true, _) => "an object that the charts write is not there; the account that it is for has the same rights by others",
+        (false, "linkerd-identity") => {
+            "identity may not have tokens reviewed: no proxy that starts gets a certificate, and those that run lose theirs \
+             within a day"
+        }
+        (false, "linkerd-destination") => {
+            "destination lacks rights: what it may not watch is missing from discovery or policy, and it never gets ready \
+             after its next restart"
+        }
+        (false, "linkerd-proxy-injector") => {
+            "the injector lacks rights: it cannot read what a pod belongs to, and does not get ready after its next restart"
+        }
+        (false, _) => "an account of the control plane lacks rights that its release needs",
+    };
+    let ask = lacking.first().map_or_else(
+        || format!("kubectl get {} {name}", kind.to_ascii_lowercase()),
+        |(group, resource, verb)| {
+            let resource = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };
+            format!("kubectl auth can-i {verb} {resource} -A --as system:serviceaccount:{namespace}:{}", role.account)
+        },
+    );
+    let again = "Apply the manifests of the control plane again";
+    let remedy =
+        upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
+    let component = role.account.trim_start_matches("linkerd-");
+    let remedy = match lacking.is_empty() {
+        true => remedy,
+        false => remedy.run(
+            StepKind::Command,
+            "Restart what was refused, where it does not recover by itself",
+            format!("kubectl -n {namespace} rollout restart deployment/{}", role.account),
+        ),
+    };
+    let account = format!("ServiceAccount {namespace}/{}", role.account);
+    let evidence = Evidence::other(format!("{kind} {name}"), state);
+    let lacks = (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", in_words(lacking))));
+    let finding = ctx
+        .finding(Subject::object(kind, "", name), message)
+        .severity(if lacking.is_empty() { Severity::Info } else { Severity::Error })
+        .evidence(evidence)
+        .evidences(lacks)
+        .fails_rows([row])
+        .remedy(remedy);
+    Some(finding.tie(Tie::Fact(format!("component-refused:{component}"))).tie(Tie::Workload(
+        "Deployment".to_owned(),
+        namespace.clone(),
+        role.account.to_owned(),
+    )))
+}
+
+fn binds(binding: &ClusterRoleBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {
+    binding.role_ref.name == role.role && binding.subjects.iter().any(|s| s.covers(namespace, role.account))
+}
+
+/// `leases.coordination.k8s.io`, `httproutes.policy.linkerd.io/status`.
+fn qualified(group: &str, resource: &str) -> String {
+    match resource.split_once('/') {
+        Some((resource, part)) => format!("{resource}.{group}/{part}"),
+        None => format!("{resource}.{group}"),
+    }
+}
+
+/// `get, list, watch pods; create leases.coordination.k8s.io`.
+fn in_words(lacking: &[(&str, &str, &str)]) -> String {
+    let mut verbs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (group, resource, verb) in lacking {
+        let name = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };
+        verbs.entry(name).or_default().push(verb);
+    }
+    let mut resources: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
+    for (resource, verbs) in verbs {
+        resources.entry(verbs).or_default().push(resource);
+    }
+    let each = resources.into_iter().map(|(verbs, names)| format!("{} {}", verbs.join(", "), names.join(", ")));
+    each.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,53 @@
+//! `proxy-init-not-root`: nodes run Docker, on which linkerd-init has to be root and is not.
+
+use crate::checks::installation::{CONFIG, values};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::Node;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let nodes = ctx.seen::<Node>(Kind::Node);
+    let values = match values(ctx)? {
+        Ok(values) => values,
+        Err(verdict) => return Ok(verdict),
+    };
+    if values.bool("proxyInit.runAsRoot") == Some(true) {
+        return nodes.map(|_| Verdict::fine());
+    }
+    if values.bool("cniEnabled") == Some(true) {
+        return Ok(Verdict::not_applicable("linkerd-cni writes the rules, so no pod has linkerd-init"));
+    }
+    let on_docker = |node: &&Node| {
+        let info = &node.status.node_info;
+        info.container_runtime_version.starts_with("docker:") && info.operating_system != "windows"
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let findings = nodes?.iter().filter(on_docker).map(|node| {
+        let remedy = Remedy::verified_by("meshdoctor check --only proxy-init-not-root");
+        let act = "Let linkerd-init run as root";
+        let options = Options::both("--set proxyInit.runAsRoot=true");
+        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
+            .step(StepKind::Note, "Or move the nodes to containerd")
+            .step(StepKind::Note, "Restart the meshed workloads on them");
+        let info = &node.status.node_info;
+        ctx.finding(
+            Subject::node(&node.metadata.name),
+            "the node runs Docker and linkerd-init does not run as root: there it cannot write the rules that lead traffic \
+             through the proxy, so meshed pods do not start",
+        )
+        .evidence(Evidence::field(
+            format!("Node {}", node.metadata.name),
+            "status.nodeInfo.containerRuntimeVersion",
+            &info.container_runtime_version,
+        ))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{CONFIG}"),
+            "data.values: proxyInit.runAsRoot",
+            "false",
+        ))
+        .remedy(remedy)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

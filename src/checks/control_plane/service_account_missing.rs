@@ -1,0 +1,79 @@
+//! `service-account-missing`: an account that pods of the control plane run as is not there.
+
+use crate::checks::installation::{config, none_installed, present};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{Kind, Scope};
+use crate::model::control_plane::components;
+use crate::model::objects::{ServiceAccount, Workload};
+use crate::model::values::Values;
+
+const HEARTBEAT: &str = "heartbeat";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    if !present(ctx)? {
+        return Ok(none_installed());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let deployments = components(ctx.hints::<Workload>(Kind::Deployment), namespace);
+    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let without_heartbeat = values.and_then(|values| values.bool("disableHeartBeat")) == Some(true);
+    let mut findings = Vec::new();
+    for (account, component) in ctx.knowledge.control_plane().accounts() {
+        let deployment = deployments.iter().find(|known| known.name == component);
+        let there = ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, account);
+        let is_heartbeat = component == HEARTBEAT;
+        if is_heartbeat && without_heartbeat {
+            continue;
+        }
+        match there {
+            Ok(Some(_)) => continue,
+            Ok(None) => {}
+            Err(missing) => {
+                ctx.gap(missing);
+                continue;
+            }
+        }
+        let (severity, message, row) = if is_heartbeat {
+            (
+                Severity::Error,
+                "the account of the heartbeat is not there: its Jobs get no pod, and a linkerd check stops here",
+                "heartbeat ServiceAccount exist",
+            )
+        } else {
+            (
+                Severity::Error,
+                "an account of the control plane is not there: the pods that run as it lose their rights now, and no new \
+                 one is created",
+                "control plane ServiceAccounts exist",
+            )
+        };
+        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get serviceaccounts"));
+        let again = "Apply the manifests of the control plane again";
+        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both(""));
+        let remedy = match deployment {
+            Some(known) => remedy.run(
+                StepKind::Command,
+                "Restart what runs as it: tokens are bound to the account that is gone",
+                format!("kubectl -n {namespace} rollout restart deployment/{}", known.deployment.metadata.name),
+            ),
+            None => remedy,
+        };
+        let finding = ctx
+            .finding(Subject::object("ServiceAccount", namespace, account), message)
+            .severity(severity)
+            .evidence(Evidence::other(format!("ServiceAccount {namespace}/{account}"), "does not exist"))
+            .fails_rows([row])
+            .remedy(remedy);
+        findings.push(match deployment {
+            Some(known) => finding.tie(Tie::Workload(
+                "Deployment".to_owned(),
+                namespace.clone(),
+                known.deployment.metadata.name.clone(),
+            )),
+            None => finding,
+        });
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,63 @@
+//! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
+
+use crate::checks::installation::{none_installed, present};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::WebhookConfiguration;
+
+/// The Service that a webhook calls, the configuration that registers it, what it validates, and the row that asks for it.
+const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
+    (
+        "linkerd-sp-validator",
+        "linkerd-sp-validator-webhook-config",
+        "a ServiceProfile with a mistake in it is stored without a word, and then ignored by proxies",
+        Some("control plane ValidatingWebhookConfigurations exist"),
+    ),
+    (
+        "linkerd-policy-validator",
+        "linkerd-policy-validator-webhook-config",
+        "a policy with a mistake in it is stored without a word, and then not enforced",
+        None,
+    ),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let kind = Kind::ValidatingWebhookConfiguration;
+    let seen = ctx.seen::<WebhookConfiguration>(kind);
+    if !present(ctx)? {
+        return Ok(none_installed());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let calls = |configurations: &[WebhookConfiguration], service: &str| {
+        let webhooks = configurations.iter().flat_map(|configuration| &configuration.webhooks);
+        webhooks
+            .filter_map(|webhook| webhook.client_config.service.as_ref())
+            .any(|called| called.name == service && called.namespace == *namespace)
+    };
+    let seen = seen?;
+    let mut findings = Vec::new();
+    for (service, name, harm, row) in VALIDATORS {
+        if calls(seen, service) {
+            continue;
+        }
+        ctx.every::<WebhookConfiguration>(kind)?;
+        let remedy = Remedy::verified_by(format!("kubectl get validatingwebhookconfiguration {name}"));
+        let again = "Apply the manifests of the control plane again";
+        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both(""));
+        let finding = ctx
+            .finding(
+                Subject::object(kind, "", name),
+                format!("the API server has no webhook for one of Linkerd's validators: {harm}"),
+            )
+            .evidence(Evidence::other(
+                "ValidatingWebhookConfigurations",
+                format!("none of them calls Service {namespace}/{service}"),
+            ))
+            .fails_rows(row)
+            .remedy(remedy);
+        findings.push(finding);
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,122 @@
+//! What checks of an installed mesh start from: is there a control plane, of which release, with which chart values. Where
+//! there is none, or no values, another check says so, and what rests on them is blocked by that one.
+
+use crate::card::Mode;
+use crate::checks::{Context, Verdict};
+use crate::finding::Evidence;
+use crate::item::{Item, Kind, Scope};
+use crate::missing::Missing;
+use crate::model::control_plane::{components, installed as version};
+use crate::model::objects::{ConfigMap, Workload};
+use crate::model::values::Values;
+use crate::source::Why;
+use crate::version::LinkerdVersion;
+
+/// The ConfigMap in which the charts leave their values.
+pub(super) const CONFIG: &str = "linkerd-config";
+
+/// Whether a control plane is installed. Reads `deployments.apps`.
+///
+/// # Errors
+/// Deployments could not be had, or not all, and none of those that are there is the control plane's.
+pub(super) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
+    let namespace = &ctx.namespaces().control_plane;
+    if !components(ctx.seen::<Workload>(Kind::Deployment)?, namespace).is_empty() {
+        return Ok(true);
+    }
+    Ok(!components(ctx.every::<Workload>(Kind::Deployment)?, namespace).is_empty())
+}
+
+/// What a check says that asks something of a control plane where there is none.
+pub(super) fn none_installed() -> Verdict {
+    Verdict::blocked("control-plane-missing", "no control plane is installed")
+}
+
+/// `linkerd-config`; `None` when it is known not to exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named(Kind::ConfigMap, Scope::ControlPlane, CONFIG)
+}
+
+/// The chart values, or what a check says that cannot go on without them. Reads `linkerd-config`, and where that is not
+/// there `deployments.apps`.
+///
+/// # Errors
+/// It is not known whether `linkerd-config` exists, or whether a control plane does.
+pub(super) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missing> {
+    let found = config(ctx)?;
+    if let Some(values) = found.and_then(Values::of) {
+        return Ok(Ok(values));
+    }
+    if !present(ctx)? {
+        return Ok(Err(none_installed()));
+    }
+    let reason = match found {
+        None => "linkerd-config is not there",
+        Some(_) => "linkerd-config holds no chart values",
+    };
+    Ok(Err(Verdict::blocked("linkerd-config-missing", reason)))
+}
+
+/// The release whose rules count: the installed one. Where none is installed, or one is about to be: the expected one,
+/// else that of the CLI, else the newest that is known. Reads `deployments.apps`, `linkerd-config` and `cli-version`.
+///
+/// # Errors
+/// See [`installed`].
+pub(super) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), Missing> {
+    if let Some(installed) = installed(ctx)? {
+        return Ok(installed);
+    }
+    let newest = ctx.knowledge.releases().newest_edge();
+    let expected = ctx.settings.expected_version.clone().map(|version| (version, "--expected-version"));
+    let cli = || Some((ctx.cli_version().ok()?.clone(), "linkerd CLI"));
+    let known = || Some((LinkerdVersion::from(newest), "newest known release"));
+    let (version, name) = expected.or_else(cli).or_else(known).expect("the last of them is always there");
+    let evidence = Evidence::other(name, version.as_str());
+    Ok((version, evidence))
+}
+
+/// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.
+pub(super) fn about_to_be(ctx: &Context<'_>) -> bool {
+    match ctx.settings.mode {
+        Mode::Installed => false,
+        Mode::Pre | Mode::Crds => true,
+    }
+}
+
+/// The installed version and where it is seen; `None` when no control plane is installed. Reads Deployments, and
+/// `linkerd-config` where it is there.
+///
+/// # Errors
+/// Deployments could not be had, or nothing about the control plane states a version.
+pub(super) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
+    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let config = config(ctx).ok().flatten();
+    let namespace = &ctx.namespaces().control_plane;
+    if components(deployments, namespace).is_empty() {
+        ctx.every::<Workload>(Kind::Deployment)?;
+        return Ok(None);
+    }
+    match version(deployments, config, namespace) {
+        Some(found) => Ok(Some(found)),
+        None => Err(ctx.lacking(
+            Item::List(Kind::Deployment),
+            Why::Malformed {
+                message: "no image, label or annotation of it states a Linkerd version".to_owned(),
+            },
+            "the control plane's version",
+        )),
+    }
+}
+
+/// `one minor`, `three minors`: distances between versions in words.
+pub(super) fn minors(distance: u32) -> String {
+    match distance {
+        1 => "one minor".to_owned(),
+        2 => "two minors".to_owned(),
+        3 => "three minors".to_owned(),
+        more => format!("{more} minors"),
+    }
+}

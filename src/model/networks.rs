@@ -1,0 +1,95 @@
+//! Networks in CIDR form, and whether they hold an address or another network. Parses and compares; knows no cluster.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// A network: `10.244.0.0/16`, `fd00::/8`. Bits behind the prefix do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+/// A text that is no network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no network: expected ADDRESS/BITS, such as 10.244.0.0/16")]
+pub struct NotANetwork(pub String);
+
+/// An address as bits, left-aligned; families are told apart before.
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => u128::from(v4.to_bits()) << 96,
+        IpAddr::V6(v6) => v6.to_bits(),
+    }
+}
+
+impl Network {
+    /// Whether the address lies in it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let differing = bits(self.address) ^ bits(address);
+        self.address.is_ipv4() == address.is_ipv4() && differing.leading_zeros() >= u32::from(self.prefix)
+    }
+
+    /// Whether all of the other network lies in it.
+    pub fn covers(&self, other: &Network) -> bool {
+        self.contains(other.address) && other.prefix >= self.prefix
+    }
+}
+
+impl FromStr for Network {
+    type Err = NotANetwork;
+
+    fn from_str(text: &str) -> Result<Network, NotANetwork> {
+        let read = || {
+            let (address, prefix) = text.split_once('/')?;
+            let address: IpAddr = address.parse().ok()?;
+            let most = if address.is_ipv4() { 32 } else { 128 };
+            let prefix = prefix.parse().ok().filter(|bits| *bits <= most)?;
+            Some(Network { address, prefix })
+        };
+        read().ok_or_else(|| NotANetwork(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(text: &str) -> Network {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn a_network_holds_its_addresses_and_no_others() {
+        for (network, address, holds) in [
+            ("10.0.0.0/8", "10.244.1.7", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.244.1.9/24", "10.244.1.200", true),
+            ("0.0.0.0/0", "203.0.113.9", true),
+            ("0.0.0.0/0", "fd00::1", false),
+            ("::/0", "10.0.0.1", false),
+            ("fd00::/8", "fdab::1", true),
+            ("fd00::/8", "2600:1f18::1", false),
+            ("10.0.0.1/32", "10.0.0.1", true),
+            ("10.0.0.1/32", "10.0.0.2", false),
+        ] {
+            assert_eq!(net(network).contains(address.parse().expect("an address")), holds, "{network} {address}");
+        }
+        assert!(net("10.0.0.0/8").covers(&net("10.244.0.0/24")));
+        assert!(!net("10.244.0.0/24").covers(&net("10.0.0.0/8")));
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for text in ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", " 10.0.0.0/8", "fd00::/129", "x/8", "10.0.0.0/8/8"] {
+            assert!(text.parse::<Network>().is_err(), "{text:?}");
+        }
+    }
+}
