@@ -14,7 +14,6 @@ mod dates;
 mod debug;
 mod extensions;
 mod injection;
-mod installation;
 mod jaeger;
 mod multicluster;
 mod native_sidecar;

@@ -3,7 +3,7 @@
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::checks::installation::config;
+use crate::checks::control_plane::installation::config;
 use crate::item::Kind;
 use crate::model::objects::{Namespace, Workload};
 

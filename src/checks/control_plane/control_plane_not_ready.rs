@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failing::{Failing, event_evidence, failing};
-use crate::checks::installation::none_installed;
+use crate::checks::control_plane::installation::none_installed;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;

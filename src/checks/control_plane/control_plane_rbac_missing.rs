@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::{installed, none_installed};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};

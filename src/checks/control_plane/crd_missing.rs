@@ -1,6 +1,6 @@
 //! `crd-missing`: a custom resource definition of the release is not there, or does not serve the version that is asked for.
 
-use crate::checks::installation::{about_to_be, installed, none_installed, release};
+use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
 use crate::checks::upgrade::is_helms;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};

@@ -1,6 +1,6 @@
 //! `linkerd-config-missing`: the ConfigMap in which the charts leave their values is not there, or holds none.
 
-use crate::checks::installation::{CONFIG, config, none_installed, present};
+use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};

@@ -5,12 +5,15 @@ use super::{Check, row};
 mod api_server_unreadable;
 mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
+mod control_plane_below_ha;
 mod control_plane_missing;
 mod control_plane_not_ready;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
 mod crd_missing;
+mod extension_namespace_twice;
 mod failing;
+pub(super) mod installation;
 mod linkerd_config_missing;
 mod networks;
 mod proxy_init_not_root;
@@ -22,11 +25,13 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "api-server-unreadable", api_server_unreadable),
     row!("control-plane", "cluster-networks-incomplete", cluster_networks_incomplete),
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
+    row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
     row!("control-plane", "control-plane-missing", control_plane_missing),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "service-account-missing", service_account_missing),

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use crate::checks::Context;
-use crate::checks::installation::{CONFIG, values};
+use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::Verdict;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};

@@ -1,6 +1,6 @@
 //! `proxy-init-not-root`: nodes run Docker, on which linkerd-init has to be root and is not.
 
-use crate::checks::installation::{CONFIG, values};
+use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};

@@ -1,6 +1,6 @@
 //! `service-account-missing`: an account that pods of the control plane run as is not there.
 
-use crate::checks::installation::{config, none_installed, present};
+use crate::checks::control_plane::installation::{config, none_installed, present};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject, Tie};

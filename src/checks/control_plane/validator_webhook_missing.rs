@@ -1,6 +1,6 @@
 //! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
 
-use crate::checks::installation::{none_installed, present};
+use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};

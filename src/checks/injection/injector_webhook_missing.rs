@@ -1,8 +1,8 @@
 //! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
 
 use super::unmeshed::injector_webhook;
+use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::serving::silent_injector;
-use crate::checks::installation::{none_installed, present};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};

@@ -7,6 +7,7 @@ mod injector_fails_closed_single_replica;
 mod injector_fails_open;
 mod injector_unavailable;
 mod injector_webhook_missing;
+mod kube_system_not_exempt;
 mod pod_missing_proxy;
 mod unmeshed;
 mod workload_half_meshed;
@@ -18,6 +19,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("injection", "injector-fails-open", injector_fails_open),
     row!("injection", "injector-unavailable", injector_unavailable),
     row!("injection", "injector-webhook-missing", injector_webhook_missing),
+    row!("injection", "kube-system-not-exempt", kube_system_not_exempt),
     row!("injection", "pod-missing-proxy", pod_missing_proxy),
     row!("injection", "workload-half-meshed", workload_half_meshed),
 ];

@@ -1,6 +1,6 @@
 //! `cli-control-plane-skew`: the operator's CLI and the control plane are not of one version.
 
-use crate::checks::installation::{installed, minors, none_installed};
+use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::version::{Channel, LinkerdVersion};

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::{config, installed, none_installed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
-use crate::model::control_plane::{components, pod_versions};
+use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
 use crate::model::objects::{Pod, Workload};
+use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
 
@@ -18,10 +19,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_installed());
     };
     let namespace = &ctx.namespaces().control_plane;
+    // Who sets the proxies' version apart wants them to differ.
+    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let apart = values.is_some_and(|values| values.text("proxy.image.version").is_some());
     let mut running: BTreeMap<&str, Vec<(&Pod, LinkerdVersion)>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == *namespace && !pod.is_finished()) {
         let Some(component) = pod.metadata.label(COMPONENT) else { continue };
         let other = pod_versions(pod).into_values().find(|version| !version.same_build(&reference));
+        let other = other.or_else(|| proxy_version(pod).filter(|_| !apart).filter(|v| !v.same_build(&reference)));
         if let Some(other) = other.filter(|_| pod.metadata.deletion_timestamp.is_none()) {
             running.entry(component).or_default().push((pod, other));
         }

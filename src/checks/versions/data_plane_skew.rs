@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::installation::{installed, minors, none_installed};
+use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -16,6 +16,11 @@ use crate::version::{LinkerdVersion, MinorTable};
 const PIN: &str = "config.linkerd.io/proxy-version";
 /// The annotation in which the injector says which proxy it added.
 const WRITTEN: &str = "linkerd.io/proxy-version";
+
+/// Whether an annotation pins the proxy.
+type Pinned = bool;
+/// Whether the proxy is not of the release that the operator expects.
+type Unexpected = bool;
 
 /// How a proxy differs from the control plane. Ordered by how the findings of one workload are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let home = &ctx.namespaces().control_plane;
     let mut known: BTreeMap<&str, Option<Gap>> = BTreeMap::new();
-    let mut found: BTreeMap<(Gap, bool, Owner), Vec<&Pod>> = BTreeMap::new();
+    let mut found: BTreeMap<(Gap, Pinned, Unexpected, Owner), Vec<&Pod>> = BTreeMap::new();
+    let expected = ctx.settings.expected_version.as_ref();
     for pod in pods {
         let Some(proxy) = pod.spec.proxy() else { continue };
         let meta = &pod.metadata;
@@ -48,12 +54,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .entry(&proxy.image)
             .or_insert_with(|| gap(proxy_version(pod).as_ref(), &control_plane, ctx.knowledge.minors()));
         if let Some(gap) = gap {
-            found.entry((gap, meta.annotation(PIN).is_some(), owners.of(pod))).or_default().push(pod);
+            let unexpected = expected
+                .is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_build(expected)));
+            let pinned = meta.annotation(PIN).is_some();
+            found.entry((gap, pinned, unexpected, owners.of(pod))).or_default().push(pod);
         }
     }
-    let findings = found
-        .into_iter()
-        .map(|((gap, pinned, owner), pods)| finding(ctx, gap, pinned, &owner, &pods).evidence(seen.clone()));
+    let findings = found.into_iter().map(|((gap, pinned, unexpected, owner), pods)| {
+        let finding = finding(ctx, gap, pinned, &owner, &pods).evidence(seen.clone());
+        match expected.filter(|_| unexpected) {
+            Some(expected) => {
+                let severity = finding.severity.max(Severity::Warning);
+                finding.severity(severity).evidence(Evidence::other("--expected-version", expected.as_str()))
+            }
+            None => finding,
+        }
+    });
     Ok(findings.collect::<Vec<_>>().into())
 }
 

@@ -1,6 +1,6 @@
 //! `kubernetes-unsupported`: the API server is older than what the installed release needs, or newer than it documents.
 
-use crate::checks::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::version::{Channel, K8sMinor, LinkerdVersion};
@@ -8,8 +8,10 @@ use crate::version::{Channel, K8sMinor, LinkerdVersion};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);
     let server = ctx.server_version()?;
-    let Some((linkerd, seen)) = installed? else {
-        return Ok(none_installed());
+    let (linkerd, seen) = match installed? {
+        Some(installed) => installed,
+        None if about_to_be(ctx) => release(ctx)?,
+        None => return Ok(none_installed()),
     };
     let releases = ctx.knowledge.releases();
     let range = match releases.kubernetes_range(&linkerd) {
@@ -23,15 +25,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (severity, message, documented, remedy) = if server.minor() < range.minimum {
         (
             Severity::Error,
-            "the API server is older than the oldest Kubernetes that the installed Linkerd release supports: its next \
-             upgrade or restart may fail on what that server lacks",
+            "the API server is older than the oldest Kubernetes that the Linkerd release supports: its installation, \
+             next upgrade or restart may fail on what that server lacks",
             format!("{} or newer", range.minimum),
             upgrade(ctx, server.minor(), range.minimum),
         )
     } else if server.minor() > range.documented_maximum {
         (
             Severity::Info,
-            "the API server is newer than the newest Kubernetes that the installed Linkerd release documents; nothing is \
+            "the API server is newer than the newest Kubernetes that the Linkerd release documents; nothing is \
              known to fail because of that alone",
             format!("up to {}", range.documented_maximum),
             documented_later(ctx, server.minor()),

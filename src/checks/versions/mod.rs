@@ -3,14 +3,21 @@
 use super::{Check, row};
 
 mod cli_control_plane_skew;
+mod cli_outdated;
 mod control_plane_mixed_versions;
+mod control_plane_outdated;
 mod data_plane_skew;
+mod gateway_api_missing;
 mod kubernetes_unsupported;
+mod newest;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("versions", "cli-control-plane-skew", cli_control_plane_skew),
+    row!("versions", "cli-outdated", cli_outdated),
     row!("versions", "control-plane-mixed-versions", control_plane_mixed_versions),
+    row!("versions", "control-plane-outdated", control_plane_outdated),
     row!("versions", "data-plane-skew", data_plane_skew),
+    row!("versions", "gateway-api-missing", gateway_api_missing),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
 ];

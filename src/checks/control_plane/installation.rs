@@ -13,13 +13,13 @@ use crate::source::Why;
 use crate::version::LinkerdVersion;
 
 /// The ConfigMap in which the charts leave their values.
-pub(super) const CONFIG: &str = "linkerd-config";
+pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 
 /// Whether a control plane is installed. Reads `deployments.apps`.
 ///
 /// # Errors
 /// Deployments could not be had, or not all, and none of those that are there is the control plane's.
-pub(super) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
+pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.seen::<Workload>(Kind::Deployment)?, namespace).is_empty() {
         return Ok(true);
@@ -28,7 +28,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
 }
 
 /// What a check says that asks something of a control plane where there is none.
-pub(super) fn none_installed() -> Verdict {
+pub(in crate::checks) fn none_installed() -> Verdict {
     Verdict::blocked("control-plane-missing", "no control plane is installed")
 }
 
@@ -36,7 +36,7 @@ pub(super) fn none_installed() -> Verdict {
 ///
 /// # Errors
 /// It is not known whether it exists.
-pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named(Kind::ConfigMap, Scope::ControlPlane, CONFIG)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Mis
 ///
 /// # Errors
 /// It is not known whether `linkerd-config` exists, or whether a control plane does.
-pub(super) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missing> {
+pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missing> {
     let found = config(ctx)?;
     if let Some(values) = found.and_then(Values::of) {
         return Ok(Ok(values));
@@ -65,7 +65,7 @@ pub(super) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missi
 ///
 /// # Errors
 /// See [`installed`].
-pub(super) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), Missing> {
+pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), Missing> {
     if let Some(installed) = installed(ctx)? {
         return Ok(installed);
     }
@@ -79,7 +79,7 @@ pub(super) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), M
 }
 
 /// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.
-pub(super) fn about_to_be(ctx: &Context<'_>) -> bool {
+pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     match ctx.settings.mode {
         Mode::Installed => false,
         Mode::Pre | Mode::Crds => true,
@@ -91,7 +91,7 @@ pub(super) fn about_to_be(ctx: &Context<'_>) -> bool {
 ///
 /// # Errors
 /// Deployments could not be had, or nothing about the control plane states a version.
-pub(super) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
+pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
     let config = config(ctx).ok().flatten();
     let namespace = &ctx.namespaces().control_plane;
@@ -112,7 +112,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evi
 }
 
 /// `one minor`, `three minors`: distances between versions in words.
-pub(super) fn minors(distance: u32) -> String {
+pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {
         1 => "one minor".to_owned(),
         2 => "two minors".to_owned(),

@@ -1,0 +1,66 @@
+//! `control-plane-below-ha`: the control plane was installed for high availability, and runs one pod of a component.
+
+use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::{CORE, components};
+use crate::model::objects::Workload;
+
+/// Ready pods without which one loss is an outage.
+const ENOUGH: u32 = 2;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Workload>(Kind::Deployment);
+    let values = match values(ctx)? {
+        Ok(values) => values,
+        Err(verdict) => return Ok(verdict),
+    };
+    if values.bool("highAvailability") != Some(true) {
+        return Ok(Verdict::not_applicable("the control plane is not installed for high availability"));
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let components = components(deployments?, namespace);
+    let short = components
+        .iter()
+        .filter(|component| CORE.contains(&component.name))
+        .filter(|component| component.deployment.status.ready_replicas < ENOUGH);
+    let findings = short.map(|component| {
+        let meta = &component.deployment.metadata;
+        let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
+        let object = format!("Deployment {namespace}/{}", meta.name);
+        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get deployments"));
+        let remedy = if wanted < ENOUGH {
+            upgrade::step(
+                ctx,
+                remedy,
+                StepKind::ChartValue,
+                "Apply the replicas of the release's values-ha.yaml again; look for what scales it down",
+                Options { cli: "--ha", helm: None },
+            )
+        } else {
+            remedy.run(
+                StepKind::Command,
+                "See what keeps the others from getting ready: nodes, resources, rules that spread them",
+                format!(
+                    "kubectl -n {namespace} describe pods -l linkerd.io/control-plane-component={}",
+                    component.name
+                ),
+            )
+        };
+        ctx.finding(
+            Subject::object("Deployment", namespace, &meta.name),
+            "the control plane is installed for high availability and has fewer than two ready pods of a component: when \
+             their node goes, so does what they serve",
+        )
+        .evidence(Evidence::field(object, "status.readyReplicas", format!("{ready} of {wanted}")))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{CONFIG}"),
+            "data.values: highAvailability",
+            "true",
+        ))
+        .remedy(remedy)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

@@ -1,0 +1,56 @@
+//! `kube-system-not-exempt`: the injector's webhook fails closed and is asked about pods of Kubernetes itself.
+
+use super::unmeshed::injector_webhook;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::Namespace;
+
+const SYSTEM: &str = "kube-system";
+/// The label that keeps a namespace away from Linkerd's webhooks.
+const EXEMPT: &str = "config.linkerd.io/admission-webhooks";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespaces = ctx.seen::<Namespace>(Kind::Namespace);
+    let Some((configuration, webhook)) = injector_webhook(ctx)? else {
+        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+    };
+    // The API server's default is Fail.
+    if !matches!(webhook.failure_policy.as_str(), "Fail" | "") {
+        return Ok(Verdict::not_applicable("the injector's webhook does not fail closed"));
+    }
+    let Some(system) = namespaces?.iter().find(|namespace| namespace.metadata.name == SYSTEM) else {
+        ctx.every::<Namespace>(Kind::Namespace)?;
+        return Ok(Verdict::not_applicable("there is no namespace kube-system"));
+    };
+    let asked = webhook.namespace_selector.as_ref().is_none_or(|selector| selector.matches(&system.metadata.labels));
+    if !asked {
+        return Ok(Verdict::fine());
+    }
+    let remedy = Remedy::verified_by("meshdoctor check --only injection").run(
+        StepKind::Annotation,
+        "Keep Linkerd's webhooks away from it",
+        format!("kubectl label namespace {SYSTEM} {EXEMPT}=disabled"),
+    );
+    let act = "Bring the namespaceSelector of the release back, where somebody changed it";
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::both(""));
+    let finding = ctx
+        .finding(
+            Subject::object("Namespace", "", SYSTEM),
+            "the injector's webhook fails closed and is asked about pods of kube-system: while the injector is away, DNS, the \
+             network plugin and what else the injector itself needs cannot start either",
+        )
+        .evidence(Evidence::field(
+            format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
+            "webhooks[].namespaceSelector",
+            "does not leave out kube-system",
+        ))
+        .evidence(Evidence::field(
+            format!("Namespace {SYSTEM}"),
+            format!("metadata.labels[{EXEMPT}]"),
+            system.metadata.label(EXEMPT).unwrap_or("not set"),
+        ))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,43 @@
+//! `cli-outdated`: the operator's CLI is not of the expected release, or not the newest.
+
+use super::newest::behind;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::version::Channel;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let cli = ctx.cli_version()?;
+    let Some(behind) = behind(ctx, cli) else { return Ok(Verdict::fine()) };
+    let message = if behind.expected {
+        "the linkerd CLI is not of the release that is expected"
+    } else {
+        "a newer linkerd CLI is known; what counts more is that it fits the control plane"
+    };
+    let remedy = Remedy::verified_by("linkerd version --client --short");
+    let remedy = match (behind.expected, behind.target.channel()) {
+        (true, Channel::Edge) => remedy.run(
+            StepKind::Command,
+            "Install the CLI of that release",
+            format!(
+                "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/install-edge | LINKERD2_VERSION={} sh",
+                behind.target
+            ),
+        ),
+        (true, _) => remedy.step(
+            StepKind::Command,
+            format!("Install the CLI of {}, from the vendor it comes from", behind.target),
+        ),
+        (false, _) => remedy.step(
+            StepKind::Note,
+            "Take a newer one when the control plane is upgraded, not before: it belongs to the release that is installed",
+        ),
+    };
+    let finding = ctx
+        .finding(Subject::thing("linkerd CLI"), message)
+        .severity(behind.severity)
+        .evidence(Evidence::other("linkerd CLI", cli.as_str()))
+        .evidence(behind.evidence)
+        .fails_rows(["cli is up-to-date"])
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,54 @@
+//! `control-plane-outdated`: the control plane is not at the expected release, not at the newest, or at one that is advised
+//! against.
+
+use super::newest::behind;
+use crate::checks::control_plane::installation::{installed, none_installed};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::version::LinkerdVersion;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some((version, seen)) = installed(ctx)? else { return Ok(none_installed()) };
+    let advised = advised_against(ctx, &version, &seen);
+    let behind = behind(ctx, &version).map(|behind| {
+        let message = if behind.expected {
+            "the control plane is not at the release that is expected"
+        } else {
+            "a newer release than that of the control plane is known"
+        };
+        let remedy = Remedy::verified_by("linkerd version").step(
+            StepKind::Upgrade,
+            format!(
+                "Upgrade the control plane to {}, one minor at a time: definitions first, then the control plane, then the \
+                 workloads",
+                behind.target
+            ),
+        );
+        subject(ctx, message)
+            .severity(behind.severity)
+            .evidence(seen.clone())
+            .evidence(behind.evidence)
+            .remedy(remedy)
+    });
+    Ok(advised.into_iter().chain(behind).collect::<Vec<_>>().into())
+}
+
+fn subject(ctx: &Context<'_>, message: &str) -> Finding {
+    ctx.finding(Subject::object("Namespace", "", &ctx.namespaces().control_plane), message)
+}
+
+/// What upstream says about an edge that it takes back.
+fn advised_against(ctx: &Context<'_>, version: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
+    let row = ctx.knowledge.releases().not_recommended(version.edge()?)?;
+    let finding = subject(ctx, "Linkerd advises against the edge that is installed")
+        .severity(Severity::Warning)
+        .parameter("advised-against")
+        .evidence(seen.clone())
+        .evidence(Evidence::other(format!("Linkerd on {version}"), row.why.clone()))
+        .fails_rows([])
+        .remedy(
+            Remedy::verified_by("linkerd version")
+                .step(StepKind::Upgrade, format!("Upgrade to {} or a later edge", row.instead)),
+        );
+    Some(finding)
+}
