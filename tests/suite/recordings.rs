@@ -28,6 +28,23 @@ const FAILURES: &[(&str, &[&str])] = &[
     ("cni-pod-pending", &["error cni-ds-coverage DaemonSet linkerd-cni/linkerd-cni"]),
     ("opaque-ports-pod-only", &["warning opaque-ports-mismatch Service db/pg"]),
     ("data-plane-three-minors-behind", &["warning data-plane-skew Deployment legacy/billing"]),
+    ("clusterrole-missing", &["error control-plane-rbac-missing ClusterRole linkerd-linkerd-destination"]),
+    (
+        "clusterrolebinding-missing",
+        &["error control-plane-rbac-missing ClusterRoleBinding linkerd-linkerd-proxy-injector"],
+    ),
+    ("config-missing", &["error linkerd-config-missing ConfigMap linkerd/linkerd-config"]),
+    ("serviceaccount-missing", &["error service-account-missing ServiceAccount linkerd/linkerd-heartbeat"]),
+    ("crd-missing", &["error crd-missing CustomResourceDefinition serviceprofiles.linkerd.io"]),
+    ("ha-one-replica", &["warning control-plane-below-ha Deployment linkerd/linkerd-destination"]),
+    (
+        "networks-without-pods",
+        &[
+            "error cluster-networks-without-nodes ConfigMap linkerd/linkerd-config",
+            "error cluster-networks-incomplete ConfigMap linkerd/linkerd-config <- cluster-networks-without-nodes",
+        ],
+    ),
+    ("networks-without-services", &["error cluster-networks-incomplete ConfigMap linkerd/linkerd-config"]),
     ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
     ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
     ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),

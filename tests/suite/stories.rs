@@ -129,6 +129,7 @@ const TOLD: &[(&str, &[&str])] = &[
         "injector-fails-open",
         &[
             "error injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "info control-plane-outdated: Namespace linkerd",
             "error pod-missing-proxy: Deployment shop/web (2 pods), StatefulSet shop/redis (1 pods) <- injector-fails-open",
             "error workload-half-meshed: Deployment shop/web (2 pods) <- injector-fails-open, pod-missing-proxy",
         ],
@@ -137,6 +138,7 @@ const TOLD: &[(&str, &[&str])] = &[
         "native-sidecar-typo",
         &[
             "error native-sidecar-key-misspelled: Job shop/grpc-client",
+            "info control-plane-outdated: Namespace linkerd",
             "info injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
             "info kubernetes-unsupported: API server",
             "error job-held-by-proxy: Job shop/grpc-client (1 pods) <- native-sidecar-key-misspelled",

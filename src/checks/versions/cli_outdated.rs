@@ -1,6 +1,7 @@
 //! `cli-outdated`: the operator's CLI is not of the expected release, or not the newest.
 
 use super::newest::behind;
+use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::version::Channel;
@@ -8,6 +9,10 @@ use crate::version::Channel;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(behind) = behind(ctx, cli) else { return Ok(Verdict::fine()) };
+    // What fits the control plane is as new as it should be, unless somebody says otherwise.
+    if !behind.expected && installed(ctx).is_ok_and(|found| found.is_some_and(|(version, _)| version.same_build(cli))) {
+        return Ok(Verdict::fine());
+    }
     let message = if behind.expected {
         "the linkerd CLI is not of the release that is expected"
     } else {

@@ -10,7 +10,9 @@ use crate::version::LinkerdVersion;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((version, seen)) = installed(ctx)? else { return Ok(none_installed()) };
     let advised = advised_against(ctx, &version, &seen);
-    let behind = behind(ctx, &version).map(|behind| {
+    // One reason to move on is enough, unless somebody expects a release.
+    let behind = behind(ctx, &version).filter(|behind| behind.expected || advised.is_none());
+    let behind = behind.map(|behind| {
         let message = if behind.expected {
             "the control plane is not at the release that is expected"
         } else {
@@ -41,7 +43,7 @@ fn subject(ctx: &Context<'_>, message: &str) -> Finding {
 fn advised_against(ctx: &Context<'_>, version: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
     let row = ctx.knowledge.releases().not_recommended(version.edge()?)?;
     let finding = subject(ctx, "Linkerd advises against the edge that is installed")
-        .severity(Severity::Warning)
+        .severity(Severity::Info)
         .parameter("advised-against")
         .evidence(seen.clone())
         .evidence(Evidence::other(format!("Linkerd on {version}"), row.why.clone()))

@@ -10,7 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let server = ctx.server_version()?;
     let (linkerd, seen) = match installed? {
         Some(installed) => installed,
-        None if about_to_be(ctx) => release(ctx)?,
+        None if about_to_be(ctx) || ctx.cli_version().is_ok() => release(ctx)?,
         None => return Ok(none_installed()),
     };
     let releases = ctx.knowledge.releases();
