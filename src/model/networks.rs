@@ -80,7 +80,11 @@ mod tests {
             ("10.0.0.1/32", "10.0.0.1", true),
             ("10.0.0.1/32", "10.0.0.2", false),
         ] {
-            assert_eq!(net(network).contains(address.parse().expect("an address")), holds, "{network} {address}");
+            assert_eq!(
+                net(network).contains(address.parse().expect("an address")),
+                holds,
+                "{network} {address}"
+            );
         }
         assert!(net("10.0.0.0/8").covers(&net("10.244.0.0/24")));
         assert!(!net("10.244.0.0/24").covers(&net("10.0.0.0/8")));
@@ -88,7 +92,9 @@ mod tests {
 
     #[test]
     fn what_is_no_network_is_refused() {
-        for text in ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", " 10.0.0.0/8", "fd00::/129", "x/8", "10.0.0.0/8/8"] {
+        for text in
+            ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", " 10.0.0.0/8", "fd00::/129", "x/8", "10.0.0.0/8/8"]
+        {
             assert!(text.parse::<Network>().is_err(), "{text:?}");
         }
     }

@@ -178,7 +178,13 @@ const EXPECTED: &str =
 impl From<EdgeTag> for LinkerdVersion {
     fn from(edge: EdgeTag) -> Self {
         let numbers = Numbers::Dated(edge);
-        LinkerdVersion { raw: edge.to_string(), channel: Channel::Edge, numbers, hotpatch: None, suffix: None }
+        LinkerdVersion {
+            raw: edge.to_string(),
+            channel: Channel::Edge,
+            numbers,
+            hotpatch: None,
+            suffix: None,
+        }
     }
 }
 

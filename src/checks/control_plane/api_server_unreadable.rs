@@ -18,18 +18,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              are wrong or expired, or a role was taken away",
             remedy
                 .run(StepKind::Command, "See as whom the API server knows you", "kubectl auth whoami")
-                .step(StepKind::Note, "Sign in again, or bind the ClusterRole system:public-info-viewer to that user"),
+                .step(
+                    StepKind::Note,
+                    "Sign in again, or bind the ClusterRole system:public-info-viewer to that user",
+                ),
         ),
         Why::TimedOut { .. } => (
             "the API server did not answer in time when it was asked for its version",
             remedy
-                .run(StepKind::Command, "See whether it is up, and how long it takes", "kubectl get --raw='/readyz?verbose'")
+                .run(
+                    StepKind::Command,
+                    "See whether it is up, and how long it takes",
+                    "kubectl get --raw='/readyz?verbose'",
+                )
                 .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
         ),
         Why::NotServed | Why::Malformed { .. } => (
             "what answered is no API server, or one whose answer was changed on the way: its version cannot be read",
             remedy
-                .run(StepKind::Command, "See what answers under the address of the kubeconfig", "kubectl get --raw=/version -v=6")
+                .run(
+                    StepKind::Command,
+                    "See what answers under the address of the kubeconfig",
+                    "kubectl get --raw=/version -v=6",
+                )
                 .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),
         ),
         Why::Failed { .. } => (

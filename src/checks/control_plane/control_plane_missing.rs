@@ -1,9 +1,9 @@
 //! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
 
+use crate::checks::control_plane::installation::config;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::checks::control_plane::installation::config;
 use crate::item::Kind;
 use crate::model::objects::{Namespace, Workload};
 

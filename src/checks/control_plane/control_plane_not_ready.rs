@@ -39,8 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if enough && own.is_empty() {
             return None;
         }
-        let reason =
-            own.iter().filter_map(|pod| failing(pod, events)).min_by_key(|failing| failing.container.is_none());
+        let reason = own
+            .iter()
+            .filter_map(|pod| failing(pod, events))
+            .min_by_key(|failing| failing.container.is_none());
         Some(finding(ctx, component, reason, events).fails_rows(rows(ready, &own)))
     });
     Ok(findings.collect::<Vec<_>>().into())

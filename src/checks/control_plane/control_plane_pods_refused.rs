@@ -1,7 +1,7 @@
 //! `control-plane-pods-refused`: the API server refuses pods of a ReplicaSet in the control plane's namespace.
 
-use crate::checks::{Context, Judgement};
 use crate::checks::control_plane::installation::{none_installed, present};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Workload;

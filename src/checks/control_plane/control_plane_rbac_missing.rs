@@ -60,11 +60,15 @@ fn finding(
     };
     let state = match (there, binding) {
         (None, _) | (_, None) => "does not exist".to_owned(),
-        (Some(_), Some(binding)) if binds(binding, role, namespace) => "allows less than its release writes".to_owned(),
+        (Some(_), Some(binding)) if binds(binding, role, namespace) => {
+            "allows less than its release writes".to_owned()
+        }
         (Some(_), Some(_)) => format!("does not give {} to {namespace}/{}", role.role, role.account),
     };
     let message = match (lacking.is_empty(), role.account) {
-        (true, _) => "an object that the charts write is not there; the account that it is for has the same rights by others",
+        (true, _) => {
+            "an object that the charts write is not there; the account that it is for has the same rights by others"
+        }
         (false, "linkerd-identity") => {
             "identity may not have tokens reviewed: no proxy that starts gets a certificate, and those that run lose theirs \
              within a day"
@@ -82,12 +86,14 @@ fn finding(
         || format!("kubectl get {} {name}", kind.to_ascii_lowercase()),
         |(group, resource, verb)| {
             let resource = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };
-            format!("kubectl auth can-i {verb} {resource} -A --as system:serviceaccount:{namespace}:{}", role.account)
+            format!(
+                "kubectl auth can-i {verb} {resource} -A --as system:serviceaccount:{namespace}:{}",
+                role.account
+            )
         },
     );
     let again = "Apply the manifests of the control plane again";
-    let remedy =
-        upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
+    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
     let component = role.account.trim_start_matches("linkerd-");
     let remedy = match lacking.is_empty() {
         true => remedy,
@@ -99,7 +105,8 @@ fn finding(
     };
     let account = format!("ServiceAccount {namespace}/{}", role.account);
     let evidence = Evidence::other(format!("{kind} {name}"), state);
-    let lacks = (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", in_words(lacking))));
+    let lacks =
+        (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", in_words(lacking))));
     let finding = ctx
         .finding(Subject::object(kind, "", name), message)
         .severity(if lacking.is_empty() { Severity::Info } else { Severity::Error })
@@ -137,6 +144,7 @@ fn in_words(lacking: &[(&str, &str, &str)]) -> String {
     for (resource, verbs) in verbs {
         resources.entry(verbs).or_default().push(resource);
     }
-    let each = resources.into_iter().map(|(verbs, names)| format!("{} {}", verbs.join(", "), names.join(", ")));
+    let each =
+        resources.into_iter().map(|(verbs, names)| format!("{} {}", verbs.join(", "), names.join(", ")));
     each.collect::<Vec<_>>().join("; ")
 }

@@ -44,7 +44,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 (
                     "a definition is older than the release: the controller asks for a version of it that is not served, \
                      and does not get ready after its next restart",
-                    Evidence::field(format!("CustomResourceDefinition {}", wanted.name), "spec.versions", said),
+                    Evidence::field(
+                        format!("CustomResourceDefinition {}", wanted.name),
+                        "spec.versions",
+                        said,
+                    ),
                 )
             }
         };

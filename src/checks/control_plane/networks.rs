@@ -4,9 +4,9 @@
 use std::net::IpAddr;
 
 use crate::checks::Context;
+use crate::checks::Verdict;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::Verdict;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::missing::Missing;
 use crate::model::networks::Network;

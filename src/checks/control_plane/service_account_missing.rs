@@ -56,7 +56,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(known) => remedy.run(
                 StepKind::Command,
                 "Restart what runs as it: tokens are bound to the account that is gone",
-                format!("kubectl -n {namespace} rollout restart deployment/{}", known.deployment.metadata.name),
+                format!(
+                    "kubectl -n {namespace} rollout restart deployment/{}",
+                    known.deployment.metadata.name
+                ),
             ),
             None => remedy,
         };

@@ -24,7 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.every::<Namespace>(Kind::Namespace)?;
         return Ok(Verdict::not_applicable("there is no namespace kube-system"));
     };
-    let asked = webhook.namespace_selector.as_ref().is_none_or(|selector| selector.matches(&system.metadata.labels));
+    let asked =
+        webhook.namespace_selector.as_ref().is_none_or(|selector| selector.matches(&system.metadata.labels));
     if !asked {
         return Ok(Verdict::fine());
     }

@@ -26,7 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == *namespace && !pod.is_finished()) {
         let Some(component) = pod.metadata.label(COMPONENT) else { continue };
         let other = pod_versions(pod).into_values().find(|version| !version.same_build(&reference));
-        let other = other.or_else(|| proxy_version(pod).filter(|_| !apart).filter(|v| !v.same_build(&reference)));
+        let other =
+            other.or_else(|| proxy_version(pod).filter(|_| !apart).filter(|v| !v.same_build(&reference)));
         if let Some(other) = other.filter(|_| pod.metadata.deletion_timestamp.is_none()) {
             running.entry(component).or_default().push((pod, other));
         }

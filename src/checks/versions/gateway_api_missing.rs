@@ -14,7 +14,8 @@ const HTTP: &str = "httproutes.gateway.networking.k8s.io";
 const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let named = |name| ctx.named::<CustomResourceDefinition>(Kind::CustomResourceDefinition, Scope::Cluster, name);
+    let named =
+        |name| ctx.named::<CustomResourceDefinition>(Kind::CustomResourceDefinition, Scope::Cluster, name);
     let (http, grpc) = (named(HTTP), named(GRPC));
     if installed(ctx)?.is_none() && !about_to_be(ctx) {
         return Ok(none_installed());
