@@ -154,8 +154,8 @@ fn fields(line: &str) -> Vec<String> {
 /// The answer by which `linkerd check` knows an extension that is always to be run. The name must be that of the file.
 fn metadata(words: &[OsString]) -> anyhow::Result<u8> {
     let file = words.first().and_then(|word| Path::new(word).file_name()).unwrap_or_default();
-    let answer = serde_json::json!({"name": file.to_string_lossy(), "checks": "always"});
-    output::print(&format!("{answer}\n"))
+    let name = serde_json::Value::from(file.to_string_lossy());
+    output::print(&format!("{{\"name\":{name},\"checks\":\"always\"}}\n"))
 }
 
 /// Manifests for `kubectl apply` or `kubectl delete`: a comment, as there are none.
