@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
-use crate::model::objects::{AccessReview, Store, store_for};
+use crate::model::objects::{AccessReview, ProbeAnswer, Store, store_for};
 use crate::redact;
 use crate::source::{Fetched, Intake, Request, Source, Why};
 use crate::version::LinkerdVersion;
@@ -21,7 +21,7 @@ use crate::version::LinkerdVersion;
 mod homes;
 
 pub(crate) use homes::secret_of;
-use homes::{link_secrets, namespaces, namespaces_known, unasked};
+use homes::{link_secrets, namespaces, namespaces_known, probes, unasked};
 
 /// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
 const AT_ONCE: usize = 6;
@@ -97,8 +97,15 @@ pub async fn collect<S: Source>(
     let scoped =
         |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
     let of_links = |item: &Item| matches!(item.scope(), Some(Scope::Links));
-    let mut first: BTreeSet<Item> =
-        items.iter().filter(|item| !scoped(item) && !of_links(item)).cloned().collect();
+    let is_probe = |item: &Item| matches!(item, Item::Probe(_));
+    let mut first: BTreeSet<Item> = items
+        .iter()
+        .filter(|item| !scoped(item) && !of_links(item) && !is_probe(item))
+        .cloned()
+        .collect();
+    if items.iter().any(is_probe) {
+        first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
+    }
     if items.iter().any(of_links) {
         first.insert(Item::List(Kind::Link));
     }
@@ -118,7 +125,8 @@ pub async fn collect<S: Source>(
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
         second.partition(|request| request.namespace.is_some());
     let beside_links = if items.iter().any(of_links) { link_secrets(&gathered) } else { Vec::new() };
-    gathered.extend(run.gather(second.into_iter().chain(beside_links).collect()).await);
+    let probes = probes(items, &gathered, &namespaces);
+    gathered.extend(run.gather(second.into_iter().chain(beside_links).chain(probes).collect()).await);
     let known = namespaces_known(&gathered);
     gathered.extend(nowhere.into_iter().map(|request| unasked(request, &known)));
 
@@ -332,7 +340,12 @@ impl Intake for Border<'_> {
         self.count();
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
-            Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::NodeFiles | Item::Logs => {
+            Item::List(_)
+            | Item::Named { .. }
+            | Item::Access(_)
+            | Item::Probe(_)
+            | Item::NodeFiles
+            | Item::Logs => {
                 self.store(json)
             }
         };
@@ -379,6 +392,7 @@ fn store_of(item: &Item) -> Option<Box<dyn Store>> {
     match item {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),
         Item::Access(_) => Some(Box::new(Vec::<AccessReview>::new())),
+        Item::Probe(_) => Some(Box::new(Vec::<ProbeAnswer>::new())),
         _ => item.kind().map(store_for),
     }
 }

@@ -46,6 +46,9 @@ pub fn item_in_words(item: &Item) -> String {
             };
             format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
         }
+        Item::Probe(probe) => {
+            format!("what {} answers, with --probe only (create on pods/portforward)", probe.program.name())
+        }
         Item::Access(access) => {
             let place = match &access.scope {
                 Scope::ControlPlane => " in the control plane's namespace",

@@ -8,8 +8,10 @@ use std::fmt;
 use std::str::FromStr;
 
 mod access;
+mod probe;
 
 pub use access::Access;
+pub use probe::{Probe, Program};
 
 /// Where a kind lives in the Kubernetes API.
 #[derive(Debug, PartialEq, Eq)]
@@ -239,6 +241,8 @@ pub enum Item {
     },
     /// Whether the operator may do something. Asked only where a check needs it: before an installation.
     Access(Access),
+    /// What a running program says of itself. Asked only with `--probe`.
+    Probe(Probe),
     /// The API server's version.
     ServerVersion,
     /// The version of the operator's own `linkerd` command.
@@ -254,7 +258,12 @@ impl Item {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
-            Item::Access(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
+            Item::Access(_)
+            | Item::Probe(_)
+            | Item::ServerVersion
+            | Item::CliVersion
+            | Item::NodeFiles
+            | Item::Logs => None,
         }
     }
 
@@ -262,7 +271,12 @@ impl Item {
     pub fn scope(&self) -> Option<&Scope> {
         match self {
             Item::Named { scope, .. } | Item::Access(Access { scope, .. }) => Some(scope),
-            Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => None,
+            Item::List(_)
+            | Item::Probe(_)
+            | Item::ServerVersion
+            | Item::CliVersion
+            | Item::NodeFiles
+            | Item::Logs => None,
         }
     }
 }
@@ -285,6 +299,7 @@ impl fmt::Display for Item {
                 }
             }
             Item::Access(access) => write!(f, "access/{access}"),
+            Item::Probe(probe) => write!(f, "probe/{probe}"),
             Item::ServerVersion => f.write_str("server-version"),
             Item::CliVersion => f.write_str("cli-version"),
             Item::NodeFiles => f.write_str("node-files"),
@@ -306,6 +321,9 @@ impl FromStr for Item {
         }
         if let Some(access) = text.strip_prefix("access/") {
             return access.parse().map(Item::Access);
+        }
+        if let Some(probe) = text.strip_prefix("probe/") {
+            return probe.parse().map(Item::Probe);
         }
         let mut parts = text.splitn(3, '/');
         let kind: Kind = parts.next().unwrap_or_default().parse()?;
@@ -382,6 +400,8 @@ mod tests {
             "secrets/cni/x",
             "secrets/viz/tap-k8s-tls",
             "secrets/links/credentials",
+            "probe/prometheus",
+            "probe/service-mirror/controller-east-7d8c9b5f66-m4t8k",
             "server-version",
             "node-files",
             "logs",

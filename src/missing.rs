@@ -58,6 +58,13 @@ impl Missing {
             (Item::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
                 "add the output of: kubectl version -o json".to_owned()
             }
+            (Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
+                "have the programs asked: run it with --probe, on the cluster itself".to_owned()
+            }
+            (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => {
+                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way"
+                    .to_owned()
+            }
             (Item::Access(access), Why::NotCaptured | Why::NotOffered) => format!(
                 "ask the cluster itself, or keep its answer in a bundle with check --pre --save: {}",
                 access.command(self.request.namespace.as_deref())
@@ -94,6 +101,7 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
+            Item::Probe(_) => "create on pods/portforward in the namespace of the extension".to_owned(),
             Item::Access(_) => {
                 "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
                     .to_owned()
@@ -115,6 +123,7 @@ fn capture(item: &Item, request: &Request) -> String {
             format!("kubectl {namespace}get {} {name} -o json, or meshdoctor collect", kind.resource())
         }
         Item::Access(access) => access.command(request.namespace.as_deref()),
+        Item::Probe(_) => "see meshdoctor check --help, --probe".to_owned(),
         Item::ServerVersion => "kubectl version -o json".to_owned(),
         Item::CliVersion => "linkerd version --client --short".to_owned(),
         Item::NodeFiles => "see meshdoctor check --help, --nodes".to_owned(),

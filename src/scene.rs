@@ -9,11 +9,12 @@ use serde::Deserialize;
 use crate::card::Mode;
 use crate::checks::Settings;
 use crate::collect::Options;
-use crate::item::{Item, Kind};
+use crate::item::{Item, Kind, Probe};
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
 use crate::model::node::NodeFiles;
-use crate::source::memory::Memory;
+use crate::model::objects::probe::{Said, object};
+use crate::source::memory::{Held, Memory};
 use crate::source::{Completeness, Origin, Why};
 use crate::version::CniVersion;
 
@@ -53,6 +54,8 @@ struct RunBlock {
     complete: Option<Complete>,
     /// Items that cannot be had: `events: denied`.
     trouble: BTreeMap<String, String>,
+    /// What running programs answered: `{program: prometheus, pod: linkerd-viz/p-1, status: 200, pods: [shop/web-1]}`.
+    probe: Vec<serde_json::Map<String, serde_json::Value>>,
     /// `-n`.
     namespaces: Vec<String>,
     /// What the API server answers when it is asked what the operator may do; everything but `denied` is allowed.
@@ -218,6 +221,9 @@ impl Scene {
             let denied: Result<_, _> = rights.denied.iter().map(|access| access.parse()).collect();
             memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);
         }
+        for answer in run.probe {
+            self.memory.probes.push(probe(answer).map_err(|e| format!("probe: {e}"))?);
+        }
         self.settings.namespaces.extend(run.namespaces);
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
@@ -275,6 +281,21 @@ fn delete_node_files(memory: &mut Memory, gone: &str) -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// What a program answered, as a run block says it.
+fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Probe, Held), String> {
+    let mut word = |key: &str| match answer.remove(key) {
+        Some(serde_json::Value::String(word)) => Ok(word),
+        _ => Err(format!("it has no {key}")),
+    };
+    let (program, place) = (word("program")?, word("pod")?);
+    let probe: Probe = program.parse().map_err(|_| format!("no program is named {program}"))?;
+    let (namespace, pod) = place.split_once('/').ok_or("pod: NAMESPACE/NAME")?;
+    let said: Said = serde_json::from_value(answer.into()).map_err(|e| e.to_string())?;
+    let json = object(probe.program, (namespace, pod), &said).to_string().into_bytes();
+    let held = Held { namespace: namespace.to_owned(), name: pod.to_owned(), json };
+    Ok((Probe { pod: pod.to_owned(), ..probe }, held))
 }
 
 /// A word of `trouble:` as what a source answers.

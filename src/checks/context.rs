@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
-use crate::item::{Access, Item, Kind, Namespaces, Scope, link_credentials};
+use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -16,7 +16,8 @@ use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
-use crate::model::objects::{AccessReview, Link, Object, Secret};
+use crate::model::objects::probe::Said;
+use crate::model::objects::{AccessReview, Link, Object, ProbeAnswer, Secret};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -212,6 +213,29 @@ impl<'a> Context<'a> {
             let message = "the review has no status".to_owned();
             Missing::whole(answer.request.clone(), Why::Malformed { message })
         })
+    }
+
+    /// What a program in a pod said of itself (`--probe`).
+    ///
+    /// # Errors
+    /// It was not asked, or did not answer.
+    pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Said, Missing> {
+        self.declared(&Item::Probe(Probe::of(program)));
+        let item = Item::Probe(Probe { program, pod: pod.to_owned() });
+        let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
+        let Some(answer) = self.cluster.answer(&item) else {
+            return Err(Missing::whole(request(), Why::NotOffered));
+        };
+        match (&answer.fetched, answer.objects::<ProbeAnswer>().first()) {
+            (Fetched::Missing { reason }, _) => Err(Missing::whole(request(), reason.clone())),
+            (_, Some(found)) => Ok(&found.answer),
+            (_, None) => Err(Missing::whole(request(), Why::NotOffered)),
+        }
+    }
+
+    /// That a program was not asked at all, and why.
+    pub fn unasked(&self, program: Program, why: Why) -> Missing {
+        Missing::whole(Request::of(Item::Probe(Probe::of(program))), why)
     }
 
     /// The Secret that a link names; `None` when it is known not to exist.

@@ -133,6 +133,9 @@ pub struct Connection {
     /// Ask for uncompressed answers: faster on the API server's own machine or a very fast link.
     #[arg(long)]
     pub disable_compression: bool,
+    /// Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links.
+    #[arg(long)]
+    pub probe: bool,
 }
 
 /// How much to say beside the report.

@@ -138,7 +138,7 @@ mod connected {
             live = Live::connect(connect) => live,
             () = signals.next() => return Err(interrupted().into()),
         };
-        live.map_err(|error| {
+        live.map(|live| live.with_probes(connection.probe)).map_err(|error| {
             let (cause, next) = (error.to_string(), error.next_step());
             let stop =
                 if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) };

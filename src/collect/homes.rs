@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Gathered, Options, store_of};
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Scope};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Scope};
 use crate::model::cluster::Answer;
-use crate::model::objects::{Link, Namespace, Workload};
+use crate::model::objects::probe::runs;
+use crate::model::objects::{Link, Namespace, Pod, Workload};
 use crate::source::{Fetched, Request, Why};
 
 /// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
@@ -98,4 +99,30 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>) -> Vec<Request> 
     let items: BTreeMap<Item, String> =
         named.map(|link| (secret_of(link), link.metadata.namespace.clone())).collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
+}
+
+/// The pods that are asked, of each program that is to be: those that run in the extension's namespace.
+pub(super) fn probes(
+    items: &BTreeSet<Item>,
+    gathered: &BTreeMap<Item, Gathered>,
+    namespaces: &Namespaces,
+) -> Vec<Request> {
+    /// Replicas beyond these are not asked: a controller has two or three.
+    const MOST: usize = 20;
+    let answer = gathered.get(&Item::List(Kind::Pod)).and_then(|g| g.answer.as_ref());
+    let pods = answer.map(Answer::objects::<Pod>).unwrap_or_default();
+    let programs = items.iter().filter_map(|item| match item {
+        Item::Probe(probe) => Some(probe.program),
+        _ => None,
+    });
+    programs
+        .filter_map(|program| Some((program, namespaces.extensions.get(&program.extension())?)))
+        .flat_map(|(program, home)| {
+            let asked = pods.iter().filter(move |pod| pod.metadata.namespace == *home && runs(program, pod));
+            asked.take(MOST).map(move |pod| Request {
+                item: Item::Probe(Probe { program, pod: pod.metadata.name.clone() }),
+                namespace: Some(home.clone()),
+            })
+        })
+        .collect()
 }

@@ -16,6 +16,7 @@ pub fn cluster_role() -> String {
     let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     let mut server_version = false;
     let mut links = false;
+    let mut probes = false;
     for item in &items {
         match item {
             Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
@@ -26,6 +27,7 @@ pub fn cluster_role() -> String {
             }
             Item::ServerVersion => server_version = true,
             // Every user may ask what they themselves may do.
+            Item::Probe(_) => probes = true,
             Item::Access(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {}
         }
     }
@@ -62,6 +64,14 @@ pub fn cluster_role() -> String {
     }
     if server_version {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
+    }
+    if probes {
+        role.push_str(
+            "# For --probe, which asks running programs, add:\n\
+             #  - apiGroups: [\"\"]\n\
+             #    resources: [pods/portforward]\n\
+             #    verbs: [create, get]\n",
+        );
     }
     if links {
         role.push_str(

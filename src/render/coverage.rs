@@ -22,6 +22,7 @@ enum Sort {
     Objects,
     NamedObjects,
     Access,
+    Probe,
     ServerVersion,
     CliVersion,
     NodeFiles,
@@ -102,6 +103,7 @@ fn sort(item: &Item) -> Sort {
         Item::List(_) => Sort::Objects,
         Item::Named { .. } => Sort::NamedObjects,
         Item::Access(_) => Sort::Access,
+        Item::Probe(_) => Sort::Probe,
         Item::ServerVersion => Sort::ServerVersion,
         Item::CliVersion => Sort::CliVersion,
         Item::NodeFiles => Sort::NodeFiles,
@@ -192,7 +194,7 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
     match &gap.missing.request.item {
-        Item::List(_) | Item::Named { .. } | Item::Access(_) => {
+        Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::Probe(_) => {
             clean(&gap.missing.request.to_string()).into_owned()
         }
         Item::ServerVersion => "the API server's version".to_owned(),

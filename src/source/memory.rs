@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
-use crate::item::{Access, Item, Kind, Scope, link_credentials};
+use crate::item::{Access, Item, Kind, Probe, Scope, link_credentials};
 use crate::model::node::NodeFiles;
 
 /// One object: where it is, and its JSON.
@@ -34,6 +34,8 @@ pub struct Memory {
     pub server_version: Option<serde_json::Value>,
     /// The operator's CLI version.
     pub cli_version: Option<String>,
+    /// What running programs answered, as the JSON of a [`crate::model::objects::ProbeAnswer`] each.
+    pub probes: Vec<(Probe, Held)>,
     /// Node evidence.
     pub nodes: Vec<NodeFiles>,
     /// Logs, each as the JSON of a [`crate::model::log::LogObject`].
@@ -124,6 +126,11 @@ impl Source for Memory {
     }
 
     async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+        if let Item::Probe(Probe { program, .. }) = &request.item
+            && let Some(why) = self.trouble.get(&Item::Probe(Probe::of(*program)))
+        {
+            return Fetched::Missing { reason: why.clone() };
+        }
         let links = link_credentials();
         let of_link = matches!(&request.item, Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. });
         // Trouble with what links name is trouble with each of them.
@@ -150,6 +157,19 @@ impl Source for Memory {
                     _ => request.namespace.as_deref().unwrap_or_default(),
                 };
                 self.named(*kind, namespace, name, intake)
+            }
+            Item::Probe(probe) => {
+                let place = (request.namespace.as_deref().unwrap_or_default(), probe.pod.as_str());
+                let of = |held: &&(Probe, Held)| {
+                    held.0 == *probe && (held.1.namespace.as_str(), held.1.name.as_str()) == place
+                };
+                match self.probes.iter().find(of) {
+                    Some((_, held)) => {
+                        intake.object(&held.json);
+                        Fetched::Complete
+                    }
+                    None => Fetched::Missing { reason: Why::NotOffered },
+                }
             }
             Item::Access(access) => {
                 let answered = self.denied.as_ref().map(|denied| {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::item::{Item, Kind};
+use crate::item::{Item, Kind, Probe};
 use crate::model::node::NodeFiles;
 
 pub mod archive;
@@ -46,6 +46,10 @@ impl fmt::Display for Request {
                 write!(f, "{} {namespace}/{name}", kind.resource())
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
+            (Item::Probe(Probe { program, pod }), Some(namespace)) => {
+                write!(f, "answer of {} in pod {namespace}/{pod}", program.name())
+            }
+            (Item::Probe(Probe { program, .. }), None) => write!(f, "answer of {}", program.name()),
             (Item::Access(access), Some(namespace)) => {
                 write!(f, "permission to {} {} in {namespace}", access.verb, access.resource)
             }

@@ -267,6 +267,7 @@ impl Source for NodeEvidence {
             | Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)
+            | Item::Probe(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::Logs => Fetched::Missing { reason: Why::NotOffered },

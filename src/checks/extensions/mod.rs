@@ -69,6 +69,11 @@ pub(super) fn remedy(extension: Extension) -> Remedy {
     Remedy::verified_by(format!("meshdoctor check --only {extension}"))
 }
 
+/// A remedy that only running programs can verify.
+pub(super) fn probed_remedy(extension: Extension) -> Remedy {
+    Remedy::verified_by(format!("meshdoctor check --only {extension} --probe"))
+}
+
 /// How an extension is laid down again, as far as one command can say it.
 pub(super) fn reinstall(extension: Extension) -> String {
     format!("linkerd {extension} install | kubectl apply -f -")

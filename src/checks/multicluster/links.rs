@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, home, remedy};
+use crate::checks::extensions::{absent, home};
 use crate::checks::{Context, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::objects::{EndpointSlice, Link, Service, Workload};
@@ -108,6 +108,17 @@ pub(super) fn has_none_of_its_own(service: &Service) -> bool {
     meta.label(REMOTE).is_some() || said(REMOTE) || said(LOCAL)
 }
 
+/// The services that stand for the gateway of a cluster.
+pub(super) fn gateways<'a>(services: &'a [Service], cluster: &str) -> Vec<&'a Service> {
+    let of = |s: &&Service| s.metadata.label(GATEWAY).is_some() && s.metadata.label(CLUSTER) == Some(cluster);
+    services.iter().filter(of).collect()
+}
+
+/// What ties the trouble of a link to the mirrors of its cluster.
+pub(super) fn mirrors_of(cluster: &str) -> Tie {
+    Tie::Fact(format!("mirrors-of:{cluster}"))
+}
+
 /// Namespace and name of every service that has an endpoint, ready or not.
 pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)> {
     slices
@@ -120,9 +131,9 @@ pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)>
         .collect()
 }
 
-/// A remedy that begins with what the controllers of the links say.
-pub(super) fn ask_controller(link_namespace: &str, cluster: &str, why: &str) -> Remedy {
-    remedy(Extension::Multicluster).run(
+/// Adds what the controllers of the link say to a remedy.
+pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str, why: &str) -> Remedy {
+    remedy.run(
         StepKind::Command,
         format!("Read what the controller of the link says{why}"),
         format!("kubectl -n {link_namespace} logs -l {CLUSTER}={cluster} --all-containers --tail 30"),

@@ -1,6 +1,6 @@
 //! `mirror-service-without-endpoints`: a mirror service leads nowhere.
 
-use super::links::{CLUSTER, has_none_of_its_own, mirrors, with_endpoints};
+use super::links::{CLUSTER, has_none_of_its_own, mirrors, mirrors_of, with_endpoints};
 use crate::checks::extensions::{absent, home, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
@@ -25,6 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let object = subject.to_string();
             let cluster = meta.label(CLUSTER).unwrap_or("not there");
             ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once")
+                .tie(mirrors_of(cluster))
                 .evidence(Evidence::other(
                     format!("EndpointSlices of {}/{}", meta.namespace, meta.name),
                     "no endpoint in any",

@@ -1,6 +1,6 @@
 //! `service-mirror-not-running`: a Link has no controller that runs, or several.
 
-use super::links::{CLUSTER, Links, ask_controller, controllers, links, no_links, subject};
+use super::links::{CLUSTER, Links, ask_controller, controllers, links, mirrors_of, no_links, subject};
 use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, StepKind, Subject, Tie};
@@ -41,6 +41,7 @@ fn none(ctx: &Context<'_>, link: &Link) -> Finding {
          date",
     )
     .parameter("none")
+    .tie(mirrors_of(cluster))
     .evidence(Evidence::other("every Deployment", format!("none mirrors: {CLUSTER}={cluster}")))
     .remedy(remedy(Extension::Multicluster).step(
         StepKind::ChartValue,
@@ -58,6 +59,7 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
         "the controller of the link is not available: nothing of the other cluster is mirrored or kept up to date",
     )
     .parameter("not-available")
+    .tie(mirrors_of(cluster))
     .tie(Tie::Workload(Kind::Deployment.to_string(), home.clone(), meta.name.clone()))
     .evidence(Evidence::field(
         Subject::object(Kind::Deployment, home, &meta.name),
@@ -89,7 +91,7 @@ fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Findin
     )
     .parameter("several")
     .evidence(Evidence::other(format!("Deployments with {CLUSTER}={cluster}"), names.join(", ")))
-    .remedy(ask_controller(&link.metadata.namespace, cluster, ", to see which holds the lease").step(
+    .remedy(ask_controller(remedy(Extension::Multicluster), &link.metadata.namespace, cluster, ", to see which holds the lease").step(
         StepKind::Note,
         "Keep the one that the chart made, where there is one, and delete the others",
     ))

@@ -6,6 +6,7 @@ use super::{Check, row};
 mod tap;
 mod viz_cli_skew;
 mod viz_metrics_api_not_running;
+mod viz_metrics_missing;
 mod viz_namespace_unlabelled;
 mod viz_pods_not_injected;
 mod viz_pods_not_running;
@@ -14,6 +15,7 @@ mod viz_proxy_outdated;
 mod viz_proxy_unhealthy;
 mod viz_role_missing;
 mod viz_scrape_unauthorized;
+mod viz_self_check_failing;
 mod viz_tap_api_unavailable;
 mod viz_tap_certificate_expiring;
 mod viz_tap_certificate_invalid;
@@ -23,6 +25,7 @@ mod viz_tap_key_mismatch;
 pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-cli-skew", viz_cli_skew),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
+    row!("viz", "viz-metrics-missing", viz_metrics_missing),
     row!("viz", "viz-namespace-unlabelled", viz_namespace_unlabelled),
     row!("viz", "viz-pods-not-injected", viz_pods_not_injected),
     row!("viz", "viz-pods-not-running", viz_pods_not_running),
@@ -31,6 +34,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-proxy-unhealthy", viz_proxy_unhealthy),
     row!("viz", "viz-role-missing", viz_role_missing),
     row!("viz", "viz-scrape-unauthorized", viz_scrape_unauthorized),
+    row!("viz", "viz-self-check-failing", viz_self_check_failing),
     row!("viz", "viz-tap-api-unavailable", viz_tap_api_unavailable),
     row!("viz", "viz-tap-certificate-expiring", viz_tap_certificate_expiring),
     row!("viz", "viz-tap-certificate-invalid", viz_tap_certificate_invalid),

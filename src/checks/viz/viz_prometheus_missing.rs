@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{ConfigMap, Pod};
+use crate::model::objects::{ConfigMap, Namespace, Pod};
 
 /// The annotation of the namespace that says where a Prometheus of the operator's own answers.
 const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
@@ -16,7 +16,7 @@ const CONFIG: &str = "prometheus-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
-    if let Some(url) = home.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty()) {
+    if let Some(url) = external(home) {
         return Ok(Verdict::not_applicable(format!("viz reads from another Prometheus: {url}")));
     }
     let home = home.metadata.name.as_str();
@@ -44,6 +44,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(no_pods(ctx, home));
     }
     Ok(findings.into())
+}
+
+/// Where another Prometheus answers, if the namespace of viz names one.
+pub(super) fn external(home: &Namespace) -> Option<&str> {
+    home.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty())
+}
+
+/// What is said where no pod of Prometheus runs, and what it has cannot be asked: by the check that says why.
+pub(super) fn no_prometheus(pods: &[Pod], home: &str) -> Verdict {
+    let there = own(pods, home, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
+    let by = if there { "viz-pods-not-running" } else { "viz-prometheus-missing" };
+    Verdict::blocked(by, "no pod of Prometheus runs")
 }
 
 /// Judges a part of the evidence, or notes that it is missing: the rest is judged all the same.

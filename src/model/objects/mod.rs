@@ -9,6 +9,7 @@ pub mod extension;
 pub mod meta;
 pub mod other;
 pub mod pod;
+pub mod probe;
 pub mod rbac;
 pub mod shared;
 pub mod workload;
@@ -27,6 +28,7 @@ pub use other::{
     ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
 };
 pub use pod::{Container, ContainerStatus, Pod, PodSpec};
+pub use probe::ProbeAnswer;
 pub use shared::Shared;
 pub use workload::{CronJob, Job, PodTemplate, Workload};
 
@@ -74,6 +76,7 @@ objects! {
     ApiService;
     Link;
     Named;
+    ProbeAnswer;
 }
 
 impl Object for CustomResourceDefinition {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
-use crate::item::{Item, Kind, Namespaces};
+use crate::item::{Item, Kind, Namespaces, Program};
 use crate::model::node::NodeFiles;
 use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::error::LoadError;
@@ -36,6 +36,8 @@ pub struct Bundle {
 enum Asked {
     List(Kind),
     Named(Kind, Option<String>, String),
+    /// Program, namespace and pod.
+    Probe(Program, Option<String>, String),
     /// Verb, resource and namespace.
     Access(String, String, Option<String>),
     ServerVersion,
@@ -49,6 +51,9 @@ impl Asked {
         match item {
             Item::List(kind) => Asked::List(*kind),
             Item::Named { kind, name, .. } => Asked::Named(*kind, namespace.map(str::to_owned), name.clone()),
+            Item::Probe(probe) => {
+                Asked::Probe(probe.program, namespace.map(str::to_owned), probe.pod.clone())
+            }
             Item::Access(access) => {
                 Asked::Access(access.verb.clone(), access.resource.clone(), namespace.map(str::to_owned))
             }
@@ -148,7 +153,12 @@ impl Bundle {
                     }
                     return record.fetched.clone();
                 }
-                Asked::List(_) | Asked::Named(..) | Asked::Access(..) | Asked::NodeFiles | Asked::Logs => {
+                Asked::List(_)
+                | Asked::Named(..)
+                | Asked::Access(..)
+                | Asked::Probe(..)
+                | Asked::NodeFiles
+                | Asked::Logs => {
                     return self.replay(record, take);
                 }
             }
@@ -161,7 +171,7 @@ impl Bundle {
         }
         let reason = match asked {
             // The cluster does not hold it; the run that was saved had none to look at.
-            Asked::CliVersion | Asked::Logs => Why::NotOffered,
+            Asked::CliVersion | Asked::Logs | Asked::Probe(..) => Why::NotOffered,
             Asked::ServerVersion
             | Asked::NodeFiles
             | Asked::List(_)
@@ -309,6 +319,7 @@ impl Source for Bundle {
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)
+            | Item::Probe(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::Logs => self.answer(request, &mut |json| intake.object(json)),

@@ -130,6 +130,7 @@ impl Live {
             cli: connect.cli,
             version,
             deadline: connect.deadline,
+            probing: false,
             started,
             greeting: meter.read(started.elapsed()),
             ledger: Ledger::default(),

@@ -13,8 +13,9 @@ use http::StatusCode;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
 use self::wire::{Answer, Call, Trouble, Wire};
-use crate::item::{Item, Kind};
+use crate::item::{Item, Kind, Probe};
 use crate::model::node::NodeFiles;
+use crate::model::objects::probe::{Said, object};
 use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
 
 mod broken;
@@ -23,6 +24,7 @@ mod connect;
 mod error;
 mod exec;
 mod flow;
+mod forward;
 mod kubeconfig;
 mod list;
 pub mod node_pods;
@@ -55,6 +57,8 @@ pub struct Live {
     /// `/version`, asked for when connecting.
     version: Result<Vec<u8>, Why>,
     deadline: Option<Instant>,
+    /// Whether running programs may be asked.
+    probing: bool,
     started: Instant,
     greeting: Traffic,
     ledger: Ledger,
@@ -65,6 +69,13 @@ impl Live {
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Live {
         self.deadline = Some(at);
+        self
+    }
+
+    /// Running programs are asked what checks want to know of them (`--probe`).
+    #[must_use]
+    pub fn with_probes(mut self, probing: bool) -> Live {
+        self.probing = probing;
         self
     }
 
@@ -89,6 +100,9 @@ impl Live {
             Item::Named { kind, name, .. } => {
                 self.named(*kind, request.namespace.as_deref(), name, meter, intake).await
             }
+            Item::Probe(probe) if self.probing => {
+                self.probe(probe, request.namespace.as_deref().unwrap_or_default(), intake).await
+            }
             Item::Access(access) => {
                 self.access(&access.review(request.namespace.as_deref()), meter, intake).await
             }
@@ -107,7 +121,19 @@ impl Live {
                 Err(reason) => Fetched::Missing { reason },
             },
             // Node evidence and logs are laid over this source by another one.
-            Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
+            Item::Probe(_) | Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
+        }
+    }
+
+    async fn probe(&self, probe: &Probe, namespace: &str, intake: &mut dyn Intake) -> Fetched {
+        let Probe { program, pod } = probe;
+        match forward::get(self.wire.client(), (namespace, pod), program.port(), program.path()).await {
+            Ok((status, body)) => {
+                let said = Said::read(*program, status, &body);
+                intake.object(object(*program, (namespace, pod), &said).to_string().as_bytes());
+                Fetched::Complete
+            }
+            Err(reason) => Fetched::Missing { reason },
         }
     }
 

@@ -143,6 +143,11 @@ impl Wire {
         }
     }
 
+    /// The client, for what is no request with one answer.
+    pub(super) fn client(&self) -> &kube::Client {
+        &self.client
+    }
+
     /// GETs a path; see [`Wire::send`].
     pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
         self.send(&Call::get(path), meter, settled).await

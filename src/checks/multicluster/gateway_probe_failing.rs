@@ -1,0 +1,133 @@
+//! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
+
+use super::links::{CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, subject, with_endpoints};
+use crate::checks::extensions::probed_remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, StepKind};
+use crate::item::{Extension, Kind, Program};
+use crate::model::objects::probe::runs;
+use crate::model::objects::{EndpointSlice, Link, Pod, Service};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>(Kind::Service)?;
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let links = match links(ctx)? {
+        Links::Some(links) => links,
+        Links::None => return Ok(no_links()),
+        Links::Not(verdict) => return Ok(verdict),
+    };
+    let links: Vec<&Link> = links.iter().filter(|link| link.has_gateway()).collect();
+    if links.is_empty() {
+        return Ok(Verdict::not_applicable("no Link goes through a gateway"));
+    }
+    let served = with_endpoints(ctx.every::<EndpointSlice>(Kind::EndpointSlice)?);
+    let mut findings = Vec::new();
+    let mut silent = false;
+    for link in &links {
+        let cluster = link.spec.target_cluster_name.as_str();
+        let mirrors = gateways(services, cluster);
+        let [mirror] = mirrors.as_slice() else {
+            ctx.every::<Service>(Kind::Service)?;
+            findings.push(no_mirror(ctx, link, &mirrors));
+            continue;
+        };
+        let place = (mirror.metadata.namespace.as_str(), mirror.metadata.name.as_str());
+        if !served.contains(&place) {
+            findings.push(no_address(ctx, link, place));
+            continue;
+        }
+        let controllers: Vec<&Pod> = pods
+            .iter()
+            .filter(|pod| pod.metadata.label(CLUSTER) == Some(cluster))
+            .filter(|pod| runs(Program::ServiceMirror, pod))
+            .collect();
+        silent |= controllers.is_empty();
+        findings.extend(ask(ctx, link, &controllers));
+    }
+    if findings.is_empty() && silent {
+        return Ok(Verdict::blocked("service-mirror-not-running", "no pod of a Link's controller runs"));
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evidence: Evidence) -> Finding {
+    let remedy = ask_controller(
+        probed_remedy(Extension::Multicluster),
+        &link.metadata.namespace,
+        &link.spec.target_cluster_name,
+        "",
+    );
+    let tie = mirrors_of(&link.spec.target_cluster_name);
+    ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence).remedy(remedy.run(
+        StepKind::Command,
+        "See over there that the gateway runs and has an address that can be reached from here",
+        "kubectl --context \"$OTHER_CLUSTER\" -n linkerd-multicluster get pods,service -l app=linkerd-gateway",
+    ))
+}
+
+fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
+    let cluster = &link.spec.target_cluster_name;
+    let names: Vec<&str> = mirrors.iter().map(|service| service.metadata.name.as_str()).collect();
+    let said = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    finding(
+        ctx,
+        link,
+        "the gateway of the linked cluster has no mirror here, or several: nothing tells whether it can be reached",
+        "mirrors",
+        Evidence::other(format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"), said),
+    )
+}
+
+fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -> Finding {
+    finding(
+        ctx,
+        link,
+        "the mirror of the linked cluster's gateway has no endpoints: no mirror service can reach that cluster",
+        "endpoints",
+        Evidence::other(format!("EndpointSlices of {namespace}/{name}"), "no endpoint in any"),
+    )
+}
+
+/// What the controllers of a link say of its gateway. One of them probes, the one that holds the lease.
+fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
+    let cluster = &link.spec.target_cluster_name;
+    let mut said = None;
+    let mut unanswered = Vec::new();
+    let mut wrong = Vec::new();
+    for pod in controllers {
+        let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
+        let place = format!("Pod {namespace}/{name} port {}", Program::ServiceMirror.port());
+        match ctx.probe(Program::ServiceMirror, namespace, name) {
+            Err(missing) => unanswered.push(missing),
+            Ok(answer) if !answer.is_well() => wrong.push(Evidence::other(place, answer.in_words())),
+            Ok(answer) => match answer.gateways.get(cluster) {
+                Some(alive) => said = Some((*alive, place)),
+                None => wrong.push(Evidence::other(place, "no gateway_alive of this cluster")),
+            },
+        }
+    }
+    match said {
+        Some((true, _)) => None,
+        Some((false, place)) => Some(finding(
+            ctx,
+            link,
+            "the gateway of the linked cluster does not answer its probes: its mirror services lead nowhere, and the traffic \
+             to them fails",
+            "dead",
+            Evidence::other(place, format!("gateway_alive{{target_cluster_name={cluster}}} 0")),
+        )),
+        None => {
+            let unknown = !unanswered.is_empty();
+            unanswered.into_iter().for_each(|missing| ctx.gap(missing));
+            // Whoever was not asked may be the one that probes.
+            let evidence = wrong.into_iter().next().filter(|_| !unknown)?;
+            Some(finding(
+                ctx,
+                link,
+                "no controller of the link says that it probes the gateway: nothing tells whether that can be reached",
+                "unprobed",
+                evidence,
+            ))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `viz-metrics-missing`: Prometheus has no metrics of meshed pods.
+
+use std::collections::BTreeSet;
+
+use super::viz_prometheus_missing::{external, no_prometheus};
+use crate::checks::extensions::{absent, by_owner, home, names, own, probed_remedy};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, StepKind};
+use crate::item::{Extension, Kind, Program};
+use crate::model::objects::Pod;
+use crate::model::objects::probe::runs;
+use crate::source::Why;
+
+/// Prometheus asks every ten seconds; a pod that is younger than some rounds may not have been asked.
+const SOON: i64 = 60;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let Some(namespace) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let home = namespace.metadata.name.as_str();
+    let Some(prometheus) = own(pods, home, Extension::Viz)
+        .find(|pod| runs(Program::Prometheus, pod))
+    else {
+        // Nobody can be asked: what another Prometheus has is known to metrics-api alone.
+        return match external(namespace) {
+            Some(_) => Err(ctx.unasked(Program::Prometheus, Why::NotOffered)),
+            None => Ok(no_prometheus(pods, home)),
+        };
+    };
+    let said = ctx.probe(Program::Prometheus, home, &prometheus.metadata.name)?;
+    if !said.is_well() {
+        return Ok(Verdict::blocked("viz-self-check-failing", "Prometheus does not answer"));
+    }
+    let known: BTreeSet<&str> = said.pods.iter().map(String::as_str).collect();
+    let control_plane = &ctx.namespaces().control_plane;
+    let unseen = pods.iter().filter(|pod| {
+        let meta = &pod.metadata;
+        ctx.judges(&meta.namespace)
+            && meta.label("linkerd.io/control-plane-ns") == Some(control_plane)
+            && pod.status.phase == "Running"
+            && meta.deletion_timestamp.is_none()
+            && pod.status.start_time.is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
+            && !known.contains(format!("{}/{}", meta.namespace, meta.name).as_str())
+    });
+    let findings = by_owner(ctx, unseen.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
+        ctx.finding(
+            owner.subject(names(&pods)),
+            "Prometheus has no metrics of meshed pods: in viz they look as if they had no traffic",
+        )
+        .evidence(Evidence::other(
+            format!("Pod {home}/{} port {}", prometheus.metadata.name, Program::Prometheus.port()),
+            format!("it knows {} pods, and not these", known.len()),
+        ))
+        .remedy(
+            probed_remedy(Extension::Viz)
+                .run(
+                    StepKind::Command,
+                    "Look at the targets linkerd-proxy: their errors say what Prometheus meets there",
+                    format!("kubectl -n {home} port-forward deploy/prometheus 9090"),
+                )
+                .step(
+                    StepKind::Note,
+                    "A 403 is a policy: see viz-scrape-unauthorized; a timeout is a network policy or a proxy that is not \
+                     ready",
+                ),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

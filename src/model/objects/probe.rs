@@ -1,0 +1,166 @@
+//! What a program answered when it was asked (`--probe`), reduced to what checks read of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::meta::Meta;
+use super::pod::Pod;
+use crate::item::Program;
+
+/// How much is quoted of an answer that is not the expected one, in bytes.
+const QUOTED: usize = 200;
+
+/// Whether a pod is one of a program's, and runs.
+pub fn runs(program: Program, pod: &Pod) -> bool {
+    let component = pod.metadata.label("component");
+    pod.status.phase == "Running" && component.is_some_and(|name| program.components().contains(&name))
+}
+
+/// The answer of a pod as the object that is filed.
+pub fn object(program: Program, (namespace, pod): (&str, &str), said: &Said) -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "meshdoctor.io/v1", "kind": "ProbeAnswer",
+        "metadata": {"namespace": namespace, "name": pod},
+        "program": program.name(), "answer": said,
+    })
+}
+
+/// The answer of one pod.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ProbeAnswer {
+    /// The pod.
+    pub metadata: Meta,
+    /// What it said.
+    pub answer: Said,
+}
+
+/// What a program said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Said {
+    /// The HTTP status.
+    pub status: u16,
+    /// What was wrong with an answer that is not the expected one, or its first words; empty where nothing was.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub trouble: String,
+    /// The pods that Prometheus has metrics of: `namespace/name`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<String>,
+    /// Whether the gateway of a cluster is alive, by the cluster's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gateways: BTreeMap<String, bool>,
+}
+
+impl Said {
+    /// Whether it is the answer of a program that is well.
+    pub fn is_well(&self) -> bool {
+        self.status == 200 && self.trouble.is_empty()
+    }
+
+    /// In words, for evidence.
+    pub fn in_words(&self) -> String {
+        match (self.status, self.trouble.as_str()) {
+            (200, "") => "200".to_owned(),
+            (200, trouble) => trouble.to_owned(),
+            (status, "") => format!("HTTP {status}"),
+            (status, trouble) => format!("HTTP {status}: {trouble}"),
+        }
+    }
+
+    /// Reads what a program answered.
+    pub fn read(program: Program, status: u16, body: &[u8]) -> Said {
+        let text = String::from_utf8_lossy(body);
+        if status != 200 {
+            return Said { status, trouble: quoted(&text), ..Said::default() };
+        }
+        match program {
+            Program::MetricsApi => Said { status, ..Said::default() },
+            Program::Prometheus => match series(&text) {
+                Ok(pods) => Said { status, pods, ..Said::default() },
+                Err(trouble) => Said { status, trouble, ..Said::default() },
+            },
+            Program::ServiceMirror => Said { status, gateways: gateways(&text), ..Said::default() },
+        }
+    }
+}
+
+/// The first line of an answer, without secrets and control characters.
+fn quoted(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let short: String = line.chars().filter(|c| !c.is_control()).take(QUOTED).collect();
+    crate::redact::text(&short).into_owned()
+}
+
+/// The pods in the answer of Prometheus to an instant query.
+fn series(text: &str) -> Result<Vec<String>, String> {
+    #[derive(Deserialize)]
+    struct Answer {
+        status: String,
+        #[serde(default)]
+        error: String,
+        data: Option<Data>,
+    }
+    #[derive(Deserialize)]
+    struct Data {
+        result: Vec<Series>,
+    }
+    #[derive(Deserialize)]
+    struct Series {
+        metric: BTreeMap<String, String>,
+    }
+    let answer: Answer =
+        serde_json::from_str(text).map_err(|_| format!("no answer of Prometheus: {}", quoted(text)))?;
+    let data = match answer {
+        Answer { status, data: Some(data), .. } if status == "success" => data,
+        other => return Err(format!("{}: {}", other.status, quoted(&other.error))),
+    };
+    let mut pods: Vec<String> = data
+        .result
+        .into_iter()
+        .filter_map(|series| Some(format!("{}/{}", series.metric.get("namespace")?, series.metric.get("pod")?)))
+        .collect();
+    pods.sort();
+    pods.dedup();
+    Ok(pods)
+}
+
+/// The gauge `gateway_alive` by target cluster, out of metrics in Prometheus' text format.
+fn gateways(text: &str) -> BTreeMap<String, bool> {
+    text.lines()
+        .filter_map(|line| {
+            let (labels, value) = line.strip_prefix("gateway_alive{")?.rsplit_once('}')?;
+            let (_, rest) = labels.split_once("target_cluster_name=\"")?;
+            let cluster = rest.split('"').next()?;
+            let value: f64 = value.split_whitespace().next()?.parse().ok()?;
+            Some((cluster.to_owned(), value > 0.5))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prometheus_says_which_pods_it_knows() {
+        let text = br#"{"status":"success","data":{"resultType":"vector","result":[
+            {"metric":{"namespace":"shop","pod":"web-1"},"value":[1,"2"]},{"metric":{},"value":[1,"2"]}]}}"#;
+        let said = Said::read(Program::Prometheus, 200, text);
+        assert!(said.is_well());
+        assert_eq!(said.pods, ["shop/web-1"]);
+        let failed = Said::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
+        assert_eq!(failed.in_words(), "error: query timed out");
+        assert!(!Said::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
+        assert_eq!(Said::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(), "HTTP 503: Service Unavailable");
+    }
+
+    #[test]
+    fn a_controller_says_which_gateways_are_alive() {
+        let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
+            gateway_alive{target_cluster_name=\"west\",x=\"y\"} 0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
+        let said = Said::read(Program::ServiceMirror, 200, text);
+        assert_eq!(said.gateways.into_iter().collect::<Vec<_>>(), [("east".to_owned(), true), ("west".to_owned(), false)]);
+    }
+}
