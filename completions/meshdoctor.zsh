@@ -71,6 +71,7 @@ always\:"Always"
 never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'--probe[Ask running programs of extensions as well, through port-forwards\: metrics-api, Prometheus, controllers of links]' \
 '(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will rely on linkerd-cni, which has to be there and ready]' \
@@ -119,6 +120,7 @@ never\:"Never"))' \
 '--yes[Create the pods without asking]' \
 '--dry-run[Print the manifests of the pods, and do nothing]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'--probe[Ask running programs of extensions as well, through port-forwards\: metrics-api, Prometheus, controllers of links]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \

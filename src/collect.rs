@@ -98,11 +98,8 @@ pub async fn collect<S: Source>(
         |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
     let of_links = |item: &Item| matches!(item.scope(), Some(Scope::Links));
     let is_probe = |item: &Item| matches!(item, Item::Probe(_));
-    let mut first: BTreeSet<Item> = items
-        .iter()
-        .filter(|item| !scoped(item) && !of_links(item) && !is_probe(item))
-        .cloned()
-        .collect();
+    let mut first: BTreeSet<Item> =
+        items.iter().filter(|item| !scoped(item) && !of_links(item) && !is_probe(item)).cloned().collect();
     if items.iter().any(is_probe) {
         first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
     }
@@ -345,9 +342,7 @@ impl Intake for Border<'_> {
             | Item::Access(_)
             | Item::Probe(_)
             | Item::NodeFiles
-            | Item::Logs => {
-                self.store(json)
-            }
+            | Item::Logs => self.store(json),
         };
         if let Err(error) = outcome {
             self.malformed(json, &error);

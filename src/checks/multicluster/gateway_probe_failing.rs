@@ -1,6 +1,8 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
-use super::links::{CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, subject, with_endpoints};
+use super::links::{
+    CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, subject, with_endpoints,
+};
 use crate::checks::extensions::probed_remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, StepKind};
@@ -74,7 +76,10 @@ fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
         link,
         "the gateway of the linked cluster has no mirror here, or several: nothing tells whether it can be reached",
         "mirrors",
-        Evidence::other(format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"), said),
+        Evidence::other(
+            format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"),
+            said,
+        ),
     )
 }
 

@@ -18,9 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let Some(namespace) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
     let home = namespace.metadata.name.as_str();
-    let Some(prometheus) = own(pods, home, Extension::Viz)
-        .find(|pod| runs(Program::Prometheus, pod))
-    else {
+    let Some(prometheus) = own(pods, home, Extension::Viz).find(|pod| runs(Program::Prometheus, pod)) else {
         // Nobody can be asked: what another Prometheus has is known to metrics-api alone.
         return match external(namespace) {
             Some(_) => Err(ctx.unasked(Program::Prometheus, Why::NotOffered)),

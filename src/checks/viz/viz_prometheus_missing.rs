@@ -53,7 +53,8 @@ pub(super) fn external(home: &Namespace) -> Option<&str> {
 
 /// What is said where no pod of Prometheus runs, and what it has cannot be asked: by the check that says why.
 pub(super) fn no_prometheus(pods: &[Pod], home: &str) -> Verdict {
-    let there = own(pods, home, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
+    let there =
+        own(pods, home, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
     let by = if there { "viz-pods-not-running" } else { "viz-prometheus-missing" };
     Verdict::blocked(by, "no pod of Prometheus runs")
 }

@@ -119,7 +119,9 @@ fn series(text: &str) -> Result<Vec<String>, String> {
     let mut pods: Vec<String> = data
         .result
         .into_iter()
-        .filter_map(|series| Some(format!("{}/{}", series.metric.get("namespace")?, series.metric.get("pod")?)))
+        .filter_map(|series| {
+            Some(format!("{}/{}", series.metric.get("namespace")?, series.metric.get("pod")?))
+        })
         .collect();
     pods.sort();
     pods.dedup();
@@ -153,7 +155,10 @@ mod tests {
         let failed = Said::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
         assert_eq!(failed.in_words(), "error: query timed out");
         assert!(!Said::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
-        assert_eq!(Said::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(), "HTTP 503: Service Unavailable");
+        assert_eq!(
+            Said::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(),
+            "HTTP 503: Service Unavailable"
+        );
     }
 
     #[test]
@@ -161,6 +166,9 @@ mod tests {
         let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
             gateway_alive{target_cluster_name=\"west\",x=\"y\"} 0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
         let said = Said::read(Program::ServiceMirror, 200, text);
-        assert_eq!(said.gateways.into_iter().collect::<Vec<_>>(), [("east".to_owned(), true), ("west".to_owned(), false)]);
+        assert_eq!(
+            said.gateways.into_iter().collect::<Vec<_>>(),
+            [("east".to_owned(), true), ("west".to_owned(), false)]
+        );
     }
 }

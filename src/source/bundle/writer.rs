@@ -160,7 +160,9 @@ impl Saver for Writer {
                 Ok(())
             }
             Item::NodeFiles => Ok(()),
-            Item::Logs | Item::Access(_) | Item::Probe(_) => state.add(request, object).map_err(|error| error.to_string()),
+            Item::Logs | Item::Access(_) | Item::Probe(_) => {
+                state.add(request, object).map_err(|error| error.to_string())
+            }
             Item::List(kind) | Item::Named { kind, .. } => {
                 let name = object.pointer("/metadata/name").and_then(Value::as_str);
                 if *kind == Kind::Namespace && name == Some("kube-system") {
@@ -208,9 +210,12 @@ fn list_of(item: &Item) -> Option<(&'static str, String)> {
     match item {
         Item::List(kind) => Some((kind.info().kind, kind.api_version())),
         Item::Logs => Some(("Log", "meshdoctor.io/v1".to_owned())),
-        Item::Named { .. } | Item::Access(_) | Item::Probe(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles => {
-            None
-        }
+        Item::Named { .. }
+        | Item::Access(_)
+        | Item::Probe(_)
+        | Item::ServerVersion
+        | Item::CliVersion
+        | Item::NodeFiles => None,
     }
 }
 

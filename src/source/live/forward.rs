@@ -61,9 +61,7 @@ pub(super) async fn get(
     path: &str,
 ) -> Result<(u16, Vec<u8>), Why> {
     let asking = exchange(client, (namespace, pod), port, path);
-    tokio::time::timeout(PATIENCE, asking)
-        .await
-        .unwrap_or(Err(Why::TimedOut { seconds: PATIENCE.as_secs() }))
+    tokio::time::timeout(PATIENCE, asking).await.unwrap_or(Err(Why::TimedOut { seconds: PATIENCE.as_secs() }))
 }
 
 async fn exchange(
@@ -114,7 +112,9 @@ fn failed(words: &str) -> Why {
 
 fn refused(error: kube::Error) -> Why {
     match error {
-        kube::Error::Api(status) if status.code == 403 => Why::Denied { message: quote(&status.message, 400) },
+        kube::Error::Api(status) if status.code == 403 => {
+            Why::Denied { message: quote(&status.message, 400) }
+        }
         other => failed(&other.to_string()),
     }
 }
@@ -169,7 +169,8 @@ mod tests {
         let whole = |text: &str| parse(text.as_bytes(), false);
         assert_eq!(whole("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"), Some((200, b"ok\n".to_vec())));
         assert_eq!(whole("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nok\n"), None);
-        let chunked = "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
+        let chunked =
+            "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
         assert_eq!(whole(chunked), Some((503, b"ok0\r\n".to_vec())));
         assert_eq!(whole(&chunked[..chunked.len() - 5]), None);
         assert_eq!(whole("HTTP/1.0 200 OK\r\n\r\nmore"), None);
