@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use meshdoctor::card::Mode;
 use meshdoctor::checks::{self, Check, Settings};
 use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::item::{Item, Kind, Scope};
@@ -365,4 +366,34 @@ fn a_newer_bundle_says_so() {
     let error = Bundle::load(folder.path()).unwrap_err();
     assert!(error.to_string().contains("format 2"), "{error}");
     assert!(!error.is_usage());
+}
+
+#[test]
+fn what_the_operator_may_do_is_kept_with_its_answer() {
+    let mut memory = troubled();
+    memory.denied = Some(BTreeSet::from(["get/secrets/control-plane".parse().unwrap()]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.tar.gz");
+    let (collected, _) = save(&memory, &Options::default(), &path);
+    let before = Settings { mode: Mode::Pre, ..Settings::default() };
+    let told = report(&collected, &before);
+    assert!(told.contains("kubectl auth can-i get secrets -n linkerd: no"), "{told}");
+    assert!(!told.contains("kubectl auth can-i create secrets -n linkerd: no"), "{told}");
+    assert_eq!(report(&replay(&path, &Options::default()), &before), told);
+
+    // A run that did not ask has no answer, which is no permission.
+    let items = BTreeSet::from([Item::List(Kind::Pod)]);
+    let path = folder.path().join("pods.tar");
+    let writer = Writer::create(&path).unwrap();
+    let collected = collect_now(&memory, &items, &Options::default(), Some(&writer));
+    writer.finish(Closing::of(&collected, None, None)).unwrap();
+    let item: Item = "access/get/secrets/control-plane".parse().unwrap();
+    let later = collect_now(
+        &Bundle::load(&path).unwrap(),
+        &BTreeSet::from([item.clone()]),
+        &Options::default(),
+        None,
+    );
+    let missing = Fetched::Missing { reason: Why::NotCaptured };
+    assert_eq!(later.cluster.answer(&item).unwrap().fetched, missing);
 }

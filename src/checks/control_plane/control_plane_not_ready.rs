@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::failing::{Failing, event_evidence, failing};
 use crate::checks::control_plane::installation::none_installed;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
@@ -113,11 +113,14 @@ fn finding(
     };
     let remedy = remedy(namespace, component, reason.as_ref());
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
-    ctx.finding(Subject::object("Deployment", namespace, name), message)
+    let finding = ctx
+        .finding(Subject::object("Deployment", namespace, name), message)
         .severity(severity)
         .evidence(replicas)
         .evidences(why)
-        .remedy(remedy)
+        .remedy(remedy);
+    // Where none is ready, proxies get as little from it as if it were not there.
+    if ready == 0 { finding.tie(Tie::Fact(format!("component-missing:{}", component.name))) } else { finding }
 }
 
 /// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.

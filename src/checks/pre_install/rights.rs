@@ -25,14 +25,16 @@ pub(super) fn lacking(
 ) -> Result<Option<Finding>, Missing> {
     let namespace = ctx.namespaces().of(scope);
     let mut denied: Vec<(&Right, Access, &ReviewStatus)> = Vec::new();
+    let mut unanswered: Vec<Missing> = Vec::new();
     for right in rights {
         let access = Access::new(right.verb, right.resource, scope.clone());
         match ctx.access(&access) {
             Ok(answer) if answer.allowed => {}
             Ok(answer) => denied.push((right, access, answer)),
-            Err(missing) => ctx.gap(missing),
+            Err(missing) => unanswered.push(missing),
         }
     }
+    note(ctx, unanswered);
     let Some((first, others)) = denied.split_first() else { return Ok(None) };
     let place = namespace.map(|namespace| format!(" in {namespace}")).unwrap_or_default();
     let subject = |access: &Access| Subject::thing(&format!("{} {}{place}", access.verb, access.resource));
@@ -53,6 +55,24 @@ pub(super) fn lacking(
                 ),
         );
     Ok(Some(finding))
+}
+
+/// Notes what could not be asked: once for each reason, as it is mostly one for all of them.
+fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
+    let mut reasons: Vec<(Missing, usize)> = Vec::new();
+    for missing in unanswered {
+        match reasons.iter_mut().find(|(first, _)| first.why == missing.why) {
+            Some((_, others)) => *others += 1,
+            None => reasons.push((missing, 0)),
+        }
+    }
+    for (first, others) in reasons {
+        ctx.gap(match others {
+            0 => first,
+            1 => Missing { part: Some("and 1 other permission".to_owned()), ..first },
+            _ => Missing { part: Some(format!("and {others} other permissions")), ..first },
+        });
+    }
 }
 
 /// The verdict of findings that may be there or not.

@@ -1,6 +1,7 @@
 //! The live source against a server that misbehaves: every trouble becomes the right outcome, what came before it is
 //! kept, and no text that leaves the source holds a token.
 
+mod access;
 mod connect;
 mod exec;
 mod lists;
