@@ -16,7 +16,7 @@ use crate::harness::kubeconfig::ADMIN;
 use crate::harness::linkerd_cli::{LinkerdCli, linkerd_clis};
 use crate::harness::objects::ObjectSet;
 use crate::harness::{Cluster, Options, say};
-use crate::parity_rows::{Pair, Rows, Said, unexplained};
+use crate::parity_rows::{Name, Pair, Rows, Said, unexplained};
 
 /// Two workloads that ask for a proxy, and a Service.
 const WORKLOADS: &str = r#"
@@ -229,13 +229,22 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
             ("ConfigMap", "linkerd-config"),
             ("ClusterRole", "linkerd-linkerd-destination"),
             ("Secret", "linkerd-identity-issuer"),
-            ("Secret", "linkerd-policy-validator-k8s-tls"),
+            ("Secret", "linkerd-sp-validator-k8s-tls"),
             ("ValidatingWebhookConfiguration", "linkerd-sp-validator-webhook-config"),
         ] {
             beside.take_away(kind, name);
             wrong.extend(beside.differences(&format!("live: without {kind} {name}")));
             beside.put_back(kind, name);
         }
+
+        // The real command takes this for a release that has no such webhook, and prints no row.
+        let validator = ("Secret", "linkerd-policy-validator-k8s-tls");
+        beside.take_away(validator.0, validator.1);
+        let row = |(name, _): &&(Name, Said)| name.1 == "policy-validator webhook has valid cert";
+        assert!(!beside.theirs(&[]).iter().any(|said| row(&said)), "{}", cli.version);
+        let ours = beside.ours(&[]).iter().find(row).map(|(_, said)| said.result);
+        assert_eq!(ours, Some(RowResult::Error), "{}", cli.version);
+        beside.put_back(validator.0, validator.1);
 
         let injector = ("MutatingWebhookConfiguration", "linkerd-proxy-injector-webhook-config");
         let foreign = &beside

@@ -13,8 +13,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for server in &SERVERS {
         match server.secret(ctx) {
             Err(missing) => ctx.gap(missing),
-            // Releases before 2.11 have no such webhook.
-            Ok(None) if server.name == "policy-validator" => {}
+            // Releases before 2.11 have no such webhook; where one is registered, it has to have its Secret.
+            Ok(None) if server.name == "policy-validator" && !is_registered(ctx, server) => {}
             Ok(None) => {
                 absent = true;
                 let message = "the Secret with the certificate of a webhook is missing: its pods do not start without it, and \
@@ -34,6 +34,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     Ok(findings.into())
+}
+
+/// Whether the API server knows the webhook; where that is unknown, it is noted as a gap.
+fn is_registered(ctx: &Context<'_>, server: &Server) -> bool {
+    server.webhook(ctx).map_or_else(
+        |missing| {
+            ctx.gap(missing);
+            false
+        },
+        |webhook| webhook.is_some(),
+    )
 }
 
 fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: &str) -> Finding {
