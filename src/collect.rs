@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
-use crate::model::objects::{AccessReview, ProbeAnswer, Store, store_for};
+use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
 use crate::redact;
 use crate::source::{Fetched, Intake, Request, Source, Why};
 use crate::version::LinkerdVersion;
@@ -341,6 +341,7 @@ impl Intake for Border<'_> {
             | Item::Named { .. }
             | Item::Access(_)
             | Item::Probe(_)
+            | Item::Served(_)
             | Item::NodeFiles
             | Item::Logs => self.store(json),
         };
@@ -388,6 +389,7 @@ fn store_of(item: &Item) -> Option<Box<dyn Store>> {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),
         Item::Access(_) => Some(Box::new(Vec::<AccessReview>::new())),
         Item::Probe(_) => Some(Box::new(Vec::<ProbeAnswer>::new())),
+        Item::Served(_) => Some(Box::new(Vec::<ServedCertificates>::new())),
         _ => item.kind().map(store_for),
     }
 }

@@ -60,6 +60,9 @@ pub fn item_in_words(item: &Item) -> String {
                 access.verb, access.resource
             )
         }
+        Item::Served(server) => format!(
+            "the certificates that linkerd-{server} really serves, asked for only with --probe (get and create on pods/portforward)"
+        ),
         Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
         Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
         Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),

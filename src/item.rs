@@ -9,9 +9,11 @@ use std::str::FromStr;
 
 mod access;
 mod probe;
+mod served;
 
 pub use access::Access;
 pub use probe::{Probe, Program};
+pub use served::Server;
 
 /// Where a kind lives in the Kubernetes API.
 #[derive(Debug, PartialEq, Eq)]
@@ -243,6 +245,8 @@ pub enum Item {
     Access(Access),
     /// What a running program says of itself. Asked only with `--probe`.
     Probe(Probe),
+    /// The certificates that a server of Linkerd's really serves. Asked only where the operator wants it (`--probe`).
+    Served(Server),
     /// The API server's version.
     ServerVersion,
     /// The version of the operator's own `linkerd` command.
@@ -260,6 +264,7 @@ impl Item {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
             Item::Access(_)
             | Item::Probe(_)
+            | Item::Served(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::NodeFiles
@@ -271,6 +276,7 @@ impl Item {
     pub fn scope(&self) -> Option<&Scope> {
         match self {
             Item::Named { scope, .. } | Item::Access(Access { scope, .. }) => Some(scope),
+            Item::Served(_) => Some(&Scope::ControlPlane),
             Item::List(_)
             | Item::Probe(_)
             | Item::ServerVersion
@@ -300,6 +306,7 @@ impl fmt::Display for Item {
             }
             Item::Access(access) => write!(f, "access/{access}"),
             Item::Probe(probe) => write!(f, "probe/{probe}"),
+            Item::Served(server) => write!(f, "served/{server}"),
             Item::ServerVersion => f.write_str("server-version"),
             Item::CliVersion => f.write_str("cli-version"),
             Item::NodeFiles => f.write_str("node-files"),
@@ -324,6 +331,9 @@ impl FromStr for Item {
         }
         if let Some(probe) = text.strip_prefix("probe/") {
             return probe.parse().map(Item::Probe);
+        }
+        if let Some(server) = text.strip_prefix("served/") {
+            return server.parse().map(Item::Served);
         }
         let mut parts = text.splitn(3, '/');
         let kind: Kind = parts.next().unwrap_or_default().parse()?;

@@ -58,6 +58,9 @@ impl Missing {
             (Item::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
                 "add the output of: kubectl version -o json".to_owned()
             }
+            (Item::Served(_), Why::NotCaptured | Why::NotOffered) => {
+                "have the webhooks asked: run it with --probe, on the cluster itself".to_owned()
+            }
             (Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
                 "have the programs asked: run it with --probe, on the cluster itself".to_owned()
             }
@@ -101,6 +104,7 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
+            Item::Served(_) => "create on pods/portforward in the control plane's namespace".to_owned(),
             Item::Probe(_) => "create on pods/portforward in the namespace of the extension".to_owned(),
             Item::Access(_) => {
                 "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
@@ -123,7 +127,7 @@ fn capture(item: &Item, request: &Request) -> String {
             format!("kubectl {namespace}get {} {name} -o json, or meshdoctor collect", kind.resource())
         }
         Item::Access(access) => access.command(request.namespace.as_deref()),
-        Item::Probe(_) => "see meshdoctor check --help, --probe".to_owned(),
+        Item::Probe(_) | Item::Served(_) => "see meshdoctor check --help, --probe".to_owned(),
         Item::ServerVersion => "kubectl version -o json".to_owned(),
         Item::CliVersion => "linkerd version --client --short".to_owned(),
         Item::NodeFiles => "see meshdoctor check --help, --nodes".to_owned(),

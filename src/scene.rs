@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::card::Mode;
 use crate::checks::Settings;
 use crate::collect::Options;
-use crate::item::{Item, Kind, Probe};
+use crate::item::{Item, Kind, Probe, Server};
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
 use crate::model::node::NodeFiles;
@@ -60,6 +60,8 @@ struct RunBlock {
     namespaces: Vec<String>,
     /// What the API server answers when it is asked what the operator may do; everything but `denied` is allowed.
     access: Option<Rights>,
+    /// What `--probe` finds: by server and pod the certificates that it shows, in PEM; `error: ...` where it shows none.
+    served: BTreeMap<String, BTreeMap<String, String>>,
     /// `--to-cni`.
     to_cni: Option<String>,
     /// `--pre` or `--crds`: `pre`, `crds`.
@@ -223,6 +225,14 @@ impl Scene {
         }
         for answer in run.probe {
             self.memory.probes.push(probe(answer).map_err(|e| format!("probe: {e}"))?);
+        }
+        for (server, pods) in run.served {
+            let server: Server = server.parse().map_err(|e| format!("served: {e}"))?;
+            let said = pods.into_iter().map(|(pod, said)| match said.strip_prefix("error: ") {
+                Some(error) => (pod, Err(error.to_owned())),
+                None => (pod, Ok(said)),
+            });
+            self.memory.served.insert(server, said.collect());
         }
         self.settings.namespaces.extend(run.namespaces);
         if let Some(version) = run.to_cni {

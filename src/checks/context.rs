@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
-use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, link_credentials};
+use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -17,7 +17,7 @@ use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
 use crate::model::objects::probe::Said;
-use crate::model::objects::{AccessReview, Link, Object, ProbeAnswer, Secret};
+use crate::model::objects::{AccessReview, Link, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -253,6 +253,15 @@ impl<'a> Context<'a> {
             Fetched::Missing { reason } => Err(Missing::whole(answer.request.clone(), reason.clone())),
             Fetched::Complete | Fetched::Partial { .. } => Ok(answer.objects().first()),
         }
+    }
+
+    /// What the pods of a server showed when they were asked for their certificate.
+    ///
+    /// # Errors
+    /// They were not asked, or could not be.
+    pub fn served(&self, server: Server) -> Result<&'a [ServedBy], Missing> {
+        let (answer, _) = self.answer(Item::Served(server))?;
+        Ok(answer.objects::<ServedCertificates>().first().map_or(&[], |served| served.pods.as_slice()))
     }
 
     /// The API server's version.

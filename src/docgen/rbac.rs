@@ -27,7 +27,7 @@ pub fn cluster_role() -> String {
             }
             Item::ServerVersion => server_version = true,
             // Every user may ask what they themselves may do.
-            Item::Probe(_) => probes = true,
+            Item::Probe(_) | Item::Served(_) => probes = true,
             Item::Access(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {}
         }
     }

@@ -23,6 +23,7 @@ enum Sort {
     NamedObjects,
     Access,
     Probe,
+    Served,
     ServerVersion,
     CliVersion,
     NodeFiles,
@@ -104,6 +105,7 @@ fn sort(item: &Item) -> Sort {
         Item::Named { .. } => Sort::NamedObjects,
         Item::Access(_) => Sort::Access,
         Item::Probe(_) => Sort::Probe,
+        Item::Served(_) => Sort::Served,
         Item::ServerVersion => Sort::ServerVersion,
         Item::CliVersion => Sort::CliVersion,
         Item::NodeFiles => Sort::NodeFiles,
@@ -194,7 +196,7 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
     match &gap.missing.request.item {
-        Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::Probe(_) => {
+        Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::Probe(_) | Item::Served(_) => {
             clean(&gap.missing.request.to_string()).into_owned()
         }
         Item::ServerVersion => "the API server's version".to_owned(),

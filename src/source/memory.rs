@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
-use crate::item::{Access, Item, Kind, Probe, Scope, link_credentials};
+use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
 use crate::model::node::NodeFiles;
 
 /// One object: where it is, and its JSON.
@@ -36,6 +36,8 @@ pub struct Memory {
     pub cli_version: Option<String>,
     /// What running programs answered, as the JSON of a [`crate::model::objects::ProbeAnswer`] each.
     pub probes: Vec<(Probe, Held)>,
+    /// What the pods of servers showed: the certificates in PEM, or what went wrong.
+    pub served: BTreeMap<Server, Vec<(String, Result<String, String>)>>,
     /// Node evidence.
     pub nodes: Vec<NodeFiles>,
     /// Logs, each as the JSON of a [`crate::model::log::LogObject`].
@@ -157,6 +159,11 @@ impl Source for Memory {
                     _ => request.namespace.as_deref().unwrap_or_default(),
                 };
                 self.named(*kind, namespace, name, intake)
+            }
+            Item::Served(server) => {
+                let pods = self.served.get(server);
+                let namespace = request.namespace.as_deref().unwrap_or_default();
+                one(pods.map(|pods| server.answer(namespace, pods)), Why::NotOffered, intake)
             }
             Item::Probe(probe) => {
                 let place = (request.namespace.as_deref().unwrap_or_default(), probe.pod.as_str());

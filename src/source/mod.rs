@@ -54,6 +54,9 @@ impl fmt::Display for Request {
                 write!(f, "permission to {} {} in {namespace}", access.verb, access.resource)
             }
             (Item::Access(access), None) => write!(f, "permission to {} {}", access.verb, access.resource),
+            (Item::Served(server), Some(namespace)) => {
+                write!(f, "the certificates that linkerd-{server} in {namespace} serves")
+            }
             (item, _) => write!(f, "{item}"),
         }
     }

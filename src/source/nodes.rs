@@ -268,6 +268,7 @@ impl Source for NodeEvidence {
             | Item::Named { .. }
             | Item::Access(_)
             | Item::Probe(_)
+            | Item::Served(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::Logs => Fetched::Missing { reason: Why::NotOffered },

@@ -21,6 +21,7 @@ mod trust_roots_missing;
 mod validator_ca_mismatch;
 mod webhook_certificate_expired;
 mod webhook_certificate_expiring;
+mod webhook_certificate_stale;
 mod webhook_key_mismatch;
 mod webhook_secret_invalid;
 mod webhooks;
@@ -42,6 +43,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "validator-ca-mismatch", validator_ca_mismatch),
     row!("certificates", "webhook-certificate-expired", webhook_certificate_expired),
     row!("certificates", "webhook-certificate-expiring", webhook_certificate_expiring),
+    row!("certificates", "webhook-certificate-stale", webhook_certificate_stale),
     row!("certificates", "webhook-key-mismatch", webhook_key_mismatch),
     row!("certificates", "webhook-secret-invalid", webhook_secret_invalid),
 ];

@@ -5,7 +5,7 @@ use super::identity::no_control_plane;
 use crate::checks::serving::served;
 use crate::checks::{Context, Verdict};
 use crate::finding::{Finding, Subject, Tie};
-use crate::item::{Item, Kind, Scope};
+use crate::item::{self, Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, from_base64_pem};
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
@@ -15,6 +15,8 @@ use crate::source::Why;
 pub(super) struct Server {
     /// Its name, without `linkerd-`.
     pub(super) name: &'static str,
+    /// As whom it is asked for what it serves.
+    pub(super) asked: item::Server,
     /// Its part of the chart's values.
     pub(super) values: &'static str,
     /// The Deployment that serves it.
@@ -31,6 +33,7 @@ pub(super) struct Server {
 pub(super) const SERVERS: [Server; 3] = [
     Server {
         name: "proxy-injector",
+        asked: item::Server::ProxyInjector,
         values: "proxyInjector",
         deployment: "linkerd-proxy-injector",
         kind: Kind::MutatingWebhookConfiguration,
@@ -39,6 +42,7 @@ pub(super) const SERVERS: [Server; 3] = [
     },
     Server {
         name: "sp-validator",
+        asked: item::Server::SpValidator,
         values: "profileValidator",
         deployment: "linkerd-destination",
         kind: Kind::ValidatingWebhookConfiguration,
@@ -47,6 +51,7 @@ pub(super) const SERVERS: [Server; 3] = [
     },
     Server {
         name: "policy-validator",
+        asked: item::Server::PolicyValidator,
         values: "policyValidator",
         deployment: "linkerd-destination",
         kind: Kind::ValidatingWebhookConfiguration,

@@ -11,6 +11,7 @@ pub mod other;
 pub mod pod;
 pub mod probe;
 pub mod rbac;
+pub mod served;
 pub mod shared;
 pub mod workload;
 
@@ -29,6 +30,7 @@ pub use other::{
 };
 pub use pod::{Container, ContainerStatus, Pod, PodSpec};
 pub use probe::ProbeAnswer;
+pub use served::{ServedBy, ServedCertificates};
 pub use shared::Shared;
 pub use workload::{CronJob, Job, PodTemplate, Workload};
 
@@ -71,6 +73,7 @@ objects! {
     EndpointSlice;
     Event;
     WebhookConfiguration;
+    ServedCertificates;
     rbac::ClusterRole;
     rbac::ClusterRoleBinding;
     ApiService;

@@ -156,6 +156,7 @@ impl Manifest {
 pub(super) fn folder(item: &Item) -> Option<String> {
     match item {
         Item::Logs => return Some("logs".to_owned()),
+        Item::Served(_) => return Some("served".to_owned()),
         Item::Probe(probe) => return Some(format!("probes/{}", probe.program.name())),
         Item::Access(_) => {
             return Some("cluster/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned());
@@ -172,6 +173,7 @@ pub(super) fn named_file(request: &Request) -> Option<String> {
     let place = request.namespace.as_deref();
     let (place, name) = match &request.item {
         Item::Named { name, .. } => (place.unwrap_or("named"), name.clone()),
+        Item::Served(server) => (place.unwrap_or("named"), server.name().to_owned()),
         Item::Probe(probe) => (place.unwrap_or("cluster"), probe.pod.clone()),
         Item::Access(access) => (place.unwrap_or("cluster"), format!("{}.{}", access.verb, access.resource)),
         _ => return None,

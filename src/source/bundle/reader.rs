@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
-use crate::item::{Item, Kind, Namespaces, Program};
+use crate::item::{Item, Kind, Namespaces, Program, Server};
 use crate::model::node::NodeFiles;
 use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::error::LoadError;
@@ -40,6 +40,7 @@ enum Asked {
     Probe(Program, Option<String>, String),
     /// Verb, resource and namespace.
     Access(String, String, Option<String>),
+    Served(Server, Option<String>),
     ServerVersion,
     CliVersion,
     NodeFiles,
@@ -51,6 +52,7 @@ impl Asked {
         match item {
             Item::List(kind) => Asked::List(*kind),
             Item::Named { kind, name, .. } => Asked::Named(*kind, namespace.map(str::to_owned), name.clone()),
+            Item::Served(server) => Asked::Served(*server, namespace.map(str::to_owned)),
             Item::Probe(probe) => {
                 Asked::Probe(probe.program, namespace.map(str::to_owned), probe.pod.clone())
             }
@@ -157,6 +159,7 @@ impl Bundle {
                 | Asked::Named(..)
                 | Asked::Access(..)
                 | Asked::Probe(..)
+                | Asked::Served(..)
                 | Asked::NodeFiles
                 | Asked::Logs => {
                     return self.replay(record, take);
@@ -171,7 +174,7 @@ impl Bundle {
         }
         let reason = match asked {
             // The cluster does not hold it; the run that was saved had none to look at.
-            Asked::CliVersion | Asked::Logs | Asked::Probe(..) => Why::NotOffered,
+            Asked::CliVersion | Asked::Logs | Asked::Probe(..) | Asked::Served(..) => Why::NotOffered,
             Asked::ServerVersion
             | Asked::NodeFiles
             | Asked::List(_)
@@ -320,6 +323,7 @@ impl Source for Bundle {
             | Item::Named { .. }
             | Item::Access(_)
             | Item::Probe(_)
+            | Item::Served(_)
             | Item::ServerVersion
             | Item::CliVersion
             | Item::Logs => self.answer(request, &mut |json| intake.object(json)),

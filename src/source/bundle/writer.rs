@@ -160,7 +160,7 @@ impl Saver for Writer {
                 Ok(())
             }
             Item::NodeFiles => Ok(()),
-            Item::Logs | Item::Access(_) | Item::Probe(_) => {
+            Item::Logs | Item::Access(_) | Item::Probe(_) | Item::Served(_) => {
                 state.add(request, object).map_err(|error| error.to_string())
             }
             Item::List(kind) | Item::Named { kind, .. } => {
@@ -213,6 +213,7 @@ fn list_of(item: &Item) -> Option<(&'static str, String)> {
         Item::Named { .. }
         | Item::Access(_)
         | Item::Probe(_)
+        | Item::Served(_)
         | Item::ServerVersion
         | Item::CliVersion
         | Item::NodeFiles => None,

@@ -210,7 +210,7 @@ impl Dump {
             },
             // No list of objects tells what one may do.
             Item::Access(_) => Fetched::Missing { reason: Why::NotCaptured },
-            Item::Probe(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {
+            Item::Probe(_) | Item::Served(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {
                 Fetched::Missing { reason: Why::NotOffered }
             }
         }

@@ -172,7 +172,10 @@ impl Source for Evidence {
         match (&request.item, parts.as_slice()) {
             (Item::NodeFiles, _) => self.nodes(intake),
             (_, [part]) => part.answer(request, &mut |json| intake.object(json)),
-            (Item::ServerVersion | Item::CliVersion | Item::Access(_) | Item::Probe(_), parts) => {
+            (
+                Item::ServerVersion | Item::CliVersion | Item::Access(_) | Item::Probe(_) | Item::Served(_),
+                parts,
+            ) => {
                 // One version, one answer: the first that there is.
                 let mut outcomes = Vec::new();
                 for part in parts {

@@ -3,7 +3,7 @@
 //!
 //! It reads: lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs a header or a body. It never writes either, with the one exception that [`node_pods`] makes
-//! on explicit request. An access review is posted, and answered at once: the API server keeps nothing of it.
+//! on explicit request. Ports of pods are forwarded only where that was asked for ([`served`]). An access review is posted, and answered at once: the API server keeps nothing of it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,6 +32,7 @@ mod path;
 mod process;
 mod proxy;
 mod quote;
+mod served;
 mod split;
 mod traffic;
 mod why;
@@ -106,6 +107,10 @@ impl Live {
             Item::Access(access) => {
                 self.access(&access.review(request.namespace.as_deref()), meter, intake).await
             }
+            Item::Served(server) => match request.namespace.as_deref().filter(|_| self.probing) {
+                Some(namespace) => served::served(&self.wire, *server, namespace, meter, intake).await,
+                None => Fetched::Missing { reason: Why::NotOffered },
+            },
             Item::ServerVersion => match &self.version {
                 Ok(body) => {
                     intake.object(body);

@@ -1,0 +1,101 @@
+//! `webhook-certificate-stale`: a pod of a webhook serves another certificate than the one in its Secret.
+
+use super::webhooks::{SERVERS, Serving, serving};
+use crate::checks::dates::dates;
+use crate::checks::serving::refusal;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Item;
+use crate::missing::Missing;
+use crate::model::certificates::{Certificate, Validity, from_pem};
+use crate::model::objects::ServedBy;
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let serving = match serving(ctx, &SERVERS)? {
+        Ok(serving) => serving,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut findings = Vec::new();
+    for pair in &serving {
+        let pods = match ctx.served(pair.server.asked) {
+            Ok(pods) => pods,
+            Err(missing) => {
+                ctx.gap(missing);
+                continue;
+            }
+        };
+        if pods.is_empty() {
+            let why = Why::Failed { message: "no pod of it runs".to_owned() };
+            ctx.gap(ctx.lacking(Item::Served(pair.server.asked), why, "what it serves"));
+        }
+        for pod in pods {
+            match shown(ctx, pair, pod) {
+                Ok(chain) if chain[0] == pair.served[0] => {}
+                Ok(chain) => findings.push(finding(ctx, pair, pod, &chain)),
+                Err(missing) => ctx.gap(missing),
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+/// What a pod showed; at least one certificate.
+fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Certificate>, Missing> {
+    let lacking = |why| ctx.lacking(Item::Served(pair.server.asked), why, format!("pod {}", pod.name));
+    if !pod.error.is_empty() {
+        return Err(lacking(Why::Failed { message: pod.error.clone() }));
+    }
+    match from_pem(pod.chain.as_bytes()) {
+        Ok(chain) if !chain.is_empty() => Ok(chain),
+        Ok(_) => Err(lacking(Why::Malformed { message: "no certificate".to_owned() })),
+        Err(message) => Err(lacking(Why::Malformed { message })),
+    }
+}
+
+fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certificate]) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let webhook = pair.server.webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
+    let refused = webhook.is_some_and(|webhook| {
+        let name = format!("linkerd-{}.{namespace}.svc", pair.server.name);
+        pair.server
+            .trusted(ctx, webhook)
+            .is_ok_and(|trusted| refusal(chain, &trusted, &name).is_ok_and(|refusal| refusal.is_some()))
+    });
+    let outdated = chain[0].validity(ctx.now()) != Validity::Current;
+    let (severity, message) = if refused || outdated {
+        let effect = pair.server.effect(webhook);
+        (
+            Severity::Error,
+            format!(
+                "a pod of the webhook serves another certificate than its Secret holds, and the API server refuses that one: it has \
+                 not read the Secret since it changed; {effect}"
+            ),
+        )
+    } else {
+        (
+            Severity::Warning,
+            "a pod of the webhook serves another certificate than its Secret holds: it has not read the Secret since it changed, and \
+             fails when the one that it serves ends or is not trusted any more"
+                .to_owned(),
+        )
+    };
+    let finding = ctx
+        .finding(pair.server.secret_subject(ctx), message)
+        .severity(severity)
+        .evidence(Evidence::other(
+            format!("Pod {namespace}/{} port {}", pod.name, pair.server.asked.port()),
+            format!("serves {}: {}", chain[0].summary(), dates(&chain[0], ctx.now())),
+        ))
+        .evidence(Evidence::field(
+            format!("Secret {namespace}/{}", pair.server.secret_name()),
+            "data: certificate",
+            format!("{}: {}", pair.served[0].summary(), dates(&pair.served[0], ctx.now())),
+        ))
+        .remedy(Remedy::verified_by("meshdoctor check --probe --only webhook-certificate-stale").run(
+            StepKind::Command,
+            "Restart what serves the webhook, so that it reads the Secret",
+            format!("kubectl -n {namespace} rollout restart deployment/{}", pair.server.deployment),
+        ));
+    if severity == Severity::Error { pair.server.tied(ctx, finding) } else { finding }
+}

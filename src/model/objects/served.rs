@@ -1,0 +1,30 @@
+//! What the pods of a server showed when they were asked for their certificate.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+
+/// The answers of a server's pods.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServedCertificates {
+    /// The server's name.
+    pub metadata: Meta,
+    /// Its pods.
+    #[serde(deserialize_with = "nullable")]
+    pub pods: Vec<ServedBy>,
+}
+
+/// What one pod showed.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServedBy {
+    /// The pod.
+    pub name: String,
+    /// Its certificate and those above it, in PEM.
+    #[serde(deserialize_with = "nullable")]
+    pub chain: String,
+    /// Why there is none.
+    #[serde(deserialize_with = "nullable")]
+    pub error: String,
+}

@@ -1,0 +1,242 @@
+//! Asks Linkerd's webhooks for the certificate that they really serve: a port-forward to each of their pods, one TLS
+//! handshake, and nothing else. Nothing is verified here and nothing is sent: what is shown is recorded, and judged by
+//! checks. Done only where it was asked for (`--probe`), since it takes a right that reading does not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::client::UpgradeConnectionError;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::quote::quote;
+use super::traffic::Meter;
+use super::why::why;
+use super::wire::Wire;
+use crate::item::Server;
+use crate::source::{Fetched, Intake, Why};
+
+/// How long one pod may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// So many pods of a server are asked: more say nothing new.
+const PODS: usize = 10;
+/// The largest list of pods that is read.
+const BODY: usize = 16 * 1024 * 1024;
+
+#[derive(Deserialize)]
+struct Pods {
+    items: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    metadata: Metadata,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Status {
+    phase: String,
+}
+
+/// Asks every running pod of the server.
+pub(super) async fn served(
+    wire: &Wire,
+    server: Server,
+    namespace: &str,
+    meter: &Meter,
+    intake: &mut dyn Intake,
+) -> Fetched {
+    let missing = |reason| Fetched::Missing { reason };
+    let path = format!(
+        "/api/v1/namespaces/{namespace}/pods?labelSelector=linkerd.io%2Fcontrol-plane-component%3D{}",
+        server.component()
+    );
+    let answer = match wire.get(&path, meter, true).await {
+        Ok(answer) => answer,
+        Err(trouble) => return missing(why(&trouble)),
+    };
+    let malformed = || Why::Malformed { message: format!("the pods of {server}: the answer is no list") };
+    let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<Pods>(&body)) else {
+        return missing(malformed());
+    };
+    let api: Api<Pod> = Api::namespaced(wire.client().clone(), namespace);
+    let name = format!("linkerd-{server}.{namespace}.svc");
+    let mut answers = Vec::new();
+    for pod in pods.items.into_iter().filter(|pod| pod.status.phase == "Running").take(PODS) {
+        let pod = pod.metadata.name;
+        let asked = tokio::time::timeout(DEADLINE, ask(&api, &pod, server.port(), &name)).await;
+        let said = match asked {
+            Ok(Err(Failed::Denied(message))) => return missing(Why::Denied { message }),
+            Ok(Err(Failed::Other(message))) => Err(message),
+            Ok(Ok(chain)) => Ok(chain),
+            Err(_) => Err(format!("no answer within {} s", DEADLINE.as_secs())),
+        };
+        answers.push((pod, said));
+    }
+    intake.object(server.answer(namespace, &answers).to_string().as_bytes());
+    Fetched::Complete
+}
+
+/// Why a pod showed nothing.
+enum Failed {
+    /// The API server does not let this user forward a port: it will not for the next pod either.
+    Denied(String),
+    /// Anything else; says what.
+    Other(String),
+}
+
+async fn ask(api: &Api<Pod>, pod: &str, port: u16, name: &str) -> Result<String, Failed> {
+    let mut forward = api.portforward(pod, &[port]).await.map_err(|error| match &error {
+        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status))
+            if status.as_u16() == 403 || status.as_u16() == 401 =>
+        {
+            Failed::Denied("to forward a port of a pod".to_owned())
+        }
+        _ => Failed::Other(quote(&error.to_string(), 200)),
+    })?;
+    let stream =
+        forward.take_stream(port).ok_or_else(|| Failed::Other("no stream for the port".to_owned()))?;
+    let shown = shown(stream, name).await;
+    forward.abort();
+    shown.map(|chain| pem(&chain)).map_err(Failed::Other)
+}
+
+fn pem(chain: &[CertificateDer<'static>]) -> String {
+    chain
+        .iter()
+        .map(|der| {
+            let body = STANDARD.encode(der);
+            let lines: Vec<String> =
+                body.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+            format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+        })
+        .collect()
+}
+
+/// The certificates that a server shows in a TLS handshake, its own first.
+async fn shown<S>(stream: S, name: &str) -> Result<Vec<CertificateDer<'static>>, String>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Recorder {
+            schemes: provider.signature_verification_algorithms.supported_schemes(),
+        }))
+        .with_no_client_auth();
+    let name = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
+    let connection = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await;
+    let connection = connection.map_err(|error| quote(&format!("TLS: {error}"), 200))?;
+    let (_, session) = connection.get_ref();
+    let chain = session.peer_certificates().unwrap_or_default();
+    if chain.is_empty() {
+        return Err("TLS: no certificate was shown".to_owned());
+    }
+    Ok(chain.iter().map(|certificate| certificate.clone().into_owned()).collect())
+}
+
+/// Lets every certificate pass: it is looked at afterwards, and nothing is sent over the connection.
+#[derive(Debug)]
+struct Recorder {
+    schemes: Vec<SignatureScheme>,
+}
+
+impl ServerCertVerifier for Recorder {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::ServerConfig;
+    use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+    /// A certificate that nobody trusts, for a name that nobody asked for, expired for years.
+    fn expired() -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(vec!["another.example".to_owned()]).expect("a name");
+        params.not_before = rcgen::date_time_ymd(2001, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+        let certificate = params.self_signed(&key).expect("a certificate").der().clone();
+        (certificate, PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der())))
+    }
+
+    #[tokio::test]
+    async fn what_is_shown_is_recorded_whatever_it_is() {
+        let (certificate, key) = expired();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .expect("a server");
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        let server = tokio::spawn(async move {
+            let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+            acceptor.accept(there).await.map(|_| ())
+        });
+        let chain = shown(here, "linkerd-proxy-injector.linkerd.svc").await.expect("a chain");
+        assert_eq!(chain, vec![certificate]);
+        assert!(pem(&chain).starts_with("-----BEGIN CERTIFICATE-----\n"));
+        server.await.expect("no panic").expect("a handshake");
+    }
+
+    #[tokio::test]
+    async fn who_does_not_speak_tls_is_told_from_who_does() {
+        let (here, there) = tokio::io::duplex(1024);
+        drop(there);
+        let said = shown(here, "linkerd-proxy-injector.linkerd.svc").await;
+        assert!(said.is_err_and(|error| error.starts_with("TLS: ")));
+    }
+}
