@@ -102,7 +102,7 @@ fn refusing(
         let there = services
             .iter()
             .any(|s| s.metadata.namespace == service.namespace && s.metadata.name == service.name);
-        (fails && !there).then(|| (webhook, service))
+        (fails && !there).then_some((webhook, service))
     });
     let (webhook, service) = gone?;
     let object = format!("{kind} {}", meta.name);
