@@ -224,12 +224,13 @@ mod tests {
         let (here, there) = tokio::io::duplex(64 * 1024);
         let server = tokio::spawn(async move {
             let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
-            acceptor.accept(there).await.map(|_| ())
+            // Who only looks hangs up at once, so what the server still has to say may find nobody.
+            _ = acceptor.accept(there).await;
         });
         let chain = shown(here, "linkerd-proxy-injector.linkerd.svc").await.expect("a chain");
         assert_eq!(chain, vec![certificate]);
         assert!(pem(&chain).starts_with("-----BEGIN CERTIFICATE-----\n"));
-        server.await.expect("no panic").expect("a handshake");
+        server.await.expect("no panic");
     }
 
     #[tokio::test]
