@@ -5,7 +5,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Namespace;
 
-pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.every::<Namespace>(Kind::Namespace)?;
     let exists = |name: &str| namespaces.iter().any(|namespace| namespace.metadata.name == name);
     let missing = ctx.settings.namespaces.iter().filter(|name| !exists(name));

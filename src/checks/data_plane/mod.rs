@@ -7,6 +7,8 @@ mod opaque;
 mod opaque_ports_mismatch;
 mod proxy_not_ready;
 
+pub(super) use data_plane_namespace_missing::judge as namespace_missing;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),

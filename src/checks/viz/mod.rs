@@ -5,6 +5,7 @@ use super::{Check, row};
 
 mod tap;
 mod viz_cli_skew;
+mod viz_data_plane_namespace_missing;
 mod viz_metrics_api_not_running;
 mod viz_metrics_missing;
 mod viz_namespace_unlabelled;
@@ -24,6 +25,7 @@ mod viz_tap_key_mismatch;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-cli-skew", viz_cli_skew),
+    row!("viz", "viz-data-plane-namespace-missing", viz_data_plane_namespace_missing),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
     row!("viz", "viz-metrics-missing", viz_metrics_missing),
     row!("viz", "viz-namespace-unlabelled", viz_namespace_unlabelled),

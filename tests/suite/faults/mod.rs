@@ -6,6 +6,7 @@ mod connect;
 mod exec;
 mod lists;
 mod node_pods;
+mod probes;
 mod server;
 
 use std::path::PathBuf;
