@@ -11,7 +11,7 @@ use crate::model::pod_status::word;
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads
-/// `pods`, and, where they are there, `deployments.apps`, `replicasets.apps` and `jobs.batch`.
+/// `pods`, `deployments.apps` where no release is named, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let (expected, seen, severity) = match &ctx.settings.expected_version {
@@ -20,7 +20,7 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes
         }
         // How far a proxy may be from its control plane is asked of all proxies alike.
         None => {
-            match installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane) {
+            match installed(ctx.every::<Workload>(Kind::Deployment)?, None, &ctx.namespaces().control_plane) {
                 Some((version, seen)) => (version, seen, Severity::Info),
                 None => return Ok(Verdict::fine()),
             }

@@ -1,5 +1,6 @@
 //! `link-crd-missing`: links cannot be written or read.
 
+use super::links::DEFINITION;
 use crate::checks::extensions::{absent, home, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
@@ -8,22 +9,19 @@ use crate::model::control_plane::installed;
 use crate::model::objects::{CustomResourceDefinition, Workload};
 use crate::version::LinkerdVersion;
 
-/// The definition.
-const LINKS: &str = "links.multicluster.linkerd.io";
-
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)?;
     if home(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
-    let subject = Subject::object(Kind::CustomResourceDefinition, "", LINKS);
+    let subject = Subject::object(Kind::CustomResourceDefinition, "", DEFINITION);
     let object = subject.to_string();
     let again = remedy(Extension::Multicluster).run(
         StepKind::Command,
         "Lay the extension down again, with the command or the chart of the installed release",
         reinstall(Extension::Multicluster),
     );
-    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == LINKS) else {
+    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == DEFINITION) else {
         let finding = ctx
             .finding(
                 subject,

@@ -7,7 +7,7 @@ use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
-use crate::model::objects::{EndpointSlice, Link, Service, Workload};
+use crate::model::objects::{CustomResourceDefinition, EndpointSlice, Link, Service, Workload};
 use crate::source::Why;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.
@@ -21,6 +21,9 @@ const REMOTE: &str = "multicluster.linkerd.io/remote-discovery";
 /// The annotation of a federated service that has members here.
 const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 
+/// The definition of links.
+pub(super) const DEFINITION: &str = "links.multicluster.linkerd.io";
+
 /// What there is to judge.
 pub(super) enum Links<'a> {
     /// These, at least one.
@@ -31,7 +34,8 @@ pub(super) enum Links<'a> {
     Not(Verdict),
 }
 
-/// The links of the cluster. Reads `namespaces` and `links.multicluster.linkerd.io`.
+/// The links of the cluster. Reads `namespaces` and `links.multicluster.linkerd.io`, and, where these are not served,
+/// `customresourcedefinitions.apiextensions.k8s.io`.
 ///
 /// # Errors
 /// It is not known where the extension is, or links could not be had.
@@ -42,7 +46,7 @@ pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
     match ctx.seen::<Link>(Kind::Link) {
         Ok([]) => Ok(Links::None),
         Ok(links) => Ok(Links::Some(links)),
-        Err(missing) if missing.why == Why::NotServed => {
+        Err(missing) if missing.why == Why::NotServed && is_undefined(ctx) => {
             Ok(Links::Not(Verdict::blocked("link-crd-missing", "the API server does not serve links")))
         }
         Err(missing) => Err(missing),
@@ -62,6 +66,12 @@ pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdic
         Links::None => Ok(Vec::new()),
         Links::Not(verdict) => Err(verdict),
     })
+}
+
+/// Whether it is known that nothing defines links.
+fn is_undefined(ctx: &Context<'_>) -> bool {
+    ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)
+        .is_ok_and(|all| !all.iter().any(|definition| definition.metadata.name == DEFINITION))
 }
 
 /// What is said where there is no link and the row is left out then.
