@@ -21,7 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "Lay the extension down again, with the command or the chart of the installed release",
         reinstall(Extension::Multicluster),
     );
-    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == DEFINITION) else {
+    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == DEFINITION)
+    else {
         let finding = ctx
             .finding(
                 subject,

@@ -83,7 +83,9 @@ async fn serve(mut stream: TcpStream, answer: &[u8]) -> Option<()> {
             stream.write_all(text.as_bytes()).await.ok()?;
             continue;
         }
-        let key = head.lines().find_map(|l| l.to_ascii_lowercase().starts_with("sec-websocket-key:").then_some(l))?;
+        let key = head
+            .lines()
+            .find_map(|l| l.to_ascii_lowercase().starts_with("sec-websocket-key:").then_some(l))?;
         let key = key.split_once(':')?.1.trim().to_owned() + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
         let accept = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
         let accept = base64::engine::general_purpose::STANDARD.encode(accept);
@@ -145,7 +147,8 @@ async fn what_a_program_says_is_reduced_to_facts() {
 
 #[tokio::test]
 async fn a_program_that_is_not_well_says_so() {
-    let (fetched, kept) = asked(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 20\r\n\r\nService Unavailable\n").await;
+    let (fetched, kept) =
+        asked(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 20\r\n\r\nService Unavailable\n").await;
     assert_eq!(fetched, Fetched::Complete);
     assert_eq!(kept[0]["answer"], serde_json::json!({"status": 503, "trouble": "Service Unavailable"}));
 }
