@@ -5,6 +5,7 @@ use crate::checks::extensions::{absent, home, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{Extension, Kind};
+use crate::missing::Missing;
 use crate::model::control_plane::installed;
 use crate::model::objects::{CustomResourceDefinition, Workload};
 use crate::version::LinkerdVersion;
@@ -33,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(again);
         return Ok(vec![finding].into());
     };
-    let Some((release, seen)) = release(ctx) else { return Ok(Verdict::fine()) };
+    let Some((release, seen)) = release(ctx)? else { return Ok(Verdict::fine()) };
     let Some(wanted) = ctx.knowledge.extensions().link_version(&release, ctx.knowledge.minors()) else {
         return Ok(Verdict::fine());
     };
@@ -55,10 +56,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// The release that asks for links: the command's, or else the one that is installed.
-fn release(ctx: &Context<'_>) -> Option<(LinkerdVersion, Evidence)> {
+/// The release that asks for links: the command's, or else the one that is installed; `None` when none is.
+fn release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     if let Ok(version) = ctx.cli_version() {
-        return Some((version.clone(), Evidence::other("linkerd CLI", version.as_str())));
+        return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));
     }
-    installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane)
+    let deployments = ctx.every::<Workload>(Kind::Deployment)?;
+    Ok(installed(deployments, None, &ctx.namespaces().control_plane))
 }
