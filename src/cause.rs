@@ -82,6 +82,7 @@ struct Group {
     message: String,
     parameters: Vec<String>,
     rows: Option<Vec<&'static str>>,
+    rows_as: Option<Severity>,
     verify: String,
     steps: Vec<(String, bool)>,
     causes: BTreeSet<usize>,
@@ -96,6 +97,7 @@ impl Group {
             message: finding.message.clone(),
             parameters: finding.parameters.clone(),
             rows: finding.rows.clone(),
+            rows_as: finding.rows_as,
             verify: finding.remedy.verify.clone(),
             // The commands may name the subject; the steps are equal when their words are.
             steps: finding
@@ -218,6 +220,7 @@ mod tests {
             ties: vec![],
             explains_nothing: false,
             rows: None,
+            rows_as: None,
             caused_by: vec![],
         }
     }

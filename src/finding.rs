@@ -324,6 +324,9 @@ pub struct Finding {
     /// The rows of `linkerd check`, by description, that it fails, where the card answers more than it fails; `None`: all
     /// that the card answers.
     pub rows: Option<Vec<&'static str>>,
+    /// How its rows of `linkerd check` fail, where that differs from its severity: that command asks of one moment, in which
+    /// a pod that has just been made is not ready, and it waits before it says so.
+    pub rows_as: Option<Severity>,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
 }
@@ -402,6 +405,12 @@ impl Finding {
     /// does not ask about. See [`Finding::rows`].
     pub fn fails_rows(mut self, descriptions: impl IntoIterator<Item = &'static str>) -> Finding {
         self.rows = Some(descriptions.into_iter().collect());
+        self
+    }
+
+    /// Says how its rows fail; see [`Finding::rows_as`].
+    pub fn rows_as(mut self, severity: Severity) -> Finding {
+        self.rows_as = Some(severity);
         self
     }
 

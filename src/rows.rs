@@ -124,7 +124,7 @@ fn verdict(
 ) -> Option<RowVerdict> {
     let failing: Vec<&Finding> =
         findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
-    let worst = failing.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Info);
+    let worst = failing.iter().map(|finding| weight(finding)).max().unwrap_or(Severity::Info);
     // A row that only ever warns stays a warning where a finding is about more than what the row asks.
     let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
     let unjudged: Vec<String> = answers.iter().flat_map(|judged| not_judged(judged)).collect();
@@ -140,7 +140,7 @@ fn verdict(
             RowResult::Success
         }
     };
-    let said = failing.iter().filter(|finding| finding.severity >= Severity::Warning).map(|f| in_words(f));
+    let said = failing.iter().filter(|finding| weight(finding) >= Severity::Warning).map(|f| in_words(f));
     let error = match result {
         RowResult::Success => String::new(),
         _ => said.chain(unjudged).collect::<Vec<_>>().join("\n"),
@@ -153,6 +153,11 @@ fn verdict(
 fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
     answers.iter().any(|judged| judged.id == finding.check)
         && finding.rows.as_ref().is_none_or(|rows| rows.contains(&description))
+}
+
+/// How a finding fails its rows.
+fn weight(finding: &Finding) -> Severity {
+    finding.rows_as.unwrap_or(finding.severity)
 }
 
 /// Whether the check says something of the row, be it that the row does not apply and passes therefore.
@@ -243,6 +248,7 @@ mod tests {
             ties: Vec::new(),
             explains_nothing: false,
             rows: None,
+            rows_as: None,
             caused_by: Vec::new(),
         }
     }

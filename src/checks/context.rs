@@ -132,6 +132,7 @@ impl<'a> Context<'a> {
             ties: Vec::new(),
             explains_nothing: false,
             rows: None,
+            rows_as: None,
             caused_by: Vec::new(),
         }
     }

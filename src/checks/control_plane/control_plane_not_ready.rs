@@ -11,6 +11,7 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::model::objects::pod::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
+use crate::model::pod_status::{unwell, word};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -22,10 +23,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_installed());
     }
     let events = ctx.hints::<Event>(Kind::Event);
-    let findings = components.iter().filter_map(|component| {
+    let mut findings: Vec<Finding> = Vec::new();
+    for component in &components {
         let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
         if wanted == 0 && !CORE.contains(&component.name) {
-            return None;
+            continue;
         }
         let own = pods.iter().filter(|pod| {
             let meta = &pod.metadata;
@@ -35,17 +37,44 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         let enough = ready >= wanted.max(1);
         // Of those that are enough, some may be old ones that new ones were to replace.
-        let own: Vec<&Pod> = own.filter(|pod| !enough || is_stuck(pod, ctx.now())).collect();
+        let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(pod, ctx.now()));
+        findings.extend(starting(ctx, component, &others));
         if enough && own.is_empty() {
-            return None;
+            continue;
         }
         let reason = own
             .iter()
             .filter_map(|pod| failing(pod, events))
             .min_by_key(|failing| failing.container.is_none());
-        Some(finding(ctx, component, reason, events).fails_rows(rows(ready, &own)))
-    });
-    Ok(findings.collect::<Vec<_>>().into())
+        let finding = finding(ctx, component, reason, events);
+        findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
+    }
+    Ok(findings.into())
+}
+
+/// Pods beside those that are enough, which may still become ready: worth knowing, and what `linkerd check` waits for.
+fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
+    let starting: Vec<&&Pod> = pods.iter().filter(|pod| unwell(pod).is_some()).collect();
+    let first = starting.first()?;
+    let (namespace, pod) = (&first.metadata.namespace, &first.metadata.name);
+    let finding = ctx
+        .finding(
+            Subject::object("Deployment", namespace, &component.deployment.metadata.name),
+            "a pod of the control plane is starting, or has just failed; those that serve are enough",
+        )
+        .severity(Severity::Info)
+        .rows_as(Severity::Error)
+        .fails_rows(["control plane proxies are healthy"])
+        .parameter("starting")
+        .evidences(starting.iter().map(|pod| {
+            Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod))
+        }))
+        .remedy(Remedy::verified_by("meshdoctor check --only control-plane").run(
+            StepKind::Command,
+            "Give it five minutes, and see what keeps it if it is not ready then",
+            format!("kubectl -n {namespace} describe pod {pod}"),
+        ));
+    Some(finding)
 }
 
 /// How long a pod may take to get ready before it counts as stuck: as long as `linkerd check` waits.

@@ -11,6 +11,7 @@ use crate::model::installed::COMPONENT;
 use crate::model::objects::pod::{ContainerState, ContainerStatus, PROXY_CONTAINER};
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
+use crate::model::pod_status::{unwell, word};
 use crate::source::Why;
 
 /// The label of every pod that a control plane injected: its namespace.
@@ -29,6 +30,10 @@ enum Stage {
     Ended,
     /// The proxy has not been started.
     NotStarted,
+    /// The pod has just been made, and nothing in it has failed.
+    Starting,
+    /// The proxy is ready, and a container beside it does not run.
+    Beside,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -66,11 +71,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// How a pod stands whose proxy is not ready; `None` where it is, or may still become so.
+/// How a pod stands that does not run as it should; `None` where it does.
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
     if status.is_some_and(|status| status.ready) {
-        return None;
+        return unwell(pod).map(|_| Stage::Beside);
     }
     let stage = match status.map(|status| &status.state) {
         Some(ContainerState { running: Some(_), .. }) => Stage::Unready,
@@ -81,7 +86,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
     let since = since.or(pod.metadata.creation_timestamp);
     let starting = since.is_some_and(|since| ctx.now().duration_since(since) <= PATIENCE);
-    (!starting || obstacle(pod).is_some()).then_some(stage)
+    Some(if starting && obstacle(pod).is_none() { Stage::Starting } else { stage })
 }
 
 /// The first container that has failed rather than merely not started: list, status.
@@ -117,6 +122,8 @@ fn finding(
         Stage::NotStarted => {
             "linkerd-proxy has not been started, so its pod serves nothing: something before it stands in the way"
         }
+        Stage::Starting => "the pod is starting: its proxy is not ready yet",
+        Stage::Beside => "linkerd-proxy is ready, and another container of its pod does not run",
     };
     let first = pods[0];
     let pod = &first.metadata.name;
@@ -127,7 +134,7 @@ fn finding(
         format!("kubectl -n {namespace} describe pod {pod}"),
     );
     let remedy = match stage {
-        Stage::NotStarted => remedy,
+        Stage::NotStarted | Stage::Starting | Stage::Beside => remedy,
         Stage::Unready | Stage::Ended => remedy.run(
             StepKind::Command,
             "Read what the proxy says",
@@ -144,6 +151,8 @@ fn finding(
             finding.tie(Tie::Fact(format!("component-missing:{component}")))
         }),
         Stage::Ended | Stage::NotStarted => finding,
+        // Neither is the mesh's trouble yet, or at all; linkerd check waits for both, and fails then.
+        Stage::Starting | Stage::Beside => finding.severity(Severity::Info).rows_as(Severity::Error),
     }
 }
 
@@ -166,6 +175,9 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 /// What a pod says of itself.
 fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    if pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready) {
+        return Evidence::field(object, "status", word(pod));
+    }
     if let Some((list, status)) = obstacle(pod) {
         return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status));
     }

@@ -15,6 +15,7 @@ pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject,
         ties: vec![],
         explains_nothing: false,
         rows: None,
+        rows_as: None,
         caused_by: vec![],
     }
 }
