@@ -9,7 +9,7 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::item::{Item, Kind, Scope};
+use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles, NodeSnapshot};
@@ -103,7 +103,8 @@ pub async fn collect<S: Source>(
     if items.iter().any(is_probe) {
         first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
     }
-    if items.iter().any(of_links) {
+    let is_linked = |item: &Item| *item == Item::Probe(Probe::of(Program::LinkedCluster));
+    if items.iter().any(|item| of_links(item) || is_linked(item)) {
         first.insert(Item::List(Kind::Link));
     }
     if items.iter().any(scoped) {

@@ -11,7 +11,7 @@ pub use cli::{cli, completion, exit_codes};
 pub use pages::{fill, index, page, readme_index};
 pub use rbac::cluster_role;
 
-use crate::item::{Item, Scope};
+use crate::item::{Item, Program, Scope};
 
 /// The first line of generated files that take HTML comments.
 const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
@@ -45,6 +45,10 @@ pub fn item_in_words(item: &Item) -> String {
                 Scope::Cluster => String::new(),
             };
             format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
+        }
+        Item::Probe(probe) if probe.program == Program::LinkedCluster => {
+            "the trust anchors of linked clusters, with --probe only (get on the Secrets that Links name)"
+                .to_owned()
         }
         Item::Probe(probe) => {
             format!("what {} answers, with --probe only (create on pods/portforward)", probe.program.name())

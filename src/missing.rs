@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::item::{Item, Scope};
+use crate::item::{Item, Probe, Program, Scope};
 use crate::source::{Request, Why};
 
 /// A piece of evidence that a check needed and did not get, or not all of.
@@ -64,6 +64,10 @@ impl Missing {
             (Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
                 "have the programs asked: run it with --probe, on the cluster itself".to_owned()
             }
+            (Item::Probe(Probe { program: Program::LinkedCluster, .. }), Why::TimedOut { .. } | Why::Failed { .. }) => {
+                "see that the other cluster can be reached from here, and that the link's credentials are good"
+                    .to_owned()
+            }
             (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => {
                 "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way"
                     .to_owned()
@@ -105,6 +109,9 @@ impl Missing {
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
             Item::Served(_) => "create on pods/portforward in the control plane's namespace".to_owned(),
+            Item::Probe(Probe { program: Program::LinkedCluster, .. }) => {
+                "get on the Link and on the Secret that it names".to_owned()
+            }
             Item::Probe(_) => "create on pods/portforward in the namespace of the extension".to_owned(),
             Item::Access(_) => {
                 "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Gathered, Options, store_of};
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Scope};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope};
 use crate::model::cluster::Answer;
 use crate::model::objects::probe::runs;
 use crate::model::objects::{Link, Namespace, Pod, Workload};
@@ -115,6 +115,13 @@ pub(super) fn probes(
         Item::Probe(probe) => Some(probe.program),
         _ => None,
     });
+    let links = gathered.get(&Item::List(Kind::Link)).and_then(|g| g.answer.as_ref());
+    let links = links.map(Answer::objects::<Link>).unwrap_or_default();
+    let of_links = items.contains(&Item::Probe(Probe::of(Program::LinkedCluster)));
+    let linked = links.iter().filter(|_| of_links).map(|link| Request {
+        item: Item::Probe(Probe { program: Program::LinkedCluster, pod: link.metadata.name.clone() }),
+        namespace: Some(link.metadata.namespace.clone()),
+    });
     programs
         .filter_map(|program| Some((program, namespaces.extensions.get(&program.extension())?)))
         .flat_map(|(program, home)| {
@@ -124,5 +131,6 @@ pub(super) fn probes(
                 namespace: Some(home.clone()),
             })
         })
+        .chain(linked)
         .collect()
 }

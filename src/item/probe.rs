@@ -1,5 +1,6 @@
 //! What running programs of extensions are asked, with `--probe` only: through the API server, to the pod itself. The
-//! ports and paths are those of every release from 2.15 to 2.20.
+//! ports and paths are those of every release from 2.15 to 2.20. And what linked clusters are asked, with the credentials of
+//! the link.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,11 +16,14 @@ pub enum Program {
     Prometheus,
     /// The controller of a link: whether the gateway over there is alive.
     ServiceMirror,
+    /// The API server that a link leads to: the trust anchors over there. Its "pod" is the Link.
+    LinkedCluster,
 }
 
 impl Program {
     /// Every one of them.
-    pub const ALL: [Program; 3] = [Program::MetricsApi, Program::Prometheus, Program::ServiceMirror];
+    pub const ALL: [Program; 4] =
+        [Program::MetricsApi, Program::Prometheus, Program::ServiceMirror, Program::LinkedCluster];
 
     /// Its name in cards.
     pub const fn name(self) -> &'static str {
@@ -27,6 +31,7 @@ impl Program {
             Program::MetricsApi => "metrics-api",
             Program::Prometheus => "prometheus",
             Program::ServiceMirror => "service-mirror",
+            Program::LinkedCluster => "linked-cluster",
         }
     }
 
@@ -34,7 +39,7 @@ impl Program {
     pub const fn extension(self) -> Extension {
         match self {
             Program::MetricsApi | Program::Prometheus => Extension::Viz,
-            Program::ServiceMirror => Extension::Multicluster,
+            Program::ServiceMirror | Program::LinkedCluster => Extension::Multicluster,
         }
     }
 
@@ -44,20 +49,22 @@ impl Program {
             Program::MetricsApi => &["metrics-api"],
             Program::Prometheus => &["prometheus"],
             Program::ServiceMirror => &["controller", "linkerd-service-mirror"],
+            Program::LinkedCluster => &[],
         }
     }
 
-    /// The port of the pod that is asked.
+    /// The port of the pod that is asked; 0 where it is no pod.
     pub const fn port(self) -> u16 {
         match self {
             Program::MetricsApi => 9995,
             Program::Prometheus => 9090,
             Program::ServiceMirror => 9999,
+            Program::LinkedCluster => 0,
         }
     }
 
     /// The path that is asked for: what metrics-api itself asks Prometheus when it checks itself, and the metrics that the
-    /// command reads.
+    /// command reads. Empty where it is no pod.
     pub const fn path(self) -> &'static str {
         match self {
             Program::MetricsApi => "/ready",
@@ -65,6 +72,7 @@ impl Program {
                 "/api/v1/query?query=max%28process_start_time_seconds%29%20by%20%28pod%2C%20namespace%29"
             }
             Program::ServiceMirror => "/metrics",
+            Program::LinkedCluster => "",
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 mod gateway_probe_failing;
+mod link_anchors_differ;
 mod link_crd_missing;
 mod link_credentials_unusable;
 mod link_invalid;
@@ -21,6 +22,7 @@ mod service_mirror_role_missing;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
+    row!("multicluster", "link-anchors-differ", link_anchors_differ),
     row!("multicluster", "link-crd-missing", link_crd_missing),
     row!("multicluster", "link-credentials-unusable", link_credentials_unusable),
     row!("multicluster", "link-invalid", link_invalid),

@@ -58,7 +58,7 @@ fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
         Program::Prometheus => {
             ("Prometheus does not answer queries as it should: viz has no metrics to show", vec![SELF_CHECK])
         }
-        Program::MetricsApi | Program::ServiceMirror => (
+        Program::MetricsApi | Program::ServiceMirror | Program::LinkedCluster => (
             "metrics-api says that it is not ready: it has not read the cluster, so linkerd viz and the dashboard wait",
             vec![SELF_CHECK, CLIENT],
         ),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::meta::Meta;
 use super::pod::Pod;
 use crate::item::Program;
+use crate::model::certificates::{Certificate, from_pem};
 
 /// How much is quoted of an answer that is not the expected one, in bytes.
 const QUOTED: usize = 200;
@@ -51,6 +52,9 @@ pub struct Said {
     /// Whether the gateway of a cluster is alive, by the cluster's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gateways: BTreeMap<String, bool>,
+    /// The trust anchors of a linked cluster, by fingerprint; see [`crate::model::certificates::Certificate::print`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<String>,
 }
 
 impl Said {
@@ -82,8 +86,36 @@ impl Said {
                 Err(trouble) => Said { status, trouble, ..Said::default() },
             },
             Program::ServiceMirror => Said { status, gateways: gateways(&text), ..Said::default() },
+            Program::LinkedCluster => match anchors(&text) {
+                Ok(anchors) => Said { status, anchors, ..Said::default() },
+                Err(trouble) => Said { status, trouble, ..Said::default() },
+            },
         }
     }
+}
+
+/// The fingerprints of the trust anchors in a `linkerd-config`. Nothing of it is quoted: it belongs to another cluster.
+fn anchors(text: &str) -> Result<Vec<String>, String> {
+    #[derive(Deserialize)]
+    struct Config {
+        data: BTreeMap<String, String>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Values {
+        #[serde(rename = "identityTrustAnchorsPEM")]
+        anchors: String,
+    }
+    let config: Config = serde_json::from_str(text).map_err(|_| "no ConfigMap".to_owned())?;
+    let values = config.data.get("values").ok_or("its linkerd-config has no values")?;
+    let values: Values =
+        serde_yaml::from_str(values).map_err(|_| "its linkerd-config names no trust anchors".to_owned())?;
+    let found =
+        from_pem(values.anchors.as_bytes()).map_err(|_| "its trust anchors cannot be read".to_owned())?;
+    let mut prints: Vec<String> = found.iter().map(Certificate::print).collect();
+    prints.sort();
+    prints.dedup();
+    if prints.is_empty() { Err("its linkerd-config holds no trust anchor".to_owned()) } else { Ok(prints) }
 }
 
 /// The first line of an answer, without secrets and control characters.

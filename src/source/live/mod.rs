@@ -13,7 +13,7 @@ use http::StatusCode;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
 use self::wire::{Answer, Call, Trouble, Wire};
-use crate::item::{Item, Kind, Probe};
+use crate::item::{Item, Kind, Probe, Program};
 use crate::model::node::NodeFiles;
 use crate::model::objects::probe::{Said, object};
 use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
@@ -26,6 +26,7 @@ mod exec;
 mod flow;
 mod forward;
 mod kubeconfig;
+mod linked;
 mod list;
 pub mod node_pods;
 mod path;
@@ -132,7 +133,13 @@ impl Live {
 
     async fn probe(&self, probe: &Probe, namespace: &str, intake: &mut dyn Intake) -> Fetched {
         let Probe { program, pod } = probe;
-        match forward::get(self.wire.client(), (namespace, pod), program.port(), program.path()).await {
+        let answer = match program {
+            Program::LinkedCluster => linked::config(&self.wire, (namespace, pod)).await,
+            Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
+                forward::get(self.wire.client(), (namespace, pod), program.port(), program.path()).await
+            }
+        };
+        match answer {
             Ok((status, body)) => {
                 let said = Said::read(*program, status, &body);
                 intake.object(object(*program, (namespace, pod), &said).to_string().as_bytes());

@@ -1,0 +1,118 @@
+//! `link-anchors-differ`: a linked cluster trusts other anchors than this one does.
+
+use std::collections::BTreeSet;
+
+use super::links::{Links, links, no_links, subject};
+use crate::checks::extensions::probed_remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Severity, StepKind};
+use crate::item::{Extension, Kind, Program, Scope};
+use crate::model::certificates::{Certificate, from_pem};
+use crate::model::objects::{ConfigMap, Link};
+
+/// The ConfigMap with the anchors of this cluster, and its entry.
+const ROOTS: (&str, &str) = ("linkerd-identity-trust-roots", "ca-bundle.crt");
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let links = match links(ctx)? {
+        Links::Some(links) => links,
+        Links::None => return Ok(no_links()),
+        Links::Not(verdict) => return Ok(verdict),
+    };
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, ROOTS.0)?;
+    let pem = config.and_then(|config| config.data.get(ROOTS.1));
+    let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
+    if own.is_empty() {
+        return Ok(Verdict::blocked(
+            "trust-roots-missing",
+            "the trust anchors of this cluster are not known",
+        ));
+    }
+    let own: BTreeSet<String> = own.iter().map(Certificate::print).collect();
+    let mut findings = Vec::new();
+    for link in links {
+        match ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name) {
+            Err(missing) => ctx.gap(missing),
+            Ok(answer) if !answer.is_well() => {
+                findings.push(finding(ctx, link, Found::NotToBeHad, &answer.in_words()));
+            }
+            Ok(answer) => {
+                let theirs: BTreeSet<String> = answer.anchors.iter().cloned().collect();
+                let found = match (own == theirs, own.is_disjoint(&theirs)) {
+                    (true, _) => continue,
+                    (false, true) => Found::NoneShared,
+                    (false, false) => Found::SomeShared,
+                };
+                let object = format!("ConfigMap {}/{}", ctx.namespaces().control_plane, ROOTS.0);
+                findings.push(finding(ctx, link, found, &shown(&theirs)).evidence(Evidence::field(
+                    object,
+                    format!("data[{}]", ROOTS.1),
+                    shown(&own),
+                )));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+/// How the anchors of two clusters stand to each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    NotToBeHad,
+    NoneShared,
+    SomeShared,
+}
+
+fn shown(prints: &BTreeSet<String>) -> String {
+    format!("fingerprints {}", prints.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+}
+
+fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding {
+    let (severity, parameter, message) = match found {
+        Found::NotToBeHad => (
+            Severity::Error,
+            "refused",
+            "the linked cluster does not say which trust anchors it has: the link's credentials or its control plane are no \
+             good",
+        ),
+        Found::NoneShared => (
+            Severity::Error,
+            "disjoint",
+            "the linked cluster and this one share no trust anchor: no meshed connection between them is accepted",
+        ),
+        Found::SomeShared => (
+            Severity::Warning,
+            "partly",
+            "the linked cluster and this one have some trust anchors in common, and some not: connections fail as soon as an \
+             issuer under one of the others is used",
+        ),
+    };
+    let cluster = &link.spec.target_cluster_name;
+    let remedy = probed_remedy(Extension::Multicluster);
+    let remedy = match found {
+        Found::NotToBeHad => remedy.run(
+            StepKind::Command,
+            "See over there that the ConfigMap linkerd-config is there, and link the clusters again",
+            "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-config",
+        ),
+        Found::NoneShared | Found::SomeShared => remedy
+            .step(
+                StepKind::Note,
+                "Give both clusters one bundle with the anchors of both, and restart the meshed workloads of both; only then \
+                 replace issuers",
+            )
+            .run(
+                StepKind::Command,
+                "The bundle of the other cluster",
+                "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-identity-trust-roots -o \
+                 jsonpath='{.data.ca-bundle\\.crt}'",
+            ),
+    };
+    // That command wants the very same anchors.
+    ctx.finding(subject(link), message)
+        .severity(severity)
+        .rows_as(Severity::Error)
+        .parameter(parameter)
+        .evidence(Evidence::other(format!("linkerd-config of cluster {cluster}"), said))
+        .remedy(remedy)
+}
