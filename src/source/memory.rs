@@ -19,6 +19,9 @@ pub struct Held {
     pub json: Vec<u8>,
 }
 
+/// A pod, and the certificates that it shows in PEM, or why it shows none.
+pub type ServedByPod = (String, Result<String, String>);
+
 /// A cluster in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -37,7 +40,7 @@ pub struct Memory {
     /// What running programs answered, as the JSON of a [`crate::model::objects::ProbeAnswer`] each.
     pub probes: Vec<(Probe, Held)>,
     /// What the pods of servers showed: the certificates in PEM, or what went wrong.
-    pub served: BTreeMap<Server, Vec<(String, Result<String, String>)>>,
+    pub served: BTreeMap<Server, Vec<ServedByPod>>,
     /// Node evidence.
     pub nodes: Vec<NodeFiles>,
     /// Logs, each as the JSON of a [`crate::model::log::LogObject`].

@@ -1,6 +1,7 @@
 //! The binary under its other names: as `linkerd-meshdoctor`, which `linkerd check` runs and reads, as
 //! `kubectl-meshdoctor`, and as the program that completes the latter's words.
 
+#[cfg(feature = "live")]
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};

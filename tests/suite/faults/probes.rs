@@ -83,9 +83,7 @@ async fn serve(mut stream: TcpStream, answer: &[u8]) -> Option<()> {
             stream.write_all(text.as_bytes()).await.ok()?;
             continue;
         }
-        let key = head
-            .lines()
-            .find_map(|l| l.to_ascii_lowercase().starts_with("sec-websocket-key:").then_some(l))?;
+        let key = head.lines().find(|l| l.to_ascii_lowercase().starts_with("sec-websocket-key:"))?;
         let key = key.split_once(':')?.1.trim().to_owned() + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
         let accept = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
         let accept = base64::engine::general_purpose::STANDARD.encode(accept);
