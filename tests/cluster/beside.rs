@@ -63,13 +63,20 @@ struct Beside {
 
 impl Beside {
     fn new(cli: &LinkerdCli) -> Option<Beside> {
-        let mut cluster = Cluster::start(Options::played())?;
+        let mut beside = Beside::empty(cli)?;
+        let workloads = beside.cluster.folder().join("workloads.yaml");
+        std::fs::write(&workloads, WORKLOADS).unwrap();
+        let kubeconfig = beside.doctor.file("kubeconfig");
+        beside.installed = beside.cluster.install_with(cli, &kubeconfig, &workloads);
+        Some(beside)
+    }
+
+    /// The same before anything is installed.
+    fn empty(cli: &LinkerdCli) -> Option<Beside> {
+        let cluster = Cluster::start(Options::played())?;
         cluster.add_nodes(3, &kubernetes_version());
         let doctor = Doctor::of(&cluster, ADMIN);
-        let workloads = cluster.folder().join("workloads.yaml");
-        std::fs::write(&workloads, WORKLOADS).unwrap();
-        let installed = cluster.install_with(cli, &doctor.file("kubeconfig"), &workloads);
-        Some(Beside { cluster, doctor, cli: cli.clone(), installed })
+        Some(Beside { cluster, doctor, cli: cli.clone(), installed: ObjectSet::default() })
     }
 
     /// A folder for PATH in which the binary is the extension of `linkerd`.
@@ -124,8 +131,13 @@ impl Beside {
 
     /// What differs between both and is not on the list, with and without `--proxy`.
     fn differences(&self, state: &str) -> Vec<String> {
+        self.differences_of(state, &[&[], &["--proxy"]])
+    }
+
+    /// The same for these ways to run both.
+    fn differences_of(&self, state: &str, ways: &[&[&str]]) -> Vec<String> {
         let mut all = Vec::new();
-        for words in [&[][..], &["--proxy"]] {
+        for &words in ways {
             let (theirs, ours) = (self.theirs(words), self.ours(words));
             let pair = Pair { state, theirs: &theirs, ours: &ours, unrecorded: &[] };
             let wrong = unexplained(&pair, &mut BTreeSet::new());
@@ -215,6 +227,20 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
     }
 }
 
+/// A cluster that can take Linkerd, one that an installation has begun on, and somebody who may not install it.
+#[test]
+fn before_an_installation_both_say_the_same() {
+    let mut wrong = Vec::new();
+    for cli in linkerd_clis() {
+        let Some(beside) = Beside::empty(&cli) else { return };
+        wrong.extend(beside.differences_of("live: nothing installed", &[&["--pre"], &[], &["--crds"]]));
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "linkerd"}});
+        beside.cluster.api.apply(&namespace);
+        wrong.extend(beside.differences_of("live: the namespace is there", &[&["--pre"]]));
+    }
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
     let mut wrong = Vec::new();
@@ -229,6 +255,18 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
             ("config-missing", "ConfigMap", "linkerd-config"),
             ("clusterrole-missing", "ClusterRole", "linkerd-linkerd-destination"),
             ("issuer-secret-missing", "Secret", "linkerd-identity-issuer"),
+            ("live: no Secret of the injector", "Secret", "linkerd-proxy-injector-k8s-tls"),
+            ("trust-roots-missing", "ConfigMap", "linkerd-identity-trust-roots"),
+            ("live: no account of destination", "ServiceAccount", "linkerd-destination"),
+            ("serviceaccount-missing", "ServiceAccount", "linkerd-heartbeat"),
+            ("live: no role of identity", "ClusterRole", "linkerd-linkerd-identity"),
+            ("live: no binding of destination", "ClusterRoleBinding", "linkerd-linkerd-destination"),
+            ("live: no definition of servers", "CustomResourceDefinition", "servers.policy.linkerd.io"),
+            (
+                "injector-webhook-missing",
+                "MutatingWebhookConfiguration",
+                "linkerd-proxy-injector-webhook-config",
+            ),
             ("live: no Secret of the sp-validator", "Secret", "linkerd-sp-validator-k8s-tls"),
             (
                 "live: no webhook of the sp-validator",

@@ -1,12 +1,13 @@
 //! The five failures, whole, on a real server: what the doctor says of them live is what it says of the demos, before
 //! the remedy and after it, and the bundle of that run says it once more.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshdoctor::demo::{self, DEMOS, State};
 use serde_json::Value;
 
-use crate::doctor::Doctor;
+use crate::doctor::{Doctor, Ran};
 use crate::staged::{READER, Staged};
 
 macro_rules! stories {
@@ -29,6 +30,14 @@ stories! {
     a_misspelled_annotation: "native-sidecar-typo",
 }
 
+/// How checks ended, but for the one that asks whether keys belong to certificates: a story has no keys, and says itself that
+/// they match; a server is given the certificates alone.
+fn with_keys_aside(ran: &Ran) -> BTreeMap<&str, String> {
+    let mut outcomes = ran.outcomes();
+    outcomes.remove("webhook-key-mismatch");
+    outcomes
+}
+
 fn told(name: &str) {
     let demo = demo::find(name).unwrap();
     for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
@@ -38,7 +47,7 @@ fn told(name: &str) {
         let live = staged.doctor.check_twice(&staged.words(), &[]);
         let told = staged.doctor.run(&[&["demo", name, "-o", "json"], cured].concat());
         assert_eq!(live.found(), told.found(), "{name} {state:?}");
-        assert_eq!(live.outcomes(), told.outcomes(), "{name} {state:?}");
+        assert_eq!(with_keys_aside(&live), with_keys_aside(&told), "{name} {state:?}");
         assert_eq!(live.status, told.status, "{name} {state:?}");
         match state {
             State::Before => assert!(!live.found().is_empty(), "{name}: nothing was found"),

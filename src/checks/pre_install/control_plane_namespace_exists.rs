@@ -72,6 +72,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "the namespace exists, without a control plane in it: fine if it was made for this installation",
     )
     .severity(Severity::Info)
+    // That command refuses any namespace that exists.
+    .rows_as(Severity::Error)
     .parameter("empty")
     .evidence(Evidence::other(
         object,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sha2::Digest as _;
 
 use super::api::text;
 use super::binaries::{Binaries, binaries};
@@ -33,6 +34,26 @@ fn data_folder(variable: &str, name: &str) -> Option<PathBuf> {
         folder.display()
     ));
     None
+}
+
+/// Gives every proxy in an object these trust anchors.
+fn trust(value: &mut Value, anchors: &str) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| trust(item, anchors)),
+        Value::Object(fields) => {
+            if fields.get("name").is_some_and(|name| name == "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS")
+                && fields.contains_key("value")
+            {
+                fields.insert("value".to_owned(), json!(anchors));
+            }
+            if let Some(hash) = fields.get_mut("linkerd.io/trust-root-sha256") {
+                let digest = sha2::Sha256::digest(anchors);
+                *hash = json!(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+            }
+            fields.values_mut().for_each(|field| trust(field, anchors));
+        }
+        _ => {}
+    }
 }
 
 impl Cluster {
@@ -99,7 +120,13 @@ impl Cluster {
         let read =
             |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
         let mut objects: Vec<Value> = parts.iter().flat_map(|part| read(part)).collect();
-        let workloads = read("workloads");
+        let mut workloads = read("workloads");
+        // They were rendered apart from the control plane, under an anchor of their own; a cluster's proxies have its own.
+        let roots = read("control-plane");
+        let roots = roots.iter().find(|object| object["metadata"]["name"] == "linkerd-identity-trust-roots");
+        let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str());
+        let anchors = anchors.expect("every control plane brings its trust anchors");
+        workloads.iter_mut().chain(&mut objects).for_each(|object| trust(object, anchors));
         let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
         objects.iter_mut().for_each(|object| injected.inject(object));
         objects.sort_by_key(rank);
