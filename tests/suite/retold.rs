@@ -74,7 +74,9 @@ fn moved(at: Timestamp, seconds: i64) -> Timestamp {
 
 impl Variant {
     fn text(&self, text: &str) -> String {
-        let text = self.texts.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new));
+        // The charts put the namespace into the names of what belongs to no namespace.
+        let text = text.replace("linkerd-linkerd-", &format!("linkerd-{}-", self.namespace("linkerd")));
+        let text = self.texts.iter().fold(text, |text, (old, new)| text.replace(old, new));
         // In two steps, so that a new name is never taken for an old one.
         let marked = self
             .words
@@ -130,8 +132,8 @@ impl Variant {
         let mut objects = objects(scene);
         let renamed = self.owners(&mut objects);
         told.memory.objects.clear();
-        let certificate =
-            (self.namespace("linkerd") != "linkerd").then(|| certificate(&self.namespace("linkerd")));
+        let elsewhere = self.namespace("linkerd");
+        let certificate = (elsewhere != "linkerd").then(|| certificate(&elsewhere));
         for mut object in objects {
             if let Some(certificate) = &certificate {
                 recertified(&mut object, certificate);
@@ -249,22 +251,26 @@ impl Variant {
     }
 }
 
-/// A certificate of the injector's webhook in another namespace, as Secrets and webhooks hold it.
+/// A certificate for the control plane's webhooks in another namespace, as Secrets and webhooks hold it.
 fn certificate(namespace: &str) -> String {
-    let name = format!("linkerd-proxy-injector.{namespace}.svc");
+    let servers = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
+    let names: Vec<String> = servers.map(|server| format!("{server}.{namespace}.svc")).into();
     let key = rcgen::KeyPair::generate().unwrap();
-    let mut params = rcgen::CertificateParams::new(vec![name]).unwrap();
+    let mut params = rcgen::CertificateParams::new(names).unwrap();
     params.not_before = rcgen::date_time_ymd(2025, 1, 1);
     params.not_after = rcgen::date_time_ymd(2035, 1, 1);
     STANDARD.encode(params.self_signed(&key).unwrap().pem())
 }
 
-/// Puts it where the injector's own was.
+/// Puts it where the webhooks' own were.
 fn recertified(object: &mut Value, certificate: &str) {
+    let serving = |name: &Value| name.as_str().is_some_and(|name| name.ends_with("-k8s-tls"));
     match object["kind"].as_str().unwrap() {
-        "Secret" => object["data"]["tls.crt"] = certificate.into(),
-        "MutatingWebhookConfiguration" => {
-            object["webhooks"][0]["clientConfig"]["caBundle"] = certificate.into()
+        "Secret" if serving(&object["metadata"]["name"]) => object["data"]["tls.crt"] = certificate.into(),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            for webhook in object["webhooks"].as_array_mut().unwrap() {
+                webhook["clientConfig"]["caBundle"] = certificate.into();
+            }
         }
         _ => {}
     }
