@@ -127,7 +127,7 @@ fn verdict(
     let worst = failing.iter().map(|finding| weight(finding)).max().unwrap_or(Severity::Info);
     // A row that only ever warns stays a warning where a finding is about more than what the row asks.
     let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
-    let unjudged: Vec<String> = answers.iter().flat_map(|judged| not_judged(judged)).collect();
+    let unjudged = not_judged(answers);
     let result = match worst {
         Severity::Error => RowResult::Error,
         Severity::Warning => RowResult::Warning,
@@ -169,16 +169,24 @@ fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
     }
 }
 
-/// What keeps a check from judging, in words; nothing where nobody offered the evidence.
-fn not_judged(judged: &Judged) -> Vec<String> {
-    let missing = judged.gaps.iter().filter(|missing| missing.was_asked_for());
-    let mut reasons: Vec<String> =
-        missing.map(|missing| format!("not judged: {missing}; {}", missing.close())).collect();
-    match &judged.outcome {
-        Outcome::Crashed(message) => reasons.push(format!("not judged: {} crashed: {message}", judged.id)),
-        Outcome::NotApplicable(reason) if judged.blocked_by.is_some() => {
-            reasons.push(format!("not judged: {reason}"));
+/// What keeps the checks from judging, in words, each reason once; nothing where nobody offered the evidence.
+fn not_judged(answers: &[&Judged]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for reason in answers.iter().flat_map(|judged| reasons_of(judged)) {
+        let reason = format!("not judged: {reason}");
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
+    }
+    reasons
+}
+
+fn reasons_of(judged: &Judged) -> Vec<String> {
+    let missing = judged.gaps.iter().filter(|missing| missing.was_asked_for());
+    let mut reasons: Vec<String> = missing.map(|missing| format!("{missing}; {}", missing.close())).collect();
+    match &judged.outcome {
+        Outcome::Crashed(message) => reasons.push(format!("{} crashed: {message}", judged.id)),
+        Outcome::NotApplicable(reason) if judged.blocked_by.is_some() => reasons.push(reason.clone()),
         _ => {}
     }
     reasons
@@ -285,8 +293,10 @@ mod tests {
     #[test]
     fn what_could_not_be_judged_is_never_a_success() {
         let gap = |why| vec![Missing::whole(Request::of(Item::List(Kind::Pod)), why)];
-        for row in said(judged(Outcome::Unknown, gap(Why::Denied { message: String::new() })), &[]) {
-            assert!(row.starts_with("Warning not judged: "), "{row}");
+        let denied = || gap(Why::Denied { message: String::new() });
+        let twice = [denied(), denied()].concat();
+        for row in said(judged(Outcome::Unknown, twice), &[]) {
+            assert!(row.starts_with("Warning not judged: ") && row.lines().count() == 1, "{row}");
         }
         assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
         for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
