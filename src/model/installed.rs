@@ -8,6 +8,10 @@ use crate::version::{ImageRef, LinkerdVersion};
 /// The label that names a component of the control plane.
 pub const COMPONENT: &str = "linkerd.io/control-plane-component";
 
+/// The label that names the namespace of the control plane to which something belongs: what the charts lay down has it,
+/// and every pod that the injector gave a proxy.
+pub const CONTROL_PLANE_NS: &str = "linkerd.io/control-plane-ns";
+
 /// The proxy-injector that a cluster has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injector {

@@ -115,7 +115,7 @@ pub fn failure(message: &str, reached: bool) -> String {
 }
 
 /// The rows of a run that came to no report; `reached` when there was a client and the cluster did not answer it.
-pub fn failed(message: &str, reached: bool) -> Vec<Category> {
+fn failed(message: &str, reached: bool) -> Vec<Category> {
     let row = |description: &str, error: &str| RowVerdict {
         description: description.to_owned(),
         hint: None,
@@ -141,7 +141,7 @@ pub fn table(report: &Report, look: Look) -> String {
 }
 
 /// Any rows as that table.
-pub fn rows_table(categories: &[Category], sound: bool, look: Look) -> String {
+fn rows_table(categories: &[Category], sound: bool, look: Look) -> String {
     let mut text = String::new();
     for category in categories {
         _ = writeln!(text, "{}\n{}", category.name, "-".repeat(category.name.len()));

@@ -8,6 +8,7 @@ use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::pod::TRUST_ANCHORS;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
@@ -52,7 +53,7 @@ pub(super) fn holders<'a>(
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;
-        let another = meta.label("linkerd.io/control-plane-ns").is_some_and(|namespace| namespace != home);
+        let another = meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| namespace != home);
         let passed_over =
             another || meta.namespace == *home || pod.is_finished() || meta.deletion_timestamp.is_some();
         if passed_over || !ctx.judges(&meta.namespace) {

@@ -7,15 +7,12 @@ use jiff::SignedDuration;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
-use crate::model::installed::COMPONENT;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::pod::{ContainerState, ContainerStatus, PROXY_CONTAINER};
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 use crate::model::pod_status::{unwell, word};
 use crate::source::Why;
-
-/// The label of every pod that a control plane injected: its namespace.
-const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 /// How many pods of a workload are quoted.
@@ -39,8 +36,9 @@ enum Stage {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let home = ctx.namespaces().control_plane.as_str();
-    let injected =
-        |pod: &&Pod| pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace);
+    let injected = |pod: &&Pod| {
+        pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace)
+    };
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let mut meshed = 0;
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
@@ -235,7 +233,7 @@ fn no_pods(ctx: &Context<'_>) -> Finding {
         )
         .severity(Severity::Error)
         .parameter("none")
-        .evidence(Evidence::other("Pods", format!("none in {names} with the label {INJECTED_BY}")))
+        .evidence(Evidence::other("Pods", format!("none in {names} with the label {CONTROL_PLANE_NS}")))
         .remedy(
             Remedy::verified_by("meshdoctor check --only injection")
                 .step(

@@ -5,11 +5,9 @@ use super::{by_owner, names, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, StepKind, Subject};
 use crate::item::{Extension, Kind};
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::pod_status::unwell;
-
-/// The label of everything that takes part in the mesh of a control plane.
-const CONTROL_PLANE: &str = "linkerd.io/control-plane-ns";
 
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready; and namespaces that have none. Reads `pods`,
 /// and, where they are there, `replicasets.apps` and `jobs.batch`.
@@ -17,8 +15,9 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, homes: &
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let meshed = |home: &str| {
         let home = home.to_owned();
-        let of =
-            move |pod: &&Pod| pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE).is_some();
+        let of = move |pod: &&Pod| {
+            pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE_NS).is_some()
+        };
         pods.iter().filter(of)
     };
     let mut findings: Vec<Finding> = Vec::new();
@@ -51,10 +50,10 @@ fn none(ctx: &Context<'_>, extension: Extension, home: &str) -> Finding {
         format!("no pod of the extension {extension} takes part in the mesh"),
     )
     .parameter("none")
-    .evidence(Evidence::other(format!("Pods in {home}"), format!("none has the label {CONTROL_PLANE}")))
+    .evidence(Evidence::other(format!("Pods in {home}"), format!("none has the label {CONTROL_PLANE_NS}")))
     .remedy(remedy(extension).run(
         StepKind::Command,
         "See what pods there are, and whether they have a proxy",
-        format!("kubectl -n {home} get pods -L {CONTROL_PLANE}"),
+        format!("kubectl -n {home} get pods -L {CONTROL_PLANE_NS}"),
     ))
 }

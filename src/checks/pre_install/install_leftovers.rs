@@ -4,11 +4,9 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::components;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
 use crate::model::objects::{Meta, Service, WebhookConfiguration, Workload};
-
-/// Every object of a control plane says in which namespace that is.
-const OWNER: &str = "linkerd.io/control-plane-ns";
 /// Whose objects are no part of the control plane.
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
@@ -40,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let left = found.into_iter().filter(|(_, meta)| is_part(meta));
     findings.extend(left.map(|(kind, meta)| {
-        let owner = meta.label(OWNER).unwrap_or_default();
+        let owner = meta.label(CONTROL_PLANE_NS).unwrap_or_default();
         let in_use = !components(deployments, owner).is_empty();
         leftover(ctx, kind, meta, in_use)
     }));
@@ -48,11 +46,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn is_part(meta: &Meta) -> bool {
-    meta.label(OWNER).is_some() && OTHERS.iter().all(|label| meta.label(label).is_none())
+    meta.label(CONTROL_PLANE_NS).is_some() && OTHERS.iter().all(|label| meta.label(label).is_none())
 }
 
 fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding {
-    let owner = meta.label(OWNER).unwrap_or_default();
+    let owner = meta.label(CONTROL_PLANE_NS).unwrap_or_default();
     let subject = Subject::object(kind, "", &meta.name);
     let (message, parameter, remedy) = if in_use {
         (
@@ -78,7 +76,7 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
         .parameter(parameter)
         .evidence(Evidence::field(
             format!("{kind} {}", meta.name),
-            format!("metadata.labels[{OWNER}]"),
+            format!("metadata.labels[{CONTROL_PLANE_NS}]"),
             owner,
         ))
         .remedy(remedy)
@@ -92,7 +90,8 @@ fn refusing(
     services: &[Service],
 ) -> Option<Finding> {
     let meta = &config.metadata;
-    let linkerds = meta.label(OWNER).is_some() || OTHERS.iter().any(|label| meta.label(label).is_some());
+    let linkerds =
+        meta.label(CONTROL_PLANE_NS).is_some() || OTHERS.iter().any(|label| meta.label(label).is_some());
     if !linkerds {
         return None;
     }

@@ -7,6 +7,7 @@ use crate::checks::extensions::{absent, by_owner, home, names, own, probed_remed
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind};
 use crate::item::{Extension, Kind, Program};
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::objects::probe::runs;
 use crate::source::Why;
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unseen = pods.iter().filter(|pod| {
         let meta = &pod.metadata;
         ctx.judges(&meta.namespace)
-            && meta.label("linkerd.io/control-plane-ns") == Some(control_plane)
+            && meta.label(CONTROL_PLANE_NS) == Some(control_plane)
             && pod.status.phase == "Running"
             && meta.deletion_timestamp.is_none()
             && pod.status.start_time.is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
