@@ -1,0 +1,103 @@
+//! What a finding is about: objects, nodes, and what is neither.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", untagged)]
+pub enum Subject {
+    /// A Kubernetes object, resolved to its owner: the Deployment rather than its 40 pods.
+    Object {
+        /// Its kind.
+        kind: String,
+        /// Its namespace; empty for cluster-scoped objects.
+        #[serde(skip_serializing_if = "String::is_empty", default)]
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// The pods of it that are meant, where it is about pods.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        pods: Vec<String>,
+    },
+    /// A node, or a place on it.
+    Node {
+        /// The node's name.
+        node: String,
+        /// The file on it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The place in the file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        /// The line in the file, from 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+    },
+    /// Something that is neither: the operator's CLI, the API server, the cluster as a whole.
+    Thing {
+        /// What it is: `linkerd CLI`, `cluster`.
+        thing: String,
+    },
+}
+
+impl Subject {
+    /// An object.
+    pub fn object(kind: impl fmt::Display, namespace: &str, name: &str) -> Subject {
+        Subject::Object {
+            kind: kind.to_string(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            pods: vec![],
+        }
+    }
+
+    /// A node as a whole.
+    pub fn node(node: &str) -> Subject {
+        Subject::Node { node: node.to_owned(), file: None, path: None, line: None }
+    }
+
+    /// A place in a file of a node.
+    pub fn file(node: &str, file: &str, path: &str, line: u32) -> Subject {
+        Subject::Node {
+            node: node.to_owned(),
+            file: Some(file.to_owned()),
+            path: Some(path.to_owned()),
+            line: Some(line),
+        }
+    }
+
+    /// Neither object nor node.
+    pub fn thing(thing: &str) -> Subject {
+        Subject::Thing { thing: thing.to_owned() }
+    }
+
+    /// What stays the same when the same trouble is seen again: no pods, no lines.
+    pub(super) fn stable(&self) -> String {
+        match self {
+            Subject::Object { kind, namespace, name, .. } => format!("object\0{kind}\0{namespace}\0{name}"),
+            Subject::Node { node, file, path, .. } => {
+                format!("node\0{node}\0{}\0{}", file.as_deref().unwrap_or(""), path.as_deref().unwrap_or(""))
+            }
+            Subject::Thing { thing } => format!("thing\0{thing}"),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Object { kind, namespace, name, .. } if namespace.is_empty() => {
+                write!(f, "{kind} {name}")
+            }
+            Subject::Object { kind, namespace, name, .. } => write!(f, "{kind} {namespace}/{name}"),
+            Subject::Node { node, file: None, .. } => write!(f, "{node}"),
+            Subject::Node { node, file: Some(file), line, .. } => {
+                write!(f, "{node}  {file}")?;
+                line.map_or(Ok(()), |line| write!(f, ":{line}"))
+            }
+            Subject::Thing { thing } => f.write_str(thing),
+        }
+    }
+}
