@@ -53,6 +53,18 @@ pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Compo
     found
 }
 
+/// How many pods of a component run with every container ready.
+pub fn serving(pods: &[Pod], namespace: &str, component: &str) -> u32 {
+    let own = pods.iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace == namespace && meta.label(COMPONENT) == Some(component)
+    });
+    let ready = own.filter(|pod| {
+        pod.status.phase == "Running" && pod.status.container_statuses.iter().all(|status| status.ready)
+    });
+    u32::try_from(ready.count()).unwrap_or(u32::MAX)
+}
+
 /// The container of a component that carries its version: the one named like it, else the first whose image is one of
 /// Linkerd's controllers.
 fn version_of(spec: &PodSpec) -> Option<LinkerdVersion> {

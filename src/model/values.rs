@@ -10,10 +10,11 @@ use super::objects::ConfigMap;
 pub struct Values(Value);
 
 impl Values {
-    /// The values in `linkerd-config`; `None` where it holds none that can be read.
+    /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
     pub fn of(config: &ConfigMap) -> Option<Values> {
         let values: Value = serde_yaml::from_str(config.data.get("values")?).ok()?;
-        values.is_mapping().then_some(Values(values))
+        let some = values.as_mapping().is_some_and(|mapping| !mapping.is_empty());
+        some.then_some(Values(values))
     }
 
     fn get(&self, path: &str) -> Option<&Value> {
@@ -29,6 +30,15 @@ impl Values {
     pub fn number(&self, path: &str) -> Option<i64> {
         let value = self.get(path)?;
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    }
+
+    /// A text or number by its path, as the text it is written as.
+    pub fn scalar(&self, path: &str) -> Option<String> {
+        match self.get(path)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
     }
 
     /// A text by its path; empty texts count as absent, as they do in the charts.

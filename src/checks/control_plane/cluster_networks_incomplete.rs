@@ -1,7 +1,7 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses that lie outside of clusterNetworks.
 
-use super::networks::{ClusterNetworks, cluster_networks, finding};
-use crate::checks::{Context, Judgement, Verdict};
+use super::networks::{ClusterNetworks, cluster_networks, finding, misspelled};
+use crate::checks::{Context, Judgement};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::model::objects::{Pod, Service};
@@ -18,10 +18,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(networks) => networks,
         Err(verdict) => return Ok(verdict),
     };
+    let misspelled = misspelled(ctx, &networks);
     if !networks.unreadable.is_empty() {
-        let message = "clusterNetworks holds what is no network: a proxy that is given it does not start";
-        let bad = networks.unreadable.iter().map(|part| Evidence::other("no network", part));
-        return Ok(vec![finding(ctx, &networks, message, bad.collect(), None)].into());
+        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
     }
     let of_pods = pods.map(|pods| outside_pods(pods, &networks));
     let of_services = services.map(|services| outside_services(services, &networks));
@@ -37,11 +36,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if rows.is_empty() {
-        return Ok(Verdict::fine());
+        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
     }
     let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
                    address, so traffic to it goes without mTLS, policy and load balancing";
-    Ok(vec![finding(ctx, &networks, message, evidence, Some("192.0.2.0/24")).fails_rows(rows)].into())
+    let outside = finding(ctx, &networks, message, evidence, Some("192.0.2.0/24")).fails_rows(rows);
+    Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
 }
 
 /// Pods with an address of their own outside the networks: the first few, and how many there are.

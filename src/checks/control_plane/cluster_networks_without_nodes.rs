@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::networks::{cluster_networks, finding};
+use super::networks::{cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Evidence;
 use crate::item::Kind;
@@ -19,19 +19,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(verdict) => return Ok(verdict),
     };
     let with: Vec<&Node> = nodes?.iter().filter(|node| !node.spec.pod_cidr.is_empty()).collect();
+    let misspelled = misspelled(ctx, &networks);
+    if !networks.unreadable.is_empty() || (with.is_empty() && misspelled.is_some()) {
+        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
+    }
     if with.is_empty() {
         ctx.every::<Node>(Kind::Node)?;
         return Ok(Verdict::not_applicable("no node says which addresses its pods have"));
-    }
-    if !networks.unreadable.is_empty() {
-        return Ok(Verdict::blocked("cluster-networks-incomplete", "clusterNetworks cannot be read"));
     }
     let outside: Vec<&&Node> = with
         .iter()
         .filter(|node| !node.spec.pod_cidr.parse::<Network>().is_ok_and(|network| networks.covers(&network)))
         .collect();
     if outside.is_empty() {
-        return Ok(Verdict::fine());
+        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
     }
     let named: BTreeSet<&str> = outside.iter().map(|node| node.spec.pod_cidr.as_str()).take(NAMED).collect();
     let mut evidence: Vec<Evidence> = outside
@@ -48,5 +49,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "clusterNetworks leaves out addresses of nodes' pods: proxies do not discover what has such an address, so \
                    traffic to it goes without mTLS, policy and load balancing";
     let add: Vec<&str> = named.into_iter().collect();
-    Ok(vec![finding(ctx, &networks, message, evidence, Some(&add.join(",")))].into())
+    let outside = finding(ctx, &networks, message, evidence, Some(&add.join(",")));
+    Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
 }

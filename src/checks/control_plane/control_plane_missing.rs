@@ -5,7 +5,8 @@ use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::model::objects::{Namespace, Workload};
+use crate::model::control_plane::serving;
+use crate::model::objects::{Namespace, Pod, Workload};
 
 /// The components without which no mesh works, as the label `linkerd.io/control-plane-component` names them.
 const COMPONENTS: [&str; 3] = ["destination", "identity", "proxy-injector"];
@@ -47,8 +48,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.every::<Namespace>(Kind::Namespace);
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
     let unconfigured = missing.len() == COMPONENTS.len() && config(ctx).is_ok_and(|config| config.is_none());
+    // Where their Deployment is gone, pods may run on for a while.
+    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
     let rows = [
-        (true, "control plane pods are ready"),
+        (unserved, "control plane pods are ready"),
         (homeless, "control plane Namespace exists"),
         (unconfigured, "'linkerd-config' config map exists"),
     ];

@@ -7,7 +7,7 @@ use crate::checks::control_plane::installation::none_installed;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::model::control_plane::{CORE, Component, components};
+use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::COMPONENT;
 use crate::model::objects::pod::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
@@ -23,9 +23,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_installed());
     }
     let events = ctx.hints::<Event>(Kind::Event);
+    let complete = ctx.every::<Pod>(Kind::Pod).is_ok();
     let mut findings: Vec<Finding> = Vec::new();
     for component in &components {
-        let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
+        let (wanted, ready) = (component.wanted(), ready(component, pods, complete, namespace));
         if wanted == 0 && !CORE.contains(&component.name) {
             continue;
         }
@@ -46,10 +47,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .filter_map(|pod| failing(pod, events))
             .min_by_key(|failing| failing.container.is_none());
-        let finding = finding(ctx, component, reason, events);
+        let finding = finding(ctx, component, ready, reason, events);
         findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
     }
     Ok(findings.into())
+}
+
+/// How many pods of a component are ready: those that are seen, where all are; else as many as its Deployment says, whose
+/// status may be older.
+fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &str) -> u32 {
+    let said = component.deployment.status.ready_replicas;
+    match serving(pods, namespace, component.name) {
+        seen if complete && (seen == 0 || said == 0) => seen,
+        _ => said,
+    }
 }
 
 /// Pods beside those that are enough, which may still become ready: worth knowing, and what `linkerd check` waits for.
@@ -103,14 +114,21 @@ fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
 fn finding(
     ctx: &Context<'_>,
     component: &Component<'_>,
+    ready: u32,
     reason: Option<Failing>,
     events: &[Event],
 ) -> Finding {
     let deployment = component.deployment;
     let (namespace, name) = (&deployment.metadata.namespace, &deployment.metadata.name);
-    let (wanted, ready) = (component.wanted(), deployment.status.ready_replicas);
+    let (wanted, said) = (component.wanted(), deployment.status.ready_replicas);
     let object = format!("Deployment {namespace}/{name}");
-    let replicas = Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}"));
+    let replicas = match said == ready {
+        true => Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}")),
+        false => Evidence::other(
+            format!("Pods of {object}"),
+            format!("{ready} ready, though it says {said} of {wanted}"),
+        ),
+    };
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::control_plane::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::{installed, none_installed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::GrantedRole;
+use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
 
 const ROLES: &str = "control plane ClusterRoles exist";
@@ -36,7 +37,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding(ctx, role, rights, &lacking)?;
         Some(finding.evidence(seen.clone()))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
+}
+
+/// A role and its binding that are there without the label that `linkerd check` looks for; of these two accounts alone.
+fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> Vec<Finding> {
+    if !["linkerd-identity", "linkerd-proxy-injector"].contains(&role.account) {
+        return Vec::new();
+    }
+    let there = rights.0.iter().find(|known| known.metadata.name == role.role).map(|role| &role.metadata);
+    let binding = rights.1.iter().find(|known| known.metadata.name == role.binding).map(|role| &role.metadata);
+    let of = |meta: Option<&Meta>, kind: &str, row| {
+        let meta = meta?;
+        unmarked(ctx, Subject::object(kind, "", &meta.name), meta, row)
+    };
+    of(there, "ClusterRole", ROLES).into_iter().chain(of(binding, "ClusterRoleBinding", BINDINGS)).collect()
 }
 
 /// What is wrong with a role; `None` where it is there, or its account has all that it would give.

@@ -3,10 +3,11 @@
 
 use crate::card::Mode;
 use crate::checks::{Context, Verdict};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::{components, installed as version};
+use crate::model::objects::meta::Meta;
 use crate::model::objects::{ConfigMap, Workload};
 use crate::model::values::Values;
 use crate::source::Why;
@@ -109,6 +110,35 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
             "the control plane's version",
         )),
     }
+}
+
+/// A finding about an object of the control plane that does not carry the label by which `linkerd check` looks for it.
+/// It does what it is for all the same. `None` where it carries it.
+pub(in crate::checks) fn unmarked(
+    ctx: &Context<'_>,
+    subject: Subject,
+    meta: &Meta,
+    row: &'static str,
+) -> Option<Finding> {
+    const MARK: &str = "linkerd.io/control-plane-ns";
+    const CNI: &str = "linkerd.io/cni-resource";
+    let (label, seen, change) = match (meta.label(MARK), meta.label(CNI)) {
+        (None, _) => (MARK, "absent", format!("{MARK}={}", ctx.namespaces().control_plane)),
+        (Some(_), Some(_)) => (CNI, "present", format!("{CNI}-")),
+        (Some(_), None) => return None,
+    };
+    let Subject::Object { kind, namespace, name, .. } = &subject else { return None };
+    let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,injection").run(
+        StepKind::Command,
+        "Set the label right",
+        format!("kubectl label{place} {} {name} {change}", kind.to_ascii_lowercase()),
+    );
+    let message = "an object of the control plane is not labelled as such: it serves, but linkerd check takes it for \
+                   missing, and linkerd uninstall leaves it behind";
+    let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);
+    let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("unmarked");
+    Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
 /// `one minor`, `three minors`: distances between versions in words.

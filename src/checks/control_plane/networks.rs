@@ -7,7 +7,7 @@ use crate::checks::Context;
 use crate::checks::Verdict;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
 use crate::model::networks::Network;
 
@@ -15,9 +15,17 @@ use crate::model::networks::Network;
 pub(super) struct ClusterNetworks {
     written: String,
     networks: Vec<Network>,
-    /// Parts that are no network.
+    /// Parts that are no network; an empty part where nothing at all is written.
     pub(super) unreadable: Vec<String>,
+    /// Whether blanks or commas stand where proxies pass over them, and `linkerd check` does not.
+    pub(super) loose: bool,
 }
+
+/// What proxies are given that is no network.
+pub(super) const UNREADABLE: &str = "clusterNetworks holds what is no network: a proxy that is given it does not start";
+/// No network at all.
+pub(super) const EMPTY: &str = "linkerd-config names no clusterNetworks: proxies of new pods discover nothing, so their \
+                                traffic goes without mTLS, policy and load balancing";
 
 impl ClusterNetworks {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
@@ -38,18 +46,39 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<Result<ClusterNetwor
         Ok(values) => values,
         Err(verdict) => return Ok(Err(verdict)),
     };
-    let Some(written) = values.text("clusterNetworks") else {
-        return Ok(Err(Verdict::not_applicable("linkerd-config names no clusterNetworks")));
-    };
-    let mut found = ClusterNetworks { written: written.to_owned(), networks: vec![], unreadable: vec![] };
+    let written = values.scalar("clusterNetworks").unwrap_or_default();
+    let mut found = ClusterNetworks { networks: vec![], unreadable: vec![], loose: false, written };
     // The proxy trims each part; the real command does not, and stops at a blank.
-    for part in written.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        match part.parse() {
+    for part in found.written.split(',') {
+        let trimmed = part.trim();
+        found.loose |= trimmed.is_empty() || trimmed != part;
+        match trimmed.parse() {
+            _ if trimmed.is_empty() => {}
             Ok(network) => found.networks.push(network),
-            Err(_) => found.unreadable.push(part.to_owned()),
+            Err(_) => found.unreadable.push(trimmed.to_owned()),
         }
     }
+    if found.networks.is_empty() && found.unreadable.is_empty() {
+        found.unreadable.push(String::new());
+    }
     Ok(Ok(found))
+}
+
+/// What is wrong with how they are written, whatever addresses there are; `None`: nothing.
+pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Option<Finding> {
+    let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
+    let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
+    match (networks.unreadable.is_empty(), networks.loose) {
+        (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Some("192.0.2.0/24"))),
+        (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, None)),
+        (true, true) => {
+            let message = "clusterNetworks holds blanks or empty parts: proxies pass over them, and linkerd check takes \
+                           them for networks that it cannot read";
+            let found = finding(ctx, networks, message, bad, None).parameter("loose");
+            Some(found.severity(Severity::Info).rows_as(Severity::Error))
+        }
+        (true, false) => None,
+    }
 }
 
 /// A finding about them, with the values as they are written. `add`: what to add; `None`: only what cannot be read is to go.
@@ -73,7 +102,10 @@ pub(super) fn finding(
                 format!("NETWORKS='{add}'"),
             ),
             "Add them to clusterNetworks of the control plane",
-            format!("--set clusterNetworks=\"{kept}\\,$(echo \"$NETWORKS\" | sed 's/,/\\\\,/g')\""),
+            format!(
+                "--set clusterNetworks=\"{kept}{comma}$(echo \"$NETWORKS\" | sed 's/,/\\\\,/g')\"",
+                comma = if kept.is_empty() { "" } else { "\\," }
+            ),
         ),
         None => (
             remedy,

@@ -1,9 +1,9 @@
 //! `service-account-missing`: an account that pods of the control plane run as is not there.
 
-use crate::checks::control_plane::installation::{config, none_installed, present};
+use crate::checks::control_plane::installation::{config, none_installed, present, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
 use crate::model::objects::{ServiceAccount, Workload};
@@ -27,27 +27,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if is_heartbeat && without_heartbeat {
             continue;
         }
+        let row = if is_heartbeat {
+            "heartbeat ServiceAccount exist"
+        } else {
+            "control plane ServiceAccounts exist"
+        };
         match there {
-            Ok(Some(_)) => continue,
+            Ok(Some(there)) => {
+                let subject = Subject::object("ServiceAccount", namespace, account);
+                findings.extend(unmarked(ctx, subject, &there.metadata, row));
+                continue;
+            }
             Ok(None) => {}
             Err(missing) => {
                 ctx.gap(missing);
                 continue;
             }
         }
-        let (severity, message, row) = if is_heartbeat {
-            (
-                Severity::Error,
-                "the account of the heartbeat is not there: its Jobs get no pod, and a linkerd check stops here",
-                "heartbeat ServiceAccount exist",
-            )
+        let message = if is_heartbeat {
+            "the account of the heartbeat is not there: its Jobs get no pod, and a linkerd check stops here"
         } else {
-            (
-                Severity::Error,
-                "an account of the control plane is not there: the pods that run as it lose their rights now, and no new \
-                 one is created",
-                "control plane ServiceAccounts exist",
-            )
+            "an account of the control plane is not there: the pods that run as it lose their rights now, and no new one is \
+             created"
         };
         let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get serviceaccounts"));
         let again = "Apply the manifests of the control plane again";
@@ -65,7 +66,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let finding = ctx
             .finding(Subject::object("ServiceAccount", namespace, account), message)
-            .severity(severity)
             .evidence(Evidence::other(format!("ServiceAccount {namespace}/{account}"), "does not exist"))
             .fails_rows([row])
             .remedy(remedy);

@@ -1,6 +1,6 @@
 //! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
 
-use crate::checks::control_plane::installation::{none_installed, present};
+use crate::checks::control_plane::installation::{none_installed, present, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -30,16 +30,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_installed());
     }
     let namespace = &ctx.namespaces().control_plane;
-    let calls = |configurations: &[WebhookConfiguration], service: &str| {
-        let webhooks = configurations.iter().flat_map(|configuration| &configuration.webhooks);
-        webhooks
-            .filter_map(|webhook| webhook.client_config.service.as_ref())
-            .any(|called| called.name == service && called.namespace == *namespace)
+    let calls = |configuration: &&WebhookConfiguration, service: &str| {
+        let called = configuration.webhooks.iter().filter_map(|webhook| webhook.client_config.service.as_ref());
+        called.into_iter().any(|called| called.name == service && called.namespace == *namespace)
     };
     let seen = seen?;
     let mut findings = Vec::new();
     for (service, name, harm, row) in VALIDATORS {
-        if calls(seen, service) {
+        if let Some(there) = seen.iter().find(|configuration| calls(configuration, service)) {
+            let subject = Subject::object(kind, "", &there.metadata.name);
+            findings.extend(row.and_then(|row| unmarked(ctx, subject, &there.metadata, row)));
             continue;
         }
         ctx.every::<WebhookConfiguration>(kind)?;

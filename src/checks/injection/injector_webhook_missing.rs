@@ -1,11 +1,12 @@
 //! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
 
 use super::unmeshed::injector_webhook;
-use crate::checks::control_plane::installation::{none_installed, present};
+use crate::checks::control_plane::installation::{none_installed, present, unmarked};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -13,8 +14,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !present(ctx)? {
         return Ok(none_installed());
     }
-    if webhook?.is_some() {
-        return Ok(Verdict::fine());
+    if let Some((there, _)) = webhook? {
+        let subject = Subject::object(Kind::MutatingWebhookConfiguration, "", &there.metadata.name);
+        let row = "control plane MutatingWebhookConfigurations exist";
+        return Ok(unmarked(ctx, subject, &there.metadata, row).into_iter().collect::<Vec<_>>().into());
     }
     let remedy = Remedy::verified_by(
         "kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector",
