@@ -46,7 +46,8 @@ fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> 
         return Vec::new();
     }
     let there = rights.0.iter().find(|known| known.metadata.name == role.role).map(|role| &role.metadata);
-    let binding = rights.1.iter().find(|known| known.metadata.name == role.binding).map(|role| &role.metadata);
+    let binding =
+        rights.1.iter().find(|known| known.metadata.name == role.binding).map(|role| &role.metadata);
     let of = |meta: Option<&Meta>, kind: &str, row| {
         let meta = meta?;
         unmarked(ctx, Subject::object(kind, "", &meta.name), meta, row)

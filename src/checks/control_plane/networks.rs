@@ -22,7 +22,8 @@ pub(super) struct ClusterNetworks {
 }
 
 /// What proxies are given that is no network.
-pub(super) const UNREADABLE: &str = "clusterNetworks holds what is no network: a proxy that is given it does not start";
+pub(super) const UNREADABLE: &str =
+    "clusterNetworks holds what is no network: a proxy that is given it does not start";
 /// No network at all.
 pub(super) const EMPTY: &str = "linkerd-config names no clusterNetworks: proxies of new pods discover nothing, so their \
                                 traffic goes without mTLS, policy and load balancing";
