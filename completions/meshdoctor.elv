@@ -115,6 +115,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --dry-run 'Print the manifests of the pods, and do nothing'
             cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
             cand --probe 'Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links'
+            cand --pre 'Collect what ''check --pre'' judges, before Linkerd is installed: among it what you yourself may do'
+            cand --crds 'Collect what ''check --crds'' judges, before the control plane is installed'
             cand -q 'Say nothing on standard error but errors'
             cand --quiet 'Say nothing on standard error but errors'
             cand -h 'Print help (see more with ''--help'')'

@@ -120,6 +120,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the manifests of the pods, and do nothing')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links')
+            [CompletionResult]::new('--pre', '--pre', [CompletionResultType]::ParameterName, 'Collect what ''check --pre'' judges, before Linkerd is installed: among it what you yourself may do')
+            [CompletionResult]::new('--crds', '--crds', [CompletionResultType]::ParameterName, 'Collect what ''check --crds'' judges, before the control plane is installed')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on standard error but errors')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

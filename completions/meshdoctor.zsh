@@ -121,6 +121,8 @@ never\:"Never"))' \
 '--dry-run[Print the manifests of the pods, and do nothing]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Ask running programs of extensions as well, through port-forwards\: metrics-api, Prometheus, controllers of links]' \
+'(--crds)--pre[Collect what '\''check --pre'\'' judges, before Linkerd is installed\: among it what you yourself may do]' \
+'--crds[Collect what '\''check --crds'\'' judges, before the control plane is installed]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \

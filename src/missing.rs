@@ -73,7 +73,7 @@ impl Missing {
                     .to_owned()
             }
             (Item::Access(access), Why::NotCaptured | Why::NotOffered) => format!(
-                "ask the cluster itself, or keep its answer in a bundle with check --pre --save: {}",
+                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre: {}",
                 access.command(self.request.namespace.as_deref())
             ),
             (_, Why::Denied { .. }) => format!("grant {}", self.rule()),

@@ -224,7 +224,10 @@ impl<'a> Context<'a> {
         self.declared(&Item::Probe(Probe::of(program)));
         let item = Item::Probe(Probe { program, pod: pod.to_owned() });
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
-        let Some(answer) = self.cluster.answer(&item) else {
+        // One of the same name in another namespace is another one.
+        let answer = self.cluster.answer(&item);
+        let Some(answer) = answer.filter(|answer| answer.request.namespace.as_deref() == Some(namespace))
+        else {
             return Err(Missing::whole(request(), Why::NotOffered));
         };
         match (&answer.fetched, answer.objects::<ProbeAnswer>().first()) {

@@ -244,6 +244,12 @@ pub struct Collect {
     pub connection: Connection,
     #[command(flatten)]
     pub selection: Selection,
+    /// Collect what 'check --pre' judges, before Linkerd is installed: among it what you yourself may do.
+    #[arg(long, conflicts_with = "crds", help_heading = "Checks")]
+    pub pre: bool,
+    /// Collect what 'check --crds' judges, before the control plane is installed.
+    #[arg(long, help_heading = "Checks")]
+    pub crds: bool,
     #[command(flatten)]
     pub talk: Talk,
 }

@@ -24,13 +24,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
-        mode: if args.moment.pre {
-            Mode::Pre
-        } else if args.moment.crds {
-            Mode::Crds
-        } else {
-            Mode::Installed
-        },
+        mode: mode(args.moment.pre, args.moment.crds),
         gate: match args.fail_on {
             FailOn::Error => Gate::Error,
             FailOn::Warning => Gate::Warning,
@@ -88,6 +82,15 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         talk: &args.talk,
     })
     .and_then(|status| saved(&read, status))
+}
+
+/// The moment that `--pre` and `--crds` mean.
+pub(super) fn mode(pre: bool, crds: bool) -> Mode {
+    match (pre, crds) {
+        (true, _) => Mode::Pre,
+        (false, true) => Mode::Crds,
+        (false, false) => Mode::Installed,
+    }
 }
 
 /// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.

@@ -12,8 +12,12 @@ use crate::policy::{self, Policy};
 use crate::source::{Fetched, Request, Why};
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
-    let policy =
-        Policy { only: args.selection.only.clone(), skip: args.selection.skip.clone(), ..Policy::default() };
+    let policy = Policy {
+        only: args.selection.only.clone(),
+        skip: args.selection.skip.clone(),
+        mode: check::mode(args.pre, args.crds),
+        ..Policy::default()
+    };
     let checks = check::select(&policy)?;
     let mut items = policy::run_items(&checks);
     let node_pods = Some(&args.node_pods).filter(|flags| flags.node_pods);

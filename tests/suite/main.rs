@@ -30,6 +30,8 @@ mod parity;
 mod parity_rows;
 #[cfg(unix)]
 mod platforms;
+#[cfg(feature = "live")]
+mod probing;
 mod recordings;
 mod render;
 mod retold;

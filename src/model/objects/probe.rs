@@ -80,7 +80,14 @@ impl Said {
             return Said { status, trouble: quoted(&text), ..Said::default() };
         }
         match program {
-            Program::MetricsApi => Said { status, ..Said::default() },
+            Program::MetricsApi => {
+                // What every program of Linkerd's says there.
+                let trouble = match text.trim() {
+                    "ok" => String::new(),
+                    other => format!("no answer of metrics-api: {}", quoted(other)),
+                };
+                Said { status, trouble, ..Said::default() }
+            }
             Program::Prometheus => match series(&text) {
                 Ok(pods) => Said { status, pods, ..Said::default() },
                 Err(trouble) => Said { status, trouble, ..Said::default() },
@@ -191,6 +198,14 @@ mod tests {
             Said::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(),
             "HTTP 503: Service Unavailable"
         );
+    }
+
+    #[test]
+    fn a_page_of_something_else_is_not_the_answer_of_metrics_api() {
+        assert!(Said::read(Program::MetricsApi, 200, b"ok\n").is_well());
+        for other in [&b""[..], b"<html>login</html>", b"\xff\x00"] {
+            assert!(!Said::read(Program::MetricsApi, 200, other).is_well(), "{other:?}");
+        }
     }
 
     #[test]

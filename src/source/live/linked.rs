@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
+use super::forward::{PATIENCE, too_late};
 use super::kubeconfig::{Asked, configure, pick};
 use super::quote::quote;
 use super::traffic::Meter;
@@ -14,9 +15,6 @@ use super::wire::{Trouble, Wire};
 use super::{OBJECT_BODY, path};
 use crate::item::Kind;
 use crate::source::Why;
-
-/// How long the other cluster has to answer, in seconds: as long as programs have.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 #[derive(Deserialize)]
 struct Link {
@@ -42,8 +40,9 @@ struct Data {
 
 /// The `linkerd-config` of the cluster that a link leads to: HTTP status and body.
 pub(super) async fn config(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(u16, Vec<u8>), Why> {
+    let patience = wire.patience(PATIENCE);
     let asking = ask(wire, (namespace, link));
-    tokio::time::timeout(PATIENCE, asking).await.unwrap_or(Err(Why::TimedOut { seconds: PATIENCE.as_secs() }))
+    tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(too_late(patience)))
 }
 
 async fn ask(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(u16, Vec<u8>), Why> {

@@ -136,7 +136,7 @@ impl Live {
         let answer = match program {
             Program::LinkedCluster => linked::config(&self.wire, (namespace, pod)).await,
             Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
-                forward::get(self.wire.client(), (namespace, pod), program.port(), program.path()).await
+                forward::get(&self.wire, (namespace, pod), program.port(), program.path()).await
             }
         };
         match answer {

@@ -3,19 +3,17 @@
 //! checks. Done only where it was asked for (`--probe`), since it takes a right that reading does not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
-use kube::client::UpgradeConnectionError;
+use futures::StreamExt;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::forward::{self, PATIENCE};
 use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
@@ -23,10 +21,10 @@ use super::wire::Wire;
 use crate::item::Server;
 use crate::source::{Fetched, Intake, Why};
 
-/// How long one pod may take.
-const DEADLINE: Duration = Duration::from_secs(10);
 /// So many pods of a server are asked: more say nothing new.
 const PODS: usize = 10;
+/// And so many at once.
+const AT_ONCE: usize = 5;
 /// The largest list of pods that is read.
 const BODY: usize = 16 * 1024 * 1024;
 
@@ -74,46 +72,46 @@ pub(super) async fn served(
     let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<Pods>(&body)) else {
         return missing(malformed());
     };
-    let api: Api<Pod> = Api::namespaced(wire.client().clone(), namespace);
     let name = format!("linkerd-{server}.{namespace}.svc");
-    let mut answers = Vec::new();
-    for pod in pods.items.into_iter().filter(|pod| pod.status.phase == "Running").take(PODS) {
-        let pod = pod.metadata.name;
-        let asked = tokio::time::timeout(DEADLINE, ask(&api, &pod, server.port(), &name)).await;
-        let said = match asked {
-            Ok(Err(Failed::Denied(message))) => return missing(Why::Denied { message }),
-            Ok(Err(Failed::Other(message))) => Err(message),
-            Ok(Ok(chain)) => Ok(chain),
-            Err(_) => Err(format!("no answer within {} s", DEADLINE.as_secs())),
-        };
-        answers.push((pod, said));
+    let running = pods.items.into_iter().filter(|pod| pod.status.phase == "Running").take(PODS);
+    let asked: Vec<(String, Result<String, Why>)> = futures::stream::iter(running)
+        .map(|pod| ask(wire, (namespace, pod.metadata.name), server.port(), &name))
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
+    // Who may not ask one pod may not ask the next one either.
+    let denied = asked.iter().find_map(|(_, said)| said.as_ref().err().filter(|why| is_denial(why)));
+    if let Some(reason) = denied {
+        return missing(reason.clone());
     }
+    let answers: Vec<(String, Result<String, String>)> =
+        asked.into_iter().map(|(pod, said)| (pod, said.map_err(|why| why.to_string()))).collect();
     intake.object(server.answer(namespace, &answers).to_string().as_bytes());
     Fetched::Complete
 }
 
-/// Why a pod showed nothing.
-enum Failed {
-    /// The API server does not let this user forward a port: it will not for the next pod either.
-    Denied(String),
-    /// Anything else; says what.
-    Other(String),
+fn is_denial(why: &Why) -> bool {
+    matches!(why, Why::Denied { .. })
 }
 
-async fn ask(api: &Api<Pod>, pod: &str, port: u16, name: &str) -> Result<String, Failed> {
-    let mut forward = api.portforward(pod, &[port]).await.map_err(|error| match &error {
-        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status))
-            if status.as_u16() == 403 || status.as_u16() == 401 =>
-        {
-            Failed::Denied("to forward a port of a pod".to_owned())
-        }
-        _ => Failed::Other(quote(&error.to_string(), 200)),
-    })?;
-    let stream =
-        forward.take_stream(port).ok_or_else(|| Failed::Other("no stream for the port".to_owned()))?;
-    let shown = shown(stream, name).await;
-    forward.abort();
-    shown.map(|chain| pem(&chain)).map_err(Failed::Other)
+/// The certificates that a pod shows, in PEM; and which pod that was.
+async fn ask(
+    wire: &Wire,
+    (namespace, pod): (&str, String),
+    port: u16,
+    name: &str,
+) -> (String, Result<String, Why>) {
+    let patience = wire.patience(PATIENCE);
+    let asking = async {
+        let mut forward = forward::open(wire.client(), (namespace, &pod), port).await?;
+        let failed = |message| Why::Failed { message };
+        let stream = forward.take_stream(port).ok_or_else(|| failed("no stream for the port".to_owned()))?;
+        let shown = shown(stream, name).await;
+        forward.abort();
+        shown.map(|chain| pem(&chain)).map_err(failed)
+    };
+    let said = tokio::time::timeout(patience, asking).await;
+    (pod, said.unwrap_or_else(|_| Err(forward::too_late(patience))))
 }
 
 fn pem(chain: &[CertificateDer<'static>]) -> String {

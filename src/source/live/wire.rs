@@ -124,6 +124,12 @@ impl Wire {
         Wire { client, silence, gzip, under_way: Arc::new(Semaphore::new(UNDER_WAY)) }
     }
 
+    /// How long something else than the API server may take to answer: as long as given, or as one answer may take where
+    /// that is less.
+    pub(super) fn patience(&self, most: Duration) -> Duration {
+        self.silence.map_or(most, |silence| silence.min(most))
+    }
+
     /// GETs a path and leaves the body to be read; tries again as [`Wire::send`] does until there is an answer.
     pub(super) async fn open(&self, path: &str, meter: &Meter, ahead: Ahead) -> Result<Flow, Trouble> {
         let permit = match ahead {

@@ -1,0 +1,395 @@
+//! `check --probe` with the real binary, against a played API server whose pods have played programs behind their ports:
+//! the same verdict live and from the bundle, whatever comes back; never a pass where nothing could be learned, never much
+//! longer than allowed, and no secret in what is kept.
+
+mod cluster;
+mod program;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use meshdoctor::finding::Severity;
+use meshdoctor::item::{Kind, Program};
+use meshdoctor::render::document::{Document, Outcome};
+use meshdoctor::source::memory::Memory;
+use serde_json::{Value, json};
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+use crate::canary;
+use crate::cli::meshdoctor;
+use cluster::{Cluster, Server, change, mesh};
+use program::Says;
+
+/// The token of the link's kubeconfig. It must be seen nowhere.
+const LINKED_TOKEN: &str = "bGlua2VkLWNsdXN0ZXItY2FuYXJ5LXRva2Vu";
+/// The checks that ask running programs, and what each of them asks.
+const ASKING: [&str; 5] = [
+    "viz-self-check-failing",
+    "viz-metrics-missing",
+    "gateway-probe-failing",
+    "link-anchors-differ",
+    "webhook-certificate-stale",
+];
+/// The webhooks: Secret, pods, port.
+const WEBHOOKS: [(&str, &str, u16); 3] = [
+    ("linkerd-proxy-injector", "linkerd-proxy-injector", 8443),
+    ("linkerd-sp-validator", "linkerd-destination", 8443),
+    ("linkerd-policy-validator", "linkerd-destination", 9443),
+];
+
+/// A mesh on a played API server, and another one that its link leads to.
+struct World {
+    mesh: Memory,
+    programs: BTreeMap<(String, u16), Says>,
+    keys: Vec<String>,
+}
+
+impl World {
+    /// In which everything is well.
+    fn well() -> World {
+        let mut mesh = mesh();
+        let mut programs = BTreeMap::new();
+        let mut keys = Vec::new();
+        for (name, pods, port) in WEBHOOKS {
+            let (pem, key, config) = certificate(name);
+            change(&mut mesh, Kind::Secret, &format!("{name}-k8s-tls"), |secret| {
+                secret["data"] = json!({ "tls.crt": base64(&pem), "tls.key": base64(&key) });
+                secret["metadata"]["annotations"] = json!({});
+            });
+            let kind = match name {
+                "linkerd-proxy-injector" => Kind::MutatingWebhookConfiguration,
+                _ => Kind::ValidatingWebhookConfiguration,
+            };
+            change(&mut mesh, kind, &format!("{name}-webhook-config"), |webhooks| {
+                webhooks["webhooks"][0]["clientConfig"]["caBundle"] = base64(&pem).into();
+            });
+            programs.insert((pods.to_owned(), port), Says::Tls(config));
+            keys.push(key.lines().nth(1).unwrap().to_owned());
+        }
+        let meshed = mesh.objects[&Kind::Pod].iter().map(
+            |held| json!({ "metric": { "namespace": held.namespace, "pod": held.name }, "value": [1, "2"] }),
+        );
+        let series = json!({ "status": "success", "data": { "result": meshed.collect::<Vec<_>>() } });
+        let metrics = "# TYPE gateway_alive gauge\ngateway_alive{target_cluster_name=\"east\"} 1\n";
+        for (pod, program, says) in [
+            ("metrics-api", Program::MetricsApi, Says::http(200, "ok\n")),
+            ("prometheus", Program::Prometheus, Says::http(200, &series.to_string())),
+            ("controller-east", Program::ServiceMirror, Says::http(200, metrics)),
+        ] {
+            programs.insert((pod.to_owned(), program.port()), says);
+        }
+        World { mesh, programs, keys }
+    }
+
+    /// Where every program says this instead.
+    fn all_say(says: &Says) -> World {
+        let mut world = World::well();
+        world.programs.values_mut().for_each(|program| *program = says.clone());
+        world
+    }
+
+    /// Where one program says this instead.
+    fn says(mut self, pod: &str, port: u16, says: Says) -> World {
+        *self.programs.get_mut(&(pod.to_owned(), port)).unwrap() = says;
+        self
+    }
+
+    /// Starts it; `linked` is where its link leads to.
+    async fn start(mut self, linked: &Server) -> (Server, Vec<String>) {
+        let kubeconfig = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "east",
+            "clusters": [{ "name": "east", "cluster": { "server": linked.url } }],
+            "contexts": [{ "name": "east", "context": { "cluster": "east", "user": "mirror" } }],
+            "users": [{ "name": "mirror", "user": { "token": LINKED_TOKEN } }],
+        });
+        change(&mut self.mesh, Kind::Secret, "cluster-credentials-east", |secret| {
+            secret["data"]["kubeconfig"] = base64(&kubeconfig.to_string()).into();
+        });
+        let cluster = Cluster { memory: self.mesh, programs: self.programs, ..Cluster::default() };
+        (Server::start(cluster).await, self.keys)
+    }
+}
+
+/// A linked cluster that tells its anchors: those of the played mesh, or these.
+async fn linked(anchors: Option<&str>) -> Server {
+    let roots = mesh();
+    let roots =
+        roots.objects[&Kind::ConfigMap].iter().find(|held| held.name == "linkerd-identity-trust-roots");
+    let roots: Value = serde_json::from_slice(&roots.unwrap().json).unwrap();
+    let anchors = anchors.or(roots["data"]["ca-bundle.crt"].as_str()).unwrap();
+    let mut memory = Memory::default();
+    memory
+        .add(&json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "namespace": "linkerd", "name": "linkerd-config" },
+            "data": { "values": json!({ "identityTrustAnchorsPEM": anchors, "secret": LINKED_TOKEN }).to_string() },
+        }))
+        .unwrap();
+    Server::start(Cluster { memory, token: Some(LINKED_TOKEN), ..Cluster::default() }).await
+}
+
+fn base64(text: &str) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+/// A certificate of a webhook and its key in PEM, and a server that serves it.
+fn certificate(name: &str) -> (String, String, Arc<ServerConfig>) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(vec![format!("{name}.linkerd.svc")]).unwrap();
+    params.not_before = rcgen::date_time_ymd(2025, 11, 1);
+    params.not_after = rcgen::date_time_ymd(2026, 11, 1);
+    let certificate = params.self_signed(&key).unwrap();
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], private)
+        .unwrap();
+    (certificate.pem(), key.serialize_pem(), Arc::new(config))
+}
+
+/// What two runs said: live, and from the bundle that the first one saved.
+struct Ran {
+    document: Document,
+    status: i32,
+    took: Duration,
+    outcomes: BTreeMap<String, Outcome>,
+}
+
+impl Ran {
+    fn outcomes(&self, of: &[&str]) -> Vec<(String, Outcome)> {
+        of.iter().map(|id| ((*id).to_owned(), self.outcomes[*id])).collect()
+    }
+
+    /// Why evidence is missing that a check asked programs for, as the report says it.
+    fn reasons(&self, id: &str) -> Vec<String> {
+        let gaps =
+            self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
+        gaps.map(|gap| gap.message.clone()).collect()
+    }
+}
+
+fn all(outcome: Outcome) -> Vec<(String, Outcome)> {
+    ASKING.iter().map(|id| ((*id).to_owned(), outcome)).collect()
+}
+
+const PROBE: [&str; 3] = ["--probe", "--request-timeout", "3s"];
+const AT: &str = "2026-01-15T12:00:00Z";
+
+/// A kubeconfig that leads to a server, in a folder.
+fn kubeconfig(folder: &Path, server: &Server) -> PathBuf {
+    let path = folder.join("kubeconfig");
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "clusters": [{ "name": "here", "cluster": { "server": server.url } }],
+        "contexts": [{ "name": "here", "context": { "cluster": "here", "user": "me" } }],
+        "users": [{ "name": "me", "user": {} }],
+    });
+    std::fs::write(&path, config.to_string()).unwrap();
+    path
+}
+
+/// Runs the binary live and on what that kept. They must say the same, and keep no secret.
+async fn twice(server: &Server, secrets: &[String], words: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = kubeconfig(folder.path(), server);
+    let bundle = folder.path().join("saved");
+    let [config, saved] = [&kubeconfig, &bundle].map(|path| path.to_str().unwrap().to_owned());
+    let target = format!("{saved}/");
+    let live =
+        ["check", "--kubeconfig", &config, "--linkerd-cli", "edge-25.4.4", "--at", AT, "--save", &target];
+    let began = Instant::now();
+    let (live, status) = run(&[&live[..], &["-v", "-o", "json"], words].concat()).await;
+    let took = began.elapsed();
+    let (again, status_again) = run(&["check", "--bundle", &saved, "-v", "-o", "json"]).await;
+    for part in ["verdict", "coverage", "checks", "findings", "causes"] {
+        assert_eq!(live[part], again[part], "{words:?}: {part}, live and from the bundle");
+    }
+    assert_eq!(status, status_again);
+    clean(&bundle, secrets);
+    let document: Document = serde_json::from_value(live).unwrap();
+    let outcomes = document.checks.iter().map(|check| (check.id.clone(), check.outcome)).collect();
+    Ran { document, status, took, outcomes }
+}
+
+async fn run(words: &[&str]) -> (Value, i32) {
+    let mut command = meshdoctor(words);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    canary::clean("what is said", &[output.stdout.clone(), output.stderr].concat());
+    for text in [&said, &String::from_utf8_lossy(&output.stdout).into_owned()] {
+        assert!(!text.contains(LINKED_TOKEN), "{text}");
+        assert!(!text.contains("panicked"), "{text}");
+    }
+    let document =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}\n{said}"));
+    (document, output.status.code().unwrap())
+}
+
+/// No file of a bundle holds one of these.
+fn clean(bundle: &Path, secrets: &[String]) {
+    let mut files = 0;
+    for entry in walkdir::WalkDir::new(bundle) {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        files += 1;
+        let bytes = std::fs::read(entry.path()).unwrap();
+        let place = entry.path().display().to_string();
+        canary::clean(&place, &bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        for secret in secrets.iter().map(String::as_str).chain([LINKED_TOKEN]) {
+            for form in [secret.to_owned(), base64(secret)[..20].to_owned()] {
+                assert!(!text.contains(&form), "{place} holds {form}");
+            }
+        }
+    }
+    assert!(files > 20, "a bundle of {files} files");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_programs_say_is_judged_alike_live_and_from_the_bundle() {
+    let (server, keys) = World::well().start(&linked(None).await).await;
+    let ran = twice(&server, &keys, &PROBE).await;
+    let loud: Vec<_> =
+        ran.document.findings.iter().filter(|finding| finding.severity >= Severity::Warning).collect();
+    assert!(loud.is_empty(), "{loud:#?}");
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Pass), "{:#?}", ran.document.coverage);
+
+    let (_, _, other) = certificate("linkerd-proxy-injector");
+    let (anchors, _, _) = certificate("root.linkerd.cluster.local");
+    let token = format!("failed to sign in with Bearer {}", canary::token());
+    let world = World::well()
+        .says("linkerd-proxy-injector", 8443, Says::Tls(other))
+        .says("metrics-api", 9995, Says::http(500, &token))
+        .says(
+            "controller-east",
+            9999,
+            Says::http(200, "# TYPE\ngateway_alive{target_cluster_name=\"east\"} 0\n"),
+        )
+        .says("prometheus", 9090, Says::http(200, r#"{"status":"success","data":{"result":[]}}"#));
+    let (server, keys) = world.start(&linked(Some(&anchors)).await).await;
+    let ran = twice(&server, &keys, &PROBE).await;
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Findings), "{:#?}", ran.document.coverage);
+    assert_eq!(ran.status, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_flag_nobody_is_asked_and_the_flag_is_named() {
+    let other = linked(None).await;
+    let (server, keys) = World::well().start(&other).await;
+    let ran = twice(&server, &keys, &[]).await;
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown));
+    assert!(!server.asked().iter().any(|path| path.contains("portforward")));
+    assert_eq!(other.asked(), Vec::<String>::new());
+    for id in ASKING {
+        let gaps: Vec<_> = ran
+            .document
+            .coverage
+            .gaps
+            .iter()
+            .filter(|gap| gap.checks.iter().any(|check| check == id))
+            .collect();
+        assert!(!gaps.is_empty(), "{id}");
+        for gap in gaps {
+            assert!(!gap.asked_for && gap.close.contains("--probe"), "{id}: {gap:?}");
+        }
+    }
+    assert_eq!(ran.status, 0, "nobody asked for it");
+}
+
+/// Nothing that a port can do passes for an answer, or takes longer than it may.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_a_port_forward_does_nothing_is_learned_from_it_and_it_ends() {
+    // An answer that does not say where it ends may be half of one.
+    let half = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nok\n".to_vec();
+    let plays = [
+        (Says::Silence, "no answer within 3 s"),
+        (Says::Hangs, "no answer within 3 s"),
+        (Says::Page, "200"),
+        (Says::Refuses(401, "you are nobody"), "denied: you are nobody"),
+        (Says::Refuses(403, "you may not create pods/portforward"), "denied: you may not"),
+        (Says::Refuses(503, "error dialing backend: no kubelet"), "no kubelet"),
+        (Says::NoWebsocket, ""),
+        (Says::OtherPort, ""),
+        (Says::Kubelet("connection refused on the port"), ""),
+        (Says::Ends(Vec::new()), ""),
+        (Says::Ends(half), ""),
+        (Says::Bytes(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()), ""),
+        (Says::Bytes(vec![0; 200_000]), ""),
+        (Says::Endless, ""),
+    ];
+    futures::stream::iter(plays).for_each_concurrent(2, |(says, reason)| learns_nothing(says, reason)).await;
+}
+
+async fn learns_nothing(says: Says, reason: &str) {
+    let (server, keys) = World::all_say(&says).start(&Server::silent().await).await;
+    let ran = twice(&server, &keys, &PROBE).await;
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown), "{reason}: {:#?}", ran.document.findings);
+    assert_eq!(ran.status, 4, "{reason}: it was asked for");
+    assert!(ran.took < Duration::from_secs(90), "{reason}: {:?}", ran.took);
+    for id in ASKING.iter().filter(|id| **id != "link-anchors-differ") {
+        let reasons = ran.reasons(id);
+        assert!(reasons.iter().any(|said| said.contains(reason)), "{id}: {reasons:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_linked_cluster_that_does_not_answer_is_not_judged_and_all_else_is() {
+    let (server, keys) = World::well().start(&Server::silent().await).await;
+    let ran = twice(&server, &keys, &PROBE).await;
+    let reasons = ran.reasons("link-anchors-differ");
+    assert!(reasons.iter().any(|said| said.contains("no answer within 3 s")), "{reasons:?}");
+    assert_eq!((ran.outcomes["link-anchors-differ"], ran.status), (Outcome::Unknown, 4));
+    assert_eq!(ran.outcomes["gateway-probe-failing"], Outcome::Pass);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_whole_run_ends_when_it_must() {
+    let (server, keys) = World::all_say(&Says::Hangs).start(&Server::silent().await).await;
+    let ran = twice(&server, &keys, &["--probe", "--request-timeout=0", "--timeout=3s"]).await;
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown));
+    assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
+}
+
+/// What is collected before an installation is judged elsewhere as it would be here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_collected_before_an_installation_is_judged_alike_elsewhere() {
+    let mut memory = Memory::default();
+    for name in ["kube-system", "default"] {
+        let object =
+            json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "uid": name } });
+        memory.add(&object).unwrap();
+    }
+    let denied = vec!["create secrets", "create clusterroles"];
+    let server = Server::start(Cluster { memory, denied, ..Cluster::default() }).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = kubeconfig(folder.path(), &server);
+    let way = ["--kubeconfig", config.to_str().unwrap(), "--linkerd-cli", "edge-25.4.4"];
+    for moment in ["--pre", "--crds"] {
+        let bundle = folder.path().join(format!("saved{moment}.tar.gz"));
+        let bundle = bundle.to_str().unwrap();
+        let mut collect = meshdoctor(&[&["collect", moment, "-o", bundle], &way[..]].concat());
+        let output = tokio::task::spawn_blocking(move || collect.output().unwrap()).await.unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let (live, status) = run(&[&["check", moment, "-o", "json"], &way[..]].concat()).await;
+        let (again, elsewhere) = run(&["check", moment, "-o", "json", "--bundle", bundle]).await;
+        for part in ["verdict", "coverage", "checks", "findings", "causes"] {
+            assert_eq!(live[part], again[part], "{moment}: {part}");
+        }
+        assert_eq!(status, elsewhere, "{moment}");
+        let denied = live["findings"].as_array().unwrap().iter().filter(|finding| {
+            finding["check"]
+                .as_str()
+                .is_some_and(|id| id.starts_with("install-") && id.ends_with("-rights-missing"))
+        });
+        assert_eq!(denied.count() > 0, moment == "--pre", "{:#}", live["findings"]);
+    }
+}
