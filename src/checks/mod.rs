@@ -21,6 +21,7 @@ mod pre_install;
 mod renew;
 mod rewrite;
 mod serving;
+mod trust_roots;
 mod upgrade;
 mod versions;
 mod viz;

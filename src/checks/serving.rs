@@ -6,7 +6,7 @@ use super::upgrade::{self, Options};
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Trust, from_base64_pem, trust};
+use crate::model::certificates::{Certificate, Obstacle, Trust, from_base64_pem, trust};
 use crate::model::objects::Secret;
 use crate::redact::{KEY_MATCHES, KeyMatches};
 use crate::source::Why;
@@ -25,6 +25,8 @@ pub(super) enum Refusal {
     NotTrusted,
     /// It is good for other names.
     WrongName,
+    /// It, or what signed it, is limited to purposes that leave out servers.
+    WrongPurpose,
 }
 
 /// The certificates in a Secret, the server's own first: in the layout of today, or in that of releases before 2.9.
@@ -50,6 +52,8 @@ pub(super) fn refusal(
         Trust::Unknown(algorithm) => return Err(algorithm),
         Trust::Yes if served.first().is_some_and(|leaf| leaf.covers(name)) => None,
         Trust::Yes => Some(Refusal::WrongName),
+        Trust::Barred(Obstacle::Purpose) => Some(Refusal::WrongPurpose),
+        Trust::Barred(_) => Some(Refusal::NotTrusted),
         Trust::No if trusted.is_empty() => Some(Refusal::NoBundle),
         Trust::No => Some(Refusal::NotTrusted),
     })

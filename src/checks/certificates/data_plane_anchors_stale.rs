@@ -1,18 +1,16 @@
 //! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
 
-use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, no_control_plane};
+use super::identity::{IN_FORCE, TRUST_ROOTS, no_control_plane};
 use super::proxies::{Holders, holders};
 use crate::checks::renew::renew;
+use crate::checks::trust_roots::in_force;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
-    let Some(roots) = roots else {
+    let Some(current) = in_force(ctx)? else {
         if let Some(verdict) = no_control_plane(ctx)? {
             return Ok(verdict);
         }
@@ -29,7 +27,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         return Ok(vec![finding].into());
     };
-    let current = BundlePrint::of(roots.data.get(BUNDLE).map_or("", String::as_str));
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
     Ok(stale.iter().map(|held| finding(ctx, held, &current)).collect::<Vec<_>>().into())
 }

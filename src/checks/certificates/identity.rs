@@ -1,20 +1,17 @@
 //! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
 //! in its Secret. Reads and parses; judges nothing.
 
+pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, from_base64_pem, from_pem};
+use crate::model::certificates::{Certificate, from_base64_pem, from_bundle};
 use crate::model::control_plane::components;
 use crate::model::objects::{ConfigMap, Secret, Workload};
 use crate::model::values::Values;
 use crate::source::Why;
 
-/// The ConfigMap from which identity and the injector take the trust anchors.
-pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
-/// Its key.
-pub(super) const BUNDLE: &str = "ca-bundle.crt";
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
 /// The check that finds a Secret of the issuer that is missing or cannot be used.
@@ -102,6 +99,16 @@ impl Scheme {
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     config(ctx).ok().flatten().and_then(Values::of)
 }
+
+/// The domain in which proxies have their names, as the chart works it out; `None` where the values cannot be had.
+pub(super) fn trust_domain(ctx: &Context<'_>) -> Option<String> {
+    let values = values(ctx)?;
+    let domain = values.text("identityTrustDomain").or_else(|| values.text("clusterDomain"));
+    Some(domain.unwrap_or(DEFAULT_DOMAIN).to_owned())
+}
+
+/// The domain where the values say nothing else.
+pub(super) const DEFAULT_DOMAIN: &str = "cluster.local";
 
 /// `linkerd-config`; `None` when it is known not to exist.
 ///
@@ -233,12 +240,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
     if let Ok(Some(roots)) = roots
         && let Some(pem) = roots.data.get(BUNDLE)
     {
-        add(
-            roots_item(),
-            Subject::object("ConfigMap", namespace, TRUST_ROOTS),
-            IN_FORCE,
-            from_pem(pem.as_bytes()),
-        );
+        add(roots_item(), Subject::object("ConfigMap", namespace, TRUST_ROOTS), IN_FORCE, from_bundle(pem));
     }
     let config = config(ctx);
     let values = values(ctx);
@@ -246,7 +248,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
         Scheme::Linkerd => {
             if let Some(pem) = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM")) {
                 let subject = Subject::object("ConfigMap", namespace, "linkerd-config");
-                add(config_item(), subject, "data.values: identityTrustAnchorsPEM", from_pem(pem.as_bytes()));
+                add(config_item(), subject, "data.values: identityTrustAnchorsPEM", from_bundle(pem));
             }
         }
         Scheme::External => match ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER) {

@@ -1,23 +1,24 @@
 //! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
 
+use super::beyond_identity::refused_by_proxies;
 use super::identity::{Bundle, Issuer, anchor_tie, bundles, identity_deployment, issuer, issuer_item};
 use super::remedy;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
-use crate::model::certificates::{Certificate, Validity, reach};
+use crate::model::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::source::Why;
 
 /// How the issuer stands to a bundle.
 enum Standing {
-    /// It leads to one of its anchors.
-    Trusted,
+    /// It leads to one of its anchors, in these ways.
+    Trusted(Vec<Path>),
     /// It leads to these, and none of them, or of what lies between, is valid now.
     OutOfForce(Vec<usize>),
     /// It leads to none.
     Foreign,
-    /// It names purposes, and serving TLS is not among them.
-    WrongPurpose,
+    /// The signatures lead to one, and something on the way forbids it.
+    Barred(Obstacle),
     /// An algorithm that is not understood.
     Unknown(String),
 }
@@ -33,13 +34,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let mut findings = Vec::new();
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
-    for bundle in &bundles {
+    for (place, bundle) in bundles.iter().enumerate() {
         // The same anchors again say nothing new.
         if !bundle.in_force && in_force.is_some_and(|other| other.anchors == bundle.anchors) {
             continue;
         }
         match standing(ctx, &issuer, bundle) {
-            Standing::Trusted => {}
+            // Proxies hold the bundle in force, which comes first.
+            Standing::Trusted(paths) if place == 0 => {
+                findings.extend(refused_by_proxies(ctx, &issuer, bundle, &paths));
+            }
+            Standing::Trusted(_) => {}
             Standing::Unknown(algorithm) => {
                 let why = Why::Malformed { message: algorithm };
                 ctx.gap(ctx.lacking(issuer_item(), why, "who signed the issuer's certificate"));
@@ -47,31 +52,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             standing => findings.push(finding(ctx, &issuer, bundle, &standing)),
         }
     }
-    findings.extend(too_long(ctx, &issuer));
     Ok(findings.into())
 }
 
 fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing {
-    if !issuer.chain.iter().all(Certificate::lets_serve) {
-        return Standing::WrongPurpose;
-    }
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    if !reach(&issuer.chain, &bundle.anchors, &now).anchors.is_empty() {
-        return Standing::Trusted;
+    let reached = reach(&issuer.chain, &bundle.anchors, &now);
+    if !reached.anchors.is_empty() {
+        return Standing::Trusted(reached.paths.into_iter().filter(|path| path.obstacle.is_none()).collect());
     }
-    let reached = reach(&issuer.chain, &bundle.anchors, &|_| true);
-    match (reached.anchors.is_empty(), reached.unknown) {
-        (false, _) => Standing::OutOfForce(reached.anchors),
-        (true, Some(algorithm)) => Standing::Unknown(algorithm),
-        (true, None) => Standing::Foreign,
+    let ever = reach(&issuer.chain, &bundle.anchors, &|_| true);
+    match (reached.obstacle().or(ever.obstacle()), ever.anchors.is_empty(), ever.unknown) {
+        (None, false, _) => Standing::OutOfForce(ever.anchors),
+        (_, _, Some(algorithm)) => Standing::Unknown(algorithm),
+        (Some(obstacle), _, None) => Standing::Barred(obstacle),
+        (None, true, None) => Standing::Foreign,
     }
 }
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &Standing) -> Finding {
     let message = match (standing, bundle.in_force) {
-        (Standing::WrongPurpose, _) => {
-            "the issuer's certificate is limited to purposes that leave out TLS servers: identity refuses it and issues no \
-             certificates"
+        (Standing::Barred(Obstacle::Purpose), _) => {
+            "the issuer's certificate, or one above it, is limited to purposes that leave out TLS servers: identity refuses it \
+             and issues no certificates"
+        }
+        (Standing::Barred(Obstacle::PathLength), _) => {
+            "a certificate above the issuer allows fewer authorities below itself than there are: identity refuses the issuer \
+             and issues no certificates"
+        }
+        (Standing::Barred(Obstacle::Names), _) => {
+            "the name constraints of a certificate above the issuer leave out the issuer's own name: identity refuses the issuer \
+             and issues no certificates"
         }
         (Standing::OutOfForce(_), true) => {
             "the issuer's certificate leads to no trust anchor that is valid now: identity refuses it and issues no certificates"
@@ -124,33 +135,8 @@ fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
     remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
 }
 
-fn steps(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
+pub(super) fn steps(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
     let steps = remedy::new_issuer(ctx, steps);
     remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
-}
-
-/// An intermediate above the issuer may forbid authorities below itself. Verifying the issuer alone does not show that, but
-/// every proxy's certificate has the issuer below that intermediate.
-fn too_long(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Option<Finding> {
-    let (below, intermediate) = issuer.chain.iter().enumerate().skip(1).find(|(below, intermediate)| {
-        intermediate.path_length().is_some_and(|allowed| usize::from(allowed) < *below)
-    })?;
-    let said = format!(
-        "{}: path length {}, and authorities below it: {below}",
-        intermediate.summary(),
-        intermediate.path_length().unwrap_or_default()
-    );
-    let finding = ctx
-        .finding(
-            issuer.subject(),
-            "an intermediate above the issuer allows no further authority below itself: proxies refuse every certificate that \
-             this issuer signs",
-        )
-        .evidence(issuer.quoted(said))
-        .parameter("path-length")
-        .fails_rows([])
-        .remedy(steps(ctx, issuer))
-        .tie(identity_deployment(ctx));
-    Some(finding)
 }

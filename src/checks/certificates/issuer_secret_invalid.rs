@@ -5,7 +5,7 @@ use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Kind, Scope};
-use crate::model::certificates::from_pem;
+use crate::model::certificates::from_bundle;
 use crate::model::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let pem = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     if scheme == Scheme::Linkerd
-        && let Some(Err(error)) = pem.map(|pem| from_pem(pem.as_bytes()))
+        && let Some(Err(error)) = pem.map(from_bundle)
     {
         let namespace = &ctx.namespaces().control_plane;
         let object = format!("ConfigMap {namespace}/linkerd-config");

@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod beyond_identity;
 mod data_plane_anchors_disjoint;
 mod data_plane_anchors_stale;
 mod identity;
@@ -9,14 +10,18 @@ mod issuer_expired;
 mod issuer_expiring;
 mod issuer_key_mismatch;
 mod issuer_not_trusted;
+mod issuer_outlives_anchor;
+mod issuer_pinned_as_anchor;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod proxies;
 mod remedy;
 mod role;
+mod trust_anchor_duplicated;
 mod trust_anchor_expired;
 mod trust_anchor_expiring;
 mod trust_anchor_unsupported;
+mod trust_anchors_drifted;
 mod trust_roots_missing;
 mod validator_ca_mismatch;
 mod webhook_certificate_expired;
@@ -34,11 +39,15 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-expiring", issuer_expiring),
     row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),
     row!("certificates", "issuer-not-trusted", issuer_not_trusted),
+    row!("certificates", "issuer-outlives-anchor", issuer_outlives_anchor),
+    row!("certificates", "issuer-pinned-as-anchor", issuer_pinned_as_anchor),
     row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
     row!("certificates", "issuer-unsupported", issuer_unsupported),
+    row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),
     row!("certificates", "trust-anchor-expiring", trust_anchor_expiring),
     row!("certificates", "trust-anchor-unsupported", trust_anchor_unsupported),
+    row!("certificates", "trust-anchors-drifted", trust_anchors_drifted),
     row!("certificates", "trust-roots-missing", trust_roots_missing),
     row!("certificates", "validator-ca-mismatch", validator_ca_mismatch),
     row!("certificates", "webhook-certificate-expired", webhook_certificate_expired),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Context;
+use crate::checks::trust_roots::written;
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::missing::Missing;
@@ -59,10 +60,7 @@ pub(super) fn holders<'a>(
         if passed_over || !ctx.judges(&meta.namespace) {
             continue;
         }
-        let proxy = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
-        let Some(written) = proxy.filter(|v| v.name == TRUST_ANCHORS).find_map(|v| v.value.as_deref()) else {
-            continue;
-        };
+        let Some(written) = written(pod) else { continue };
         let bundle =
             known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
         if let Some(bundle) = bundle {

@@ -1,7 +1,7 @@
 //! How the certificates of the mesh are replaced: by whom they are written, and in which order. The steps follow Linkerd's
 //! own procedures; which of them fits is for the checks.
 
-use super::identity::{ISSUER, Issuer, Scheme, TRUST_ROOTS, values};
+use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
 use crate::checks::Context;
 use crate::checks::upgrade::{self, Options};
 use crate::finding::{Remedy, StepKind};
@@ -36,9 +36,7 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// `root.linkerd.cluster.local`, with the namespace and the trust domain of this mesh.
 fn names(ctx: &Context<'_>, what: &str) -> String {
-    let values = values(ctx);
-    let domain =
-        values.as_ref().and_then(|values| values.text("identityTrustDomain")).unwrap_or("cluster.local");
+    let domain = trust_domain(ctx).unwrap_or_else(|| DEFAULT_DOMAIN.to_owned());
     format!("{what}.{}.{domain}", ctx.namespaces().control_plane)
 }
 

@@ -1,8 +1,10 @@
-//! What a trust anchor is for at present: whether the issuer depends on it.
+//! What a trust anchor is for at present: whether the issuer depends on it; and the round of all anchors with that.
 
 use jiff::Timestamp;
 
-use super::identity::{Bundle, Issuer};
+use super::identity::{Anchor, Bundle, Issuer, anchors, bundles, issuer};
+use crate::checks::{Context, Judgement};
+use crate::finding::Finding;
 use crate::model::certificates::{Certificate, Validity, reach};
 
 /// What hangs on a trust anchor.
@@ -16,6 +18,20 @@ pub(super) enum Role {
     Unused,
     /// There is no issuer that could be read.
     Unknown,
+}
+
+/// Asks `judge` of every trust anchor in turn.
+pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Option<Finding>) -> Judgement {
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    let issuer = issuer(ctx).ok().and_then(Result::ok);
+    let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
+        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
+        judge(&anchor, role)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
 }
 
 impl Role {

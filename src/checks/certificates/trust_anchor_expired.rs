@@ -1,25 +1,18 @@
 //! `trust-anchor-expired`: a trust anchor is not within its validity period.
 
-use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
-use super::role::Role;
+use super::role::{Role, of_each};
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::certificates::Validity;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
-    let issuer = issuer(ctx).ok().and_then(Result::ok);
-    let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
+    of_each(ctx, |anchor, role| {
         let validity = anchor.certificate.validity(ctx.now());
-        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
-        (validity != Validity::Current).then(|| finding(ctx, &anchor, validity, role))
-    });
-    Ok(findings.collect::<Vec<_>>().into())
+        (validity != Validity::Current).then(|| finding(ctx, anchor, validity, role))
+    })
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Role) -> Finding {

@@ -1,23 +1,16 @@
 //! `trust-anchor-expiring`: a trust anchor ends within 60 days.
 
-use super::identity::{Anchor, anchor_tie, anchors, bundles, identity_deployment, issuer};
+use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
-use super::role::Role;
+use super::role::{Role, of_each};
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
-    let issuer = issuer(ctx).ok().and_then(Result::ok);
-    let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
-        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
-        dates::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, &anchor, role))
-    });
-    Ok(findings.collect::<Vec<_>>().into())
+    of_each(ctx, |anchor, role| {
+        dates::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, anchor, role))
+    })
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {

@@ -5,13 +5,13 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
-use crate::model::certificates::from_pem;
+use crate::model::certificates::from_bundle;
 use crate::model::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = roots.map(|roots| roots.data.get(BUNDLE));
-    let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_pem(pem.as_bytes()))) {
+    let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (
             "the ConfigMap that holds the trust anchors is missing: no pod of the control plane starts without it, and the \
              injector has none to give to proxies",

@@ -49,6 +49,9 @@ fn finding(
         Refusal::WrongName => {
             "the certificate of a validating webhook is not good for the name of its Service"
         }
+        Refusal::WrongPurpose => {
+            "the certificate of a validating webhook is limited to purposes that leave out TLS servers"
+        }
         Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
         Refusal::NotTrusted => {
             "the caBundle of a validating webhook does not verify the certificate that it serves"

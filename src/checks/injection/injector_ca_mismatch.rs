@@ -38,6 +38,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(Refusal::WrongName) => {
             "the injector's certificate is not good for the name of its Service: the API server refuses to talk to it"
         }
+        Some(Refusal::WrongPurpose) => {
+            "the injector's certificate is limited to purposes that leave out TLS servers: the API server refuses to talk \
+             to it"
+        }
         Some(Refusal::NoBundle) => {
             "the injector's webhook has no caBundle: the API server does not trust its certificate and refuses to talk \
              to it"

@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 
 use super::links::{Links, links, no_links, subject};
 use crate::checks::extensions::probed_remedy;
+use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Severity, StepKind};
 use crate::item::{Extension, Kind, Program, Scope};
 use crate::model::certificates::{Certificate, from_pem};
 use crate::model::objects::{ConfigMap, Link};
-
-/// The ConfigMap with the anchors of this cluster, and its entry.
-const ROOTS: (&str, &str) = ("linkerd-identity-trust-roots", "ca-bundle.crt");
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -19,8 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Links::None => return Ok(no_links()),
         Links::Not(verdict) => return Ok(verdict),
     };
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, ROOTS.0)?;
-    let pem = config.and_then(|config| config.data.get(ROOTS.1));
+    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let pem = config.and_then(|config| config.data.get(BUNDLE));
     let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
     if own.is_empty() {
         return Ok(Verdict::blocked(
@@ -43,10 +41,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     (false, true) => Found::NoneShared,
                     (false, false) => Found::SomeShared,
                 };
-                let object = format!("ConfigMap {}/{}", ctx.namespaces().control_plane, ROOTS.0);
+                let object = format!("ConfigMap {}/{}", ctx.namespaces().control_plane, TRUST_ROOTS);
                 findings.push(finding(ctx, link, found, &shown(&theirs)).evidence(Evidence::field(
                     object,
-                    format!("data[{}]", ROOTS.1),
+                    format!("data[{}]", BUNDLE),
                     shown(&own),
                 )));
             }

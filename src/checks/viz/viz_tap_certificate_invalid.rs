@@ -46,6 +46,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Refusal::WrongName => {
                 "the certificate of tap is not good for the name of its Service: the API server refuses to talk to it"
             }
+            Refusal::WrongPurpose => {
+                "the certificate of tap is limited to purposes that leave out TLS servers: the API server refuses to talk to it"
+            }
             Refusal::NoBundle => {
                 "the APIService of tap has no caBundle: the API server does not trust tap's certificate and refuses to talk to it"
             }

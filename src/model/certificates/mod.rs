@@ -1,7 +1,9 @@
 //! Certificates: what they say of themselves, and whether one is signed by another. Follows what Go's verifier does, since
 //! API server and identity are the ones that decide; knows nothing of private keys and judges nothing.
 
+mod allowed;
 mod key;
+mod pem;
 mod print;
 #[cfg(test)]
 mod tests;
@@ -13,14 +15,16 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::name::GeneralName;
-use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
+use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectAltName};
 use x509_cert::time::Time;
 
 use crate::redact::pem_blocks;
 
+pub use allowed::Purpose;
 pub use key::Key;
+pub use pem::from_bundle;
 pub use print::BundlePrint;
-pub use trust::{Reached, Trust, reach, trust};
+pub use trust::{Obstacle, Path, Reached, Trust, reach, trust};
 
 /// A parsed certificate.
 #[derive(Debug, Clone)]
@@ -48,12 +52,14 @@ pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
     pem_blocks(pem)
         .into_iter()
         .filter(|block| block.label == "CERTIFICATE")
-        .map(|block| {
-            let parsed = x509_cert::Certificate::from_der(&block.der)
-                .map_err(|error| format!("not a certificate: {error}"))?;
-            Ok(Certificate { parsed, der: block.der })
-        })
+        .map(|block| from_der(block.der))
         .collect()
+}
+
+fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
+    let parsed =
+        x509_cert::Certificate::from_der(&der).map_err(|error| format!("not a certificate: {error}"))?;
+    Ok(Certificate { parsed, der })
 }
 
 /// The certificates in a PEM text that is base64-encoded, as Secrets and `caBundle` hold it.
@@ -84,6 +90,11 @@ impl Certificate {
     /// Who signed it, by name.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()
+    }
+
+    /// Whether it names itself as its issuer, as a root does.
+    pub fn is_self_issued(&self) -> bool {
+        self.parsed.tbs_certificate().issuer() == self.parsed.tbs_certificate().subject()
     }
 
     /// The first 8 bytes of its SHA-256, as hex digits.
@@ -124,22 +135,24 @@ impl Certificate {
 
     /// Whether it is good for a DNS name. Names are only looked for where Go looks: among the alternative names.
     pub fn covers(&self, name: &str) -> bool {
-        let Ok(Some((_, SubjectAltName(names)))) =
-            self.parsed.tbs_certificate().get_extension::<SubjectAltName>()
-        else {
-            return false;
-        };
-        names.iter().any(|alternative| match alternative {
-            GeneralName::DnsName(dns) => {
-                let dns = dns.as_str();
-                let by_wildcard = || {
-                    let (rest, (_, parent)) = (dns.strip_prefix("*.")?, name.split_once('.')?);
-                    Some(rest.eq_ignore_ascii_case(parent))
-                };
-                dns.eq_ignore_ascii_case(name) || by_wildcard().unwrap_or(false)
-            }
-            _ => false,
+        self.names().iter().any(|dns| {
+            let by_wildcard = || {
+                let (rest, (_, parent)) = (dns.strip_prefix("*.")?, name.split_once('.')?);
+                Some(rest.eq_ignore_ascii_case(parent))
+            };
+            dns.eq_ignore_ascii_case(name) || by_wildcard().unwrap_or(false)
         })
+    }
+
+    /// The DNS names among its alternative names.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.parsed.tbs_certificate().get_extension::<SubjectAltName>();
+        let names = names.ok().flatten().map(|(_, SubjectAltName(names))| names).unwrap_or_default();
+        let dns = names.into_iter().filter_map(|name| match name {
+            GeneralName::DnsName(dns) => Some(dns.as_str().to_owned()),
+            _ => None,
+        });
+        dns.collect()
     }
 
     /// Whether it may sign others. Certificates older than version 3 cannot say, and may.
@@ -155,25 +168,6 @@ impl Certificate {
     pub fn signs_certificates(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<KeyUsage>() {
             Ok(Some((_, usage))) => usage.key_cert_sign(),
-            Ok(None) => true,
-            Err(_) => false,
-        }
-    }
-
-    /// How many authorities may stand below it, where it says.
-    pub fn path_length(&self) -> Option<u8> {
-        let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();
-        constraints.ok().flatten()?.1.path_len_constraint
-    }
-
-    /// Whether what it signs may serve TLS: it names no purposes, or this one (or all) among them.
-    pub fn lets_serve(&self) -> bool {
-        const SERVER: &str = "1.3.6.1.5.5.7.3.1";
-        const ANY: &str = "2.5.29.37.0";
-        match self.parsed.tbs_certificate().get_extension::<ExtendedKeyUsage>() {
-            Ok(Some((_, ExtendedKeyUsage(purposes)))) => {
-                purposes.iter().map(ToString::to_string).any(|purpose| purpose == SERVER || purpose == ANY)
-            }
             Ok(None) => true,
             Err(_) => false,
         }

@@ -1,7 +1,11 @@
 //! Chains, keys and prints of certificates that are made for the test.
 
 use super::*;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer,
+    KeyPair, NameConstraints,
+};
+use tokio_rustls::rustls;
 
 const NAME: &str = "linkerd-proxy-injector.linkerd.svc";
 
@@ -84,7 +88,7 @@ fn a_certificate_says_what_it_is() {
     root.not_after = rcgen::date_time_ymd(2026, 2, 1);
     let root = &parse(&root.self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem())[0];
     assert_eq!((root.key(), root.signed_with().as_str()), (Key::Ecdsa(256), "ECDSA-SHA256"));
-    assert!(root.is_authority() && root.signs_certificates() && root.lets_serve());
+    assert!(root.is_authority() && root.signs_certificates() && root.lets(Purpose::Server));
     assert_eq!(root.path_length(), None);
     let at = |text: &str| root.validity(text.parse().expect("a time"));
     assert_eq!(at("2025-12-31T23:59:59Z"), Validity::NotYet);
@@ -108,4 +112,154 @@ fn the_prints_of_a_bundle_say_what_it_has_in_common_with_another() {
     );
     assert!(print.has(&parse(&one)[0]) && !BundlePrint::of(&two).has(&parse(&one)[0]));
     assert_eq!(BundlePrint::of("").to_string().parse(), Ok(BundlePrint::of("")));
+}
+
+/// The chain of an issuer, its own certificate first, and the anchor that it leads to; and a certificate that it signed.
+struct Mesh {
+    issuer: Vec<Certificate>,
+    anchor: Vec<Certificate>,
+    proxy: Certificate,
+}
+
+/// A root, an intermediate and an issuer, each as `bend` leaves it; 0 is the root.
+fn mesh(bend: &dyn Fn(usize, &mut CertificateParams)) -> Mesh {
+    let bent = |place, name: &str| {
+        let mut params = params(name, true);
+        bend(place, &mut params);
+        params
+    };
+    let names = ["root", "middle", "issuer"];
+    let keys = names.map(|_| KeyPair::generate().expect("a key"));
+    let by = |place: usize| Issuer::new(bent(place, names[place]), &keys[place]);
+    let root = bent(0, "root").self_signed(&keys[0]).expect("a root");
+    let middle = bent(1, "middle").signed_by(&keys[1], &by(0)).expect("an intermediate");
+    let issuer = bent(2, "issuer").signed_by(&keys[2], &by(1)).expect("an issuer");
+    let mut proxy = params("proxy", false);
+    proxy.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    let proxy = proxy.signed_by(&KeyPair::generate().expect("a key"), &by(2)).expect("a proxy's");
+    Mesh {
+        issuer: parse(&format!("{}{}", issuer.pem(), middle.pem())),
+        anchor: parse(&root.pem()),
+        proxy: parse(&proxy.pem())[0].clone(),
+    }
+}
+
+/// What rustls, with which proxies verify each other, says of what the issuer signed: to a caller, and to who is called.
+fn rustls_takes(mesh: &Mesh) -> [bool; 2] {
+    let der = |certificate: &Certificate| rustls::pki_types::CertificateDer::from(certificate.der.clone());
+    let mut roots = rustls::RootCertStore::empty();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    mesh.anchor.iter().for_each(|anchor| roots.add(der(anchor)).expect("an anchor"));
+    let between: Vec<_> = mesh.issuer.iter().map(der).collect();
+    let now = rustls::pki_types::UnixTime::now();
+    let proxy = der(&mesh.proxy);
+    let parsed = rustls::server::ParsedCertificate::try_from(&proxy).expect("a certificate");
+    let algorithms = provider.signature_verification_algorithms.all;
+    let server =
+        rustls::client::verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &between, now, algorithms);
+    let client = rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+        .build()
+        .expect("a verifier")
+        .verify_client_cert(&proxy, &between, now);
+    [server.is_ok(), client.is_ok()]
+}
+
+fn length(allowed: u8) -> IsCa {
+    IsCa::Ca(BasicConstraints::Constrained(allowed))
+}
+
+/// Who takes which chain. Identity is Go, which sees the issuer as the end of the chain; what proxies take is asked of rustls.
+#[test]
+fn identity_and_proxies_take_different_chains() {
+    use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
+    type Bend = Box<dyn Fn(usize, &mut CertificateParams)>;
+    let bend = |at: usize, how: fn(&mut CertificateParams)| -> Bend {
+        Box::new(move |place, params| {
+            if place == at {
+                how(params)
+            }
+        })
+    };
+    let cases: Vec<(&str, Bend, Option<Obstacle>, [bool; 2])> = vec![
+        ("nothing bent", bend(0, |_| {}), None, [true, true]),
+        // The intermediate is an authority below the root for Go; rustls asks nothing of an anchor.
+        ("root allows none", bend(0, |p| p.is_ca = length(0)), Some(Obstacle::PathLength), [true, true]),
+        ("root allows one", bend(0, |p| p.is_ca = length(1)), None, [true, true]),
+        ("intermediate allows none", bend(1, |p| p.is_ca = length(0)), None, [false, false]),
+        ("intermediate allows one", bend(1, |p| p.is_ca = length(1)), None, [true, true]),
+        ("issuer allows none", bend(2, |p| p.is_ca = length(0)), None, [true, true]),
+        (
+            "root for clients",
+            bend(0, |p| p.extended_key_usages = vec![ClientAuth]),
+            Some(Obstacle::Purpose),
+            [true, true],
+        ),
+        (
+            "issuer for clients",
+            bend(2, |p| p.extended_key_usages = vec![ClientAuth]),
+            Some(Obstacle::Purpose),
+            [false, true],
+        ),
+        ("issuer for servers", bend(2, |p| p.extended_key_usages = vec![ServerAuth]), None, [true, false]),
+        ("issuer for all", bend(2, |p| p.extended_key_usages = vec![Any]), None, [false, false]),
+        (
+            "issuer for both",
+            bend(2, |p| p.extended_key_usages = vec![ServerAuth, ClientAuth]),
+            None,
+            [true, true],
+        ),
+        (
+            "root for other names",
+            bend(0, |p| p.name_constraints = Some(only("example.com"))),
+            Some(Obstacle::Names),
+            [false, false],
+        ),
+        (
+            "root for these names",
+            bend(0, |p| p.name_constraints = Some(only("linkerd.svc"))),
+            None,
+            [true, true],
+        ),
+        (
+            "issuer for other names",
+            bend(2, |p| p.name_constraints = Some(only("example.com"))),
+            None,
+            [false, false],
+        ),
+    ];
+    for (what, bend, obstacle, rustls) in cases {
+        let mesh = mesh(&*bend);
+        let reached = reach(&mesh.issuer, &mesh.anchor, &|_| true);
+        assert_eq!(reached.obstacle(), obstacle, "{what}");
+        assert_eq!(reached.anchors.is_empty(), obstacle.is_some(), "{what}");
+        assert_eq!(reached.paths.len(), 1, "{what}");
+        assert_eq!(rustls_takes(&mesh), rustls, "{what}");
+        let chain = || mesh.issuer.iter();
+        for (purpose, taken) in [(Purpose::Server, rustls[0]), (Purpose::Client, rustls[1])] {
+            let fits = chain().all(|certificate| certificate.lets_strictly(purpose))
+                && chain()
+                    .enumerate()
+                    .all(|(below, c)| c.path_length().is_none_or(|allowed| usize::from(allowed) >= below))
+                && chain().chain(&mesh.anchor).all(|certificate| certificate.permits(NAME));
+            assert_eq!(fits, taken, "{what}");
+        }
+    }
+}
+
+fn only(name: &str) -> NameConstraints {
+    NameConstraints {
+        permitted_subtrees: vec![GeneralSubtree::DnsName(name.to_owned())],
+        excluded_subtrees: Vec::new(),
+    }
+}
+
+#[test]
+fn a_search_among_many_of_one_name_ends() {
+    let root = params("root", true);
+    let crowd: Vec<Certificate> = (0..40)
+        .flat_map(|_| parse(&root.self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem()))
+        .collect();
+    assert!(matches!(trust(&crowd, &crowd[39..]), Trust::Unknown(_) | Trust::No));
+    assert_eq!(trust(&crowd, &crowd[..1]), Trust::Yes);
 }

@@ -1,10 +1,13 @@
-//! Whether a chain leads to a trusted certificate: names, signatures and what a certificate may sign. Time is the
-//! caller's business, who says which certificates may be used.
+//! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those below it.
+//! Follows Go's verifier, which looks for a server. Time is the caller's business, who says which certificates may be used.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 
-use super::Certificate;
 use super::key::{Key, element};
+use super::{Certificate, Purpose};
+
+/// As many signatures as Go's verifier looks at before it gives up.
+const MAX_SIGNATURES: usize = 100;
 
 /// Whether a chain leads to a trusted certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +16,32 @@ pub enum Trust {
     Yes,
     /// It does not.
     No,
+    /// The signatures lead to one; something on the way forbids it.
+    Barred(Obstacle),
     /// A signature on the way uses an algorithm that is not understood here; says which.
     Unknown(String),
+}
+
+/// What forbids a way whose signatures are good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// An authority allows fewer authorities below itself.
+    PathLength,
+    /// A certificate names purposes, and serving TLS is not among them.
+    Purpose,
+    /// An authority is not allowed to sign one of the names below it.
+    Names,
+}
+
+/// A way from the first of the served certificates to a trusted one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// The places, among the served ones, of the certificates between: the one that signed the first comes first.
+    pub between: Vec<usize>,
+    /// The place of the trusted one.
+    pub anchor: usize,
+    /// What forbids it, if anything does.
+    pub obstacle: Option<Obstacle>,
 }
 
 /// The trusted certificates that a chain leads to.
@@ -22,17 +49,27 @@ pub enum Trust {
 pub struct Reached {
     /// Their places among the trusted ones, in order.
     pub anchors: Vec<usize>,
+    /// Every way whose signatures are good, also where something forbids it.
+    pub paths: Vec<Path>,
     /// A signature algorithm met on the way that is not understood here: there may be more.
     pub unknown: Option<String>,
+}
+
+impl Reached {
+    /// What forbids the ways, where something forbids each of them.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        if self.anchors.is_empty() { self.paths.iter().filter_map(|path| path.obstacle).min() } else { None }
+    }
 }
 
 /// Whether the first certificate of `served`, by way of the others, leads to one of `trusted`.
 pub fn trust(served: &[Certificate], trusted: &[Certificate]) -> Trust {
     let reached = reach(served, trusted, &|_| true);
-    match (reached.anchors.is_empty(), reached.unknown) {
-        (false, _) => Trust::Yes,
-        (true, None) => Trust::No,
-        (true, Some(algorithm)) => Trust::Unknown(algorithm),
+    match (reached.anchors.is_empty(), reached.obstacle(), reached.unknown) {
+        (false, _, _) => Trust::Yes,
+        (true, _, Some(algorithm)) => Trust::Unknown(algorithm),
+        (true, Some(obstacle), None) => Trust::Barred(obstacle),
+        (true, None, None) => Trust::No,
     }
 }
 
@@ -43,44 +80,87 @@ pub fn reach(
     trusted: &[Certificate],
     usable: &dyn Fn(&Certificate) -> bool,
 ) -> Reached {
-    let mut found = Reached::default();
-    let Some(leaf) = served.first() else { return found };
-    let mut to_visit = vec![leaf];
-    let mut seen = vec![false; served.len()];
-    while let Some(at) = to_visit.pop() {
-        for (place, root) in trusted.iter().enumerate() {
-            if found.anchors.contains(&place) || !usable(root) {
-                continue;
-            }
-            match if root == at { Ok(true) } else { at.signed_by(root) } {
-                Ok(true) => found.anchors.push(place),
-                Ok(false) => {}
-                Err(algorithm) => found.unknown = Some(algorithm),
-            }
-        }
-        for (next, seen) in served.iter().zip(&mut seen).skip(1) {
-            if *seen || !usable(next) {
-                continue;
-            }
-            match at.signed_by(next) {
-                Ok(true) => {
-                    *seen = true;
-                    to_visit.push(next);
-                }
-                Ok(false) => {}
-                Err(algorithm) => found.unknown = Some(algorithm),
-            }
-        }
+    let mut walk = Walk { served, trusted, usable, left: MAX_SIGNATURES, found: Reached::default() };
+    if !served.is_empty() {
+        walk.up(&mut Vec::new());
     }
+    let mut found = walk.found;
+    found.anchors =
+        found.paths.iter().filter(|path| path.obstacle.is_none()).map(|path| path.anchor).collect();
     found.anchors.sort_unstable();
+    found.anchors.dedup();
     found
 }
 
+/// A search for ways, depth first.
+struct Walk<'a> {
+    served: &'a [Certificate],
+    trusted: &'a [Certificate],
+    usable: &'a dyn Fn(&Certificate) -> bool,
+    /// Signatures that may still be looked at: chains are hostile input.
+    left: usize,
+    found: Reached,
+}
+
+impl Walk<'_> {
+    /// Goes on from the last of `between`, which are places in `served`; from the first certificate, where there is none.
+    fn up(&mut self, between: &mut Vec<usize>) {
+        let at = &self.served[between.last().copied().unwrap_or(0)];
+        for (anchor, root) in self.trusted.iter().enumerate() {
+            if (self.usable)(root) && (root == at || self.signed(at, root)) {
+                let obstacle = self.obstacle(between, root);
+                self.found.paths.push(Path { between: between.clone(), anchor, obstacle });
+            }
+        }
+        for next in 1..self.served.len() {
+            let certificate = &self.served[next];
+            let used = next == 0 || certificate == at || between.contains(&next);
+            if !used && (self.usable)(certificate) && self.signed(at, certificate) {
+                between.push(next);
+                self.up(between);
+                between.pop();
+            }
+        }
+    }
+
+    fn signed(&mut self, at: &Certificate, by: &Certificate) -> bool {
+        if at.parsed.tbs_certificate().issuer() != by.parsed.tbs_certificate().subject() {
+            return false;
+        }
+        let Some(left) = self.left.checked_sub(1) else {
+            self.found.unknown = Some(format!("more than {MAX_SIGNATURES} signatures to look at"));
+            return false;
+        };
+        self.left = left;
+        at.signed_by(by).unwrap_or_else(|algorithm| {
+            self.found.unknown = Some(algorithm);
+            false
+        })
+    }
+
+    fn obstacle(&self, between: &[usize], root: &Certificate) -> Option<Obstacle> {
+        let mut below = vec![&self.served[0]];
+        let above = between.iter().map(|place| &self.served[*place]);
+        for authority in above.chain((root != below[0]).then_some(root)) {
+            // The first one counts as an end, as it does for whoever verifies it.
+            if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
+                return Some(Obstacle::PathLength);
+            }
+            if below.iter().any(|certificate| !certificate.names().iter().all(|name| authority.permits(name)))
+            {
+                return Some(Obstacle::Names);
+            }
+            below.push(authority);
+        }
+        let serves = below.iter().all(|certificate| certificate.lets(Purpose::Server));
+        (!serves).then_some(Obstacle::Purpose)
+    }
+}
+
 impl Certificate {
-    /// Whether `issuer` signed it; the error names an algorithm that is not understood.
+    /// Whether `issuer`, whose name is that of its issuer, signed it; the error names an algorithm that is not understood.
     fn signed_by(&self, issuer: &Certificate) -> Result<bool, String> {
-        let (own, other) = (self.parsed.tbs_certificate(), issuer.parsed.tbs_certificate());
-        if own.issuer() != other.subject() || !issuer.is_authority() || !issuer.signs_certificates() {
+        if !issuer.is_authority() || !issuer.signs_certificates() {
             return Ok(false);
         }
         let signed_with = self.signed_with();
@@ -89,6 +169,7 @@ impl Certificate {
         }
         let algorithm = algorithm(&signed_with, &issuer.key())
             .ok_or_else(|| format!("signature algorithm {signed_with} by a key of {}", issuer.key()))?;
+        let other = issuer.parsed.tbs_certificate();
         let key = other.subject_public_key_info().subject_public_key.as_bytes();
         let (Some(key), Some(signature), Some(message)) =
             (key, self.parsed.signature().as_bytes(), signed_part(&self.der))

@@ -1,0 +1,99 @@
+//! `issuer-outlives-anchor`: what the issuer leads to ends before the issuer does.
+
+use jiff::Timestamp;
+
+use super::identity::{Bundle, Issuer, bundles, identity_deployment, issuer, issuer_item};
+use super::remedy;
+use crate::checks::dates::{dates, ends_soon};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::certificates::{Certificate, Path, Validity, reach};
+use crate::source::Why;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let issuer = match issuer(ctx)? {
+        Ok(issuer) => issuer,
+        Err(verdict) => return Ok(verdict),
+    };
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    if issuer.certificate().validity(ctx.now()) != Validity::Current {
+        return Ok(Verdict::blocked("issuer-expired", "the issuer's certificate is not valid"));
+    }
+    // The bundle in force comes first.
+    let bundle = &bundles[0];
+    let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
+    let reached = reach(&issuer.chain, &bundle.anchors, &now);
+    let open = reached.paths.iter().filter(|path| path.obstacle.is_none());
+    // Of several ways the one that stays open for longest counts.
+    let Some(first) = open.filter_map(|path| first_end(path, &issuer, bundle)).max_by_key(First::end) else {
+        return match reached.unknown {
+            Some(message) => Err(ctx.lacking(
+                issuer_item(),
+                Why::Malformed { message },
+                "who signed the issuer's certificate",
+            )),
+            None => Ok(Verdict::blocked("issuer-not-trusted", "the issuer leads to no trust anchor")),
+        };
+    };
+    if first.end() >= issuer.certificate().not_after() {
+        return Ok(Verdict::fine());
+    }
+    Ok(vec![finding(ctx, &issuer, bundle, &first)].into())
+}
+
+/// The certificate of a way that ends first.
+struct First<'a> {
+    certificate: &'a Certificate,
+    is_anchor: bool,
+}
+
+impl First<'_> {
+    fn end(&self) -> Timestamp {
+        self.certificate.not_after()
+    }
+}
+
+fn first_end<'a>(path: &Path, issuer: &'a Issuer<'_>, bundle: &'a Bundle) -> Option<First<'a>> {
+    let between = path.between.iter().filter_map(|place| issuer.chain.get(*place));
+    let between = between.map(|certificate| First { certificate, is_anchor: false });
+    let anchor = bundle.anchors.get(path.anchor).map(|certificate| First { certificate, is_anchor: true });
+    between.chain(anchor).min_by_key(First::end)
+}
+
+fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &First<'_>) -> Finding {
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    // Anchors that end soon are the matter of `trust-anchor-expiring`.
+    let soon = !first.is_anchor && ends_soon(first.certificate, ctx.now());
+    let (severity, message) = if soon {
+        (
+            Severity::Warning,
+            "a certificate above the issuer ends within 60 days, and before the issuer does: from then on identity refuses the \
+             issuer and issues no certificates, and the mesh comes to a halt within a day",
+        )
+    } else {
+        (
+            Severity::Info,
+            "the issuer's certificate is valid for longer than one that it leads to: the mesh ends with that one, and the \
+             issuer's own dates do not show it",
+        )
+    };
+    let remedy = if first.is_anchor {
+        steps.step(StepKind::Note, "Rotate by the end of the trust anchor, not by that of the issuer")
+    } else {
+        let steps = remedy::new_issuer(ctx, steps);
+        remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
+    };
+    let said =
+        |certificate: &Certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now()));
+    let ends = said(first.certificate);
+    ctx.finding(issuer.subject(), message)
+        .severity(severity)
+        .evidence(issuer.quoted(said(issuer.certificate())))
+        .evidence(if first.is_anchor { bundle.evidence(ends) } else { issuer.quoted(ends) })
+        .parameter(if first.is_anchor { "anchor" } else { "intermediate" })
+        .remedy(remedy)
+        .tie(identity_deployment(ctx))
+}

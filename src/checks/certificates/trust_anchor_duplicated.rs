@@ -1,0 +1,45 @@
+//! `trust-anchor-duplicated`: a bundle of trust anchors holds one certificate more than once.
+
+use super::identity::{Bundle, bundles};
+use super::remedy;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy};
+use crate::model::certificates::Certificate;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    Ok(bundles.iter().filter_map(|bundle| finding(ctx, bundle)).collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {
+    let mut seen: Vec<(&Certificate, usize)> = Vec::new();
+    for anchor in &bundle.anchors {
+        match seen.iter_mut().find(|(certificate, _)| *certificate == anchor) {
+            Some((_, times)) => *times += 1,
+            None => seen.push((anchor, 1)),
+        }
+    }
+    let twice = seen.iter().filter(|(_, times)| *times > 1);
+    let said: Vec<String> =
+        twice.map(|(certificate, times)| format!("{}: {times} times", certificate.summary())).collect();
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps =
+        remedy::read_bundle(ctx, steps, "Write the bundle to a file, and leave each anchor in it once");
+    let steps = remedy::put_bundle(
+        ctx,
+        steps,
+        "With the next change of the anchors, put it in place (where trust-manager writes it, there)",
+    );
+    (!said.is_empty()).then(|| {
+        ctx.finding(
+            bundle.subject.clone(),
+            "a bundle of trust anchors holds a certificate more than once: nothing breaks, but a rotation may have put the old \
+             anchor beside the old one",
+        )
+        .evidence(bundle.evidence(said.join("; ")))
+        .remedy(steps)
+    })
+}

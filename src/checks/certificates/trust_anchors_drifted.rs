@@ -1,0 +1,71 @@
+//! `trust-anchors-drifted`: the next upgrade puts other trust anchors in place than those in force.
+
+use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
+use super::remedy;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, Subject};
+use crate::model::certificates::{Certificate, Validity, from_bundle, reach};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let bundles = match bundles(ctx)? {
+        Ok(bundles) => bundles,
+        Err(verdict) => return Ok(verdict),
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let Some(values) = values(ctx) else { return Ok(Verdict::fine()) };
+    if values.bool("identity.externalCA") == Some(true) {
+        return Ok(Verdict::not_applicable("something else than the chart writes the trust anchors"));
+    }
+    let next = values.text("identityTrustAnchorsPEM").map(from_bundle).and_then(Result::ok);
+    // Where one of both is missing or cannot be read, other checks say so.
+    let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
+        return Ok(Verdict::fine());
+    };
+    let without = |these: &[Certificate], those: &[Certificate]| -> Vec<String> {
+        these.iter().filter(|anchor| !those.contains(anchor)).map(Certificate::summary).collect()
+    };
+    let (goes, comes) = (without(&in_force.anchors, &next), without(&next, &in_force.anchors));
+    if goes.is_empty() && comes.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    // Where the next ones do not even cover the issuer, `issuer-not-trusted` says so.
+    let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
+    let covered = issuer(ctx)
+        .ok()
+        .and_then(Result::ok)
+        .is_none_or(|issuer| !reach(&issuer.chain, &next, &now).anchors.is_empty());
+    if !covered {
+        return Ok(Verdict::fine());
+    }
+    let message = match (goes.is_empty(), comes.is_empty()) {
+        (false, _) => {
+            "the next upgrade takes trust anchors out of the bundle: somebody wrote the bundle in force past the installation, and \
+             proxies created afterwards refuse what leads to those alone"
+        }
+        (true, _) => {
+            "the next upgrade brings trust anchors that the bundle in force does not have: somebody wrote that bundle past the \
+             installation, and whatever was taken out comes back"
+        }
+    };
+    let list = |anchors: &[String]| if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") };
+    let steps = remedy::read_bundle(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        "Write the bundle in force to a file, and see that it is the one that is meant",
+    );
+    let finding = ctx
+        .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
+            IN_FORCE,
+            format!("only here: {}", list(&goes)),
+        ))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/linkerd-config"),
+            "data.values: identityTrustAnchorsPEM",
+            format!("only here: {}", list(&comes)),
+        ))
+        .remedy(remedy::put_bundle(ctx, steps, "Make it the bundle of the installation"))
+        .tie(identity_deployment(ctx));
+    Ok(vec![finding].into())
+}

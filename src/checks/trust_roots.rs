@@ -1,0 +1,29 @@
+//! The trust anchors in force, as prints: what the ConfigMap holds that identity and the injector read, and what a proxy was
+//! created with. Shared by the checks of certificates and of extensions; what a difference means is theirs to say.
+
+use super::Context;
+use crate::item::{Kind, Scope};
+use crate::missing::Missing;
+use crate::model::certificates::BundlePrint;
+use crate::model::objects::pod::TRUST_ANCHORS;
+use crate::model::objects::{ConfigMap, Pod};
+
+/// The ConfigMap from which identity and the injector take the trust anchors.
+pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
+/// Its key.
+pub(super) const BUNDLE: &str = "ca-bundle.crt";
+
+/// The prints of the bundle in force; `None` when it is known that the ConfigMap does not exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn in_force(ctx: &Context<'_>) -> Result<Option<BundlePrint>, Missing> {
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    Ok(roots.map(|roots| BundlePrint::of(roots.data.get(BUNDLE).map_or("", String::as_str))))
+}
+
+/// The prints of the bundle that a pod's proxy was created with, as they are filed; `None` where it has none of its own.
+pub(super) fn written(pod: &Pod) -> Option<&str> {
+    let proxy = pod.spec.proxy()?;
+    proxy.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?.value.as_deref()
+}

@@ -1,0 +1,113 @@
+//! What a certificate allows those below it: how many authorities, which purposes, which names.
+
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, NameConstraints};
+
+use super::Certificate;
+
+/// What a certificate is shown for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To those who call.
+    Server,
+    /// To those who are called.
+    Client,
+}
+
+impl Purpose {
+    fn oid(self) -> &'static str {
+        match self {
+            Purpose::Server => "1.3.6.1.5.5.7.3.1",
+            Purpose::Client => "1.3.6.1.5.5.7.3.2",
+        }
+    }
+}
+
+/// Any purpose at all.
+const ANY: &str = "2.5.29.37.0";
+
+impl Certificate {
+    /// How many authorities may stand below it, where it says.
+    pub fn path_length(&self) -> Option<u8> {
+        let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();
+        constraints.ok().flatten()?.1.path_len_constraint
+    }
+
+    /// Whether Go takes it, or what it signs, for a purpose: it names none, or this one (or all) among them.
+    pub fn lets(&self, purpose: Purpose) -> bool {
+        self.names_purpose(|named| named == purpose.oid() || named == ANY)
+    }
+
+    /// Whether a proxy takes it for a purpose: as Go does, and "all" is no purpose there.
+    pub fn lets_strictly(&self, purpose: Purpose) -> bool {
+        self.names_purpose(|named| named == purpose.oid())
+    }
+
+    fn names_purpose(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        match self.parsed.tbs_certificate().get_extension::<ExtendedKeyUsage>() {
+            Ok(Some((_, ExtendedKeyUsage(purposes)))) => {
+                purposes.iter().any(|purpose| is_it(&purpose.to_string()))
+            }
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Whether its name constraints let those below it have a DNS name.
+    pub fn permits(&self, name: &str) -> bool {
+        let constraints = match self.parsed.tbs_certificate().get_extension::<NameConstraints>() {
+            Ok(Some((_, constraints))) => constraints,
+            Ok(None) => return true,
+            Err(_) => return false,
+        };
+        let names = |subtrees: Option<Vec<_>>| -> Vec<String> {
+            let bases = subtrees.unwrap_or_default().into_iter();
+            let names =
+                bases.filter_map(|tree: x509_cert::ext::pkix::constraints::name::GeneralSubtree| match tree
+                    .base
+                {
+                    GeneralName::DnsName(dns) => Some(dns.as_str().to_owned()),
+                    _ => None,
+                });
+            names.collect()
+        };
+        let permitted = names(constraints.permitted_subtrees);
+        let excluded = names(constraints.excluded_subtrees);
+        let within = |tree: &String| is_within(name, tree);
+        !excluded.iter().any(within) && (permitted.is_empty() || permitted.iter().any(within))
+    }
+}
+
+/// Whether a name lies in a subtree: it is that name, or ends with its labels. With a dot in front only what lies below.
+fn is_within(name: &str, tree: &str) -> bool {
+    let (below_only, tree) = tree.strip_prefix('.').map_or((false, tree), |rest| (true, rest));
+    if tree.is_empty() {
+        return true;
+    }
+    let (name, tree) = (name.to_ascii_lowercase(), tree.to_ascii_lowercase());
+    match name.strip_suffix(tree.as_str()) {
+        Some("") => !below_only,
+        Some(rest) => rest.ends_with('.'),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subtree_holds_its_name_and_what_ends_with_its_labels() {
+        for (name, tree, within) in [
+            ("identity.linkerd.cluster.local", "cluster.local", true),
+            ("identity.linkerd.cluster.local", ".cluster.local", true),
+            ("cluster.local", "cluster.local", true),
+            ("cluster.local", ".cluster.local", false),
+            ("mycluster.local", "cluster.local", false),
+            ("Identity.Cluster.Local", "cluster.LOCAL", true),
+            ("anything", "", true),
+        ] {
+            assert_eq!(is_within(name, tree), within, "{name} in {tree}");
+        }
+    }
+}
