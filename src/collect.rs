@@ -210,6 +210,7 @@ impl<S: Source> Run<'_, S> {
             raw: Vec::new(),
             nodes: Vec::new(),
             arrived: 0,
+            live: self.source.origin().kind == "live",
         };
         let mut fetched = self.source.fetch(&request, &mut border).await;
         let Border { store, mut malformed, raw, nodes, arrived, touched, .. } = border;
@@ -248,6 +249,8 @@ struct Border<'a> {
     raw: Vec<serde_json::Value>,
     nodes: Vec<NodeFiles>,
     arrived: usize,
+    /// Whether objects come from a cluster first-hand.
+    live: bool,
 }
 
 impl Border<'_> {
@@ -284,6 +287,9 @@ impl Border<'_> {
             // API servers leave both out of a list's items, and what is kept must stand by itself.
             object.entry("apiVersion").or_insert_with(|| kind.api_version().into());
             object.entry("kind").or_insert_with(|| kind.info().kind.into());
+        }
+        if self.live {
+            redact::note_absent_key(&mut value);
         }
         if redact::object(&mut value).touched() {
             self.touched += 1;

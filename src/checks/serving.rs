@@ -107,13 +107,23 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
         )
 }
 
+/// What is wrong with a private key, as a clause about `it`; `None` where nothing is, or nothing is known.
+pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static str)> {
+    match matches {
+        KeyMatches::True | KeyMatches::Unknown => None,
+        KeyMatches::False => Some(("does not belong to its certificate", "the key beside it is another's")),
+        KeyMatches::Absent => Some(("is not there", "there is no key beside it")),
+        KeyMatches::Unreadable => Some((
+            "is in a form that Linkerd does not read",
+            "the first block of the key's text is no EC, RSA or PKCS#8 key in plain (EC PARAMETERS in front of it, or an \
+             encrypted key)",
+        )),
+    }
+}
+
 /// Whether a Secret's private key belongs to its certificate, as it was computed when the key was dropped.
 pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
-    match secret.metadata.annotation(KEY_MATCHES) {
-        Some("true") => KeyMatches::True,
-        Some("false") => KeyMatches::False,
-        Some(_) | None => KeyMatches::Unknown,
-    }
+    KeyMatches::of(secret.metadata.annotation(KEY_MATCHES))
 }
 
 /// What is missing where that could not be computed: a dump without the key, or a form of key that is not understood here. Nobody asked for

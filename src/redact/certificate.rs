@@ -19,7 +19,11 @@ pub enum KeyMatches {
     True,
     /// It is not.
     False,
-    /// No key, no certificate, or a form that is not understood.
+    /// The key is in a form that Linkerd does not read: another block stands before it, or it is encrypted.
+    Unreadable,
+    /// The Secret was read first-hand, and has no entry for a key.
+    Absent,
+    /// No key in what was given, no certificate, or a form that is not understood.
     Unknown,
 }
 
@@ -29,13 +33,30 @@ impl KeyMatches {
         match self {
             KeyMatches::True => "true",
             KeyMatches::False => "false",
+            KeyMatches::Unreadable => "unreadable",
+            KeyMatches::Absent => "absent",
             KeyMatches::Unknown => "unknown",
         }
     }
 }
 
+impl KeyMatches {
+    /// What an annotation says.
+    pub fn of(annotation: Option<&str>) -> KeyMatches {
+        use KeyMatches::{Absent, False, True, Unknown, Unreadable};
+        let known = [True, False, Unreadable, Absent];
+        known.into_iter().find(|answer| annotation == Some(answer.as_str())).unwrap_or(Unknown)
+    }
+}
+
+/// The kinds of block in which Linkerd looks for a key. It looks at the first block alone.
+const READ: [&str; 3] = ["EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"];
+
 /// Compares the first certificate of a PEM text with the private key of another.
 pub fn key_matches(certificates: &[u8], key: &[u8]) -> KeyMatches {
+    if blocks(key).first().is_some_and(|block| !READ.contains(&block.label.as_str())) {
+        return KeyMatches::Unreadable;
+    }
     compare(certificates, key)
         .map_or(KeyMatches::Unknown, |same| if same { KeyMatches::True } else { KeyMatches::False })
 }
@@ -257,15 +278,15 @@ mod tests {
     fn what_cannot_be_compared_is_unknown() {
         let own = KeyPair::generate().unwrap();
         let certificate = mk_certificate(&own);
-        for key in [
-            "",
-            "garbage",
-            &mk_pem("ENCRYPTED PRIVATE KEY", b"x"),
-            &mk_pem("PRIVATE KEY", b"\x30\x03\x02\x01"),
-        ] {
+        for key in ["", "garbage", &mk_pem("PRIVATE KEY", b"\x30\x03\x02\x01")] {
             assert_eq!(key_matches(certificate.as_bytes(), key.as_bytes()), KeyMatches::Unknown, "{key}");
         }
         assert_eq!(key_matches(b"", own.serialize_pem().as_bytes()), KeyMatches::Unknown);
+        // As `openssl ecparam -genkey` writes it, and as openssl encrypts it.
+        let behind = format!("{}{}", mk_pem("EC PARAMETERS", b"x"), own.serialize_pem());
+        for key in [behind, mk_pem("ENCRYPTED PRIVATE KEY", b"x")] {
+            assert_eq!(key_matches(certificate.as_bytes(), key.as_bytes()), KeyMatches::Unreadable, "{key}");
+        }
     }
 
     #[test]

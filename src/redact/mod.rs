@@ -18,7 +18,7 @@ pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
 pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
-pub use object::{Counts, KEY_MATCHES, is_linkerd_container, object};
+pub use object::{Counts, KEY_MATCHES, is_linkerd_container, note_absent_key, object};
 pub use parse::parse;
 pub use remote::RemoteAccess;
 pub use text::{bytes, text, yaml_bytes};

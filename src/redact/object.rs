@@ -339,12 +339,27 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     if let Value::Object(annotations) = annotations {
         // Without a key there is nothing to compare: the answer of an earlier pass stands.
         let earlier = annotations.get(KEY_MATCHES).and_then(Value::as_str);
-        let earlier = earlier.filter(|answer| matches!(*answer, "true" | "false"));
+        let earlier = earlier.filter(|answer| KeyMatches::of(Some(answer)) != KeyMatches::Unknown);
         if had_key || earlier.is_none() {
             annotations.insert(KEY_MATCHES.to_owned(), Value::String(matches.as_str().to_owned()));
         }
         if let Some(access) = access {
             annotations.insert(remote::KUBECONFIG.to_owned(), Value::String(access));
+        }
+    }
+}
+
+/// Notes of a Secret that it has a certificate and no entry for a key. Only for what was read first-hand: others leave the key
+/// out of what they hand on. Before [`object`], which drops the entries.
+pub fn note_absent_key(value: &mut Value) {
+    let has = |names: &[&str]| names.iter().any(|name| value["data"].get(*name).is_some());
+    if value["kind"] == "Secret" && has(&["tls.crt", "crt.pem"]) && !has(&PRIVATE_KEYS) {
+        let absent = Value::String(KeyMatches::Absent.as_str().to_owned());
+        if let Some(Value::Object(metadata)) = value.get_mut("metadata")
+            && let Value::Object(annotations) =
+                metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
+        {
+            annotations.insert(KEY_MATCHES.to_owned(), absent);
         }
     }
 }

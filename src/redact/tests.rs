@@ -248,6 +248,21 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
         object(&mut secret);
         assert_eq!(secret, once, "redacting twice keeps the answer");
     }
+    let mut keyless = mk(&own);
+    keyless["data"].as_object_mut().unwrap().remove("tls.key");
+    let mut handed_on = keyless.clone();
+    object(&mut handed_on);
+    assert_eq!(
+        handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown",
+        "whoever handed it on may have left it out"
+    );
+    note_absent_key(&mut keyless);
+    object(&mut keyless);
+    assert_eq!(keyless["metadata"]["annotations"][KEY_MATCHES], "absent");
+    let mut whole = mk(&own);
+    note_absent_key(&mut whole);
+    object(&mut whole);
+    assert_eq!(whole["metadata"]["annotations"][KEY_MATCHES], "true");
     let mut roots = json!({"kind": "Secret", "data": {"ca-bundle.crt": encode(&certificate)}});
     object(&mut roots);
     assert_eq!(roots["metadata"]["annotations"][KEY_MATCHES], "unknown");

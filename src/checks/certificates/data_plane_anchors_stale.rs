@@ -1,12 +1,14 @@
 //! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
 
-use super::identity::{IN_FORCE, TRUST_ROOTS, no_control_plane};
-use super::proxies::{Holders, holders};
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, no_control_plane};
+use super::proxies::{Hashed, Holders, hashed, holders};
 use crate::checks::renew::renew;
-use crate::checks::trust_roots::in_force;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
 use crate::model::certificates::BundlePrint;
+use crate::model::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
@@ -28,7 +30,34 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(vec![finding].into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
-    Ok(stale.iter().map(|held| finding(ctx, held, &current)).collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = stale.iter().map(|held| finding(ctx, held, &current)).collect();
+    if let Ok(Some(roots)) = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS) {
+        let text = roots.data.get(BUNDLE).map_or("", String::as_str);
+        findings.extend(hashed(ctx, text)?.iter().map(|held| by_hash(ctx, held, &current)));
+    }
+    Ok(findings.into())
+}
+
+fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Finding {
+    let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let pod = held.pods.first().map(|pod| &pod.metadata);
+    let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
+    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-anchors-stale");
+    remedy.steps.push(renew(&held.owner, &names, "new pods get the current bundle"));
+    ctx.finding(
+        held.owner.subject(names),
+        "the proxy was created with another text of trust anchors than the current one, as an annotation of its pod says: what it \
+         holds cannot be seen here",
+    )
+    .likely()
+    .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
+    .evidence(Evidence::field(
+        format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
+        IN_FORCE,
+        current.shown(),
+    ))
+    .parameter("hash")
+    .remedy(remedy)
 }
 
 fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Finding {

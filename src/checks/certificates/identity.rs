@@ -248,7 +248,9 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
         Scheme::Linkerd => {
             if let Some(pem) = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM")) {
                 let subject = Subject::object("ConfigMap", namespace, "linkerd-config");
-                add(config_item(), subject, "data.values: identityTrustAnchorsPEM", from_bundle(pem));
+                // The chart trims what it puts in place.
+                let anchors = from_bundle(pem.trim());
+                add(config_item(), subject, "data.values: identityTrustAnchorsPEM", anchors);
             }
         }
         Scheme::External => match ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER) {

@@ -2,7 +2,7 @@
 
 use super::identity::{identity_deployment, issuer, issuer_item};
 use super::remedy;
-use crate::checks::serving::{key_matches, key_not_known};
+use crate::checks::serving::{key_matches, key_not_known, key_trouble};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
 use crate::redact::KeyMatches;
@@ -12,20 +12,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(issuer) => issuer,
         Err(verdict) => return Ok(verdict),
     };
-    match key_matches(issuer.secret) {
-        KeyMatches::True => return Ok(Verdict::fine()),
-        KeyMatches::Unknown => return Err(key_not_known(ctx, issuer_item())),
-        KeyMatches::False => {}
+    let matches = key_matches(issuer.secret);
+    if matches == KeyMatches::Unknown {
+        return Err(key_not_known(ctx, issuer_item()));
     }
+    let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
+    // The first certificate has to be the issuer's own.
+    let root_first = matches == KeyMatches::False
+        && issuer.chain.get(1).is_some_and(|next| next.issuer() == issuer.certificate().subject());
+    let said = if root_first {
+        "the one after it is signed by it, so the chain stands the wrong way round: the issuer's own has to come first"
+    } else {
+        said
+    };
     let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
     let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
     let finding = ctx
         .finding(
             issuer.subject(),
-            "the private key in the issuer's Secret does not belong to its certificate: identity does not take the pair, and \
-             does not start with it",
+            format!(
+                "the private key in the issuer's Secret {trouble}: identity does not take the pair, and does not start with it"
+            ),
         )
-        .evidence(issuer.quoted(format!("{}: the key beside it is another's", issuer.certificate().summary())))
+        .evidence(issuer.quoted(format!("{}: {said}", issuer.certificate().summary())))
         .remedy(remedy::see_it_taken(ctx, steps))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

@@ -1,6 +1,6 @@
 //! `issuer-pinned-as-anchor`: the issuer is trusted only because its own certificate stands among the trust anchors.
 
-use super::identity::{anchor_tie, bundles, identity_deployment, issuer};
+use super::identity::{TRUST_ROOTS, anchor_tie, bundles, identity_deployment, issuer};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Remedy, StepKind};
@@ -35,29 +35,41 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              is not, so every change of the issuer is a rotation of the trust anchor"
         }
     };
-    let namespace = &ctx.namespaces().control_plane;
-    let steps = Remedy::verified_by("meshdoctor check --only certificates").step(
-        StepKind::Note,
-        "Put the certificate that signed the issuer in a file ca.crt (of the authority's own, not of what it issued)",
-    );
-    let steps = remedy::read_bundle(
-        ctx,
-        steps,
-        "Write the bundle in force to a file, and put that certificate beside it",
-    )
-    .run(StepKind::Command, "So", "printf '\\n' >> bundle.crt; cat ca.crt >> bundle.crt");
-    let steps =
-        remedy::put_bundle(ctx, steps, "Put the bundle in place (where trust-manager writes it, there)");
-    let steps = remedy::restart_meshed(remedy::restart_control_plane(ctx, steps));
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(format!("{}, signed by {}", certificate.summary(), certificate.issuer())))
         .evidence(bundle.evidence(format!("{}: the same certificate", certificate.summary())))
-        .remedy(steps.step(
-            StepKind::Note,
-            format!("Take the issuer's own certificate out of the bundle afterwards (namespace {namespace})"),
-        ))
+        .remedy(steps(ctx, certificate))
         .tie(anchor_tie(certificate))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
+}
+
+fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
+    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = if certificate.is_self_issued() {
+        steps.step(
+            StepKind::Note,
+            "Let a root of its own sign the issuer, which lives longer (with cert-manager, an Issuer of kind CA), and put the \
+             certificate of that root in a file ca.crt",
+        )
+    } else {
+        steps.step(
+            StepKind::Note,
+            "Put the certificate of the authority that signed the issuer in a file ca.crt",
+        )
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let steps = steps.run(
+        StepKind::Command,
+        "Write the bundle in force to a file, and put that certificate beside it",
+        format!(
+            "kubectl -n {namespace} get configmap {TRUST_ROOTS} -o 'jsonpath={{.data.ca-bundle\\.crt}}' > bundle.crt\n\
+             printf '\\n' >> bundle.crt; cat ca.crt >> bundle.crt"
+        ),
+    );
+    let steps =
+        remedy::put_bundle(ctx, steps, "Put the bundle in place (where trust-manager writes it, there)");
+    let steps = remedy::restart_meshed(remedy::restart_control_plane(ctx, steps));
+    steps.step(StepKind::Note, "Take the issuer's own certificate out of the bundle afterwards")
 }

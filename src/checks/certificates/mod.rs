@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod beyond_identity;
+mod control_plane_anchors_stale;
 mod data_plane_anchors_disjoint;
 mod data_plane_anchors_stale;
 mod identity;
@@ -27,12 +28,14 @@ mod validator_ca_mismatch;
 mod webhook_certificate_expired;
 mod webhook_certificate_expiring;
 mod webhook_certificate_stale;
+mod webhook_configuration_altered;
 mod webhook_key_mismatch;
 mod webhook_secret_invalid;
 mod webhooks;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("certificates", "control-plane-anchors-stale", control_plane_anchors_stale),
     row!("certificates", "data-plane-anchors-disjoint", data_plane_anchors_disjoint),
     row!("certificates", "data-plane-anchors-stale", data_plane_anchors_stale),
     row!("certificates", "issuer-expired", issuer_expired),
@@ -53,6 +56,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "webhook-certificate-expired", webhook_certificate_expired),
     row!("certificates", "webhook-certificate-expiring", webhook_certificate_expiring),
     row!("certificates", "webhook-certificate-stale", webhook_certificate_stale),
+    row!("certificates", "webhook-configuration-altered", webhook_configuration_altered),
     row!("certificates", "webhook-key-mismatch", webhook_key_mismatch),
     row!("certificates", "webhook-secret-invalid", webhook_secret_invalid),
 ];

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Context;
-use crate::checks::trust_roots::written;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::missing::Missing;
@@ -46,20 +46,12 @@ pub(super) fn holders<'a>(
     ctx: &Context<'a>,
     wanted: &dyn Fn(&BundlePrint) -> bool,
 ) -> Result<Vec<Holders<'a>>, Missing> {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = injected(ctx)?;
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
-    let home = &ctx.namespaces().control_plane;
     // Few bundles stand in many pods.
     let mut known: BTreeMap<&str, Option<BundlePrint>> = BTreeMap::new();
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
-        let meta = &pod.metadata;
-        let another = meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| namespace != home);
-        let passed_over =
-            another || meta.namespace == *home || pod.is_finished() || meta.deletion_timestamp.is_some();
-        if passed_over || !ctx.judges(&meta.namespace) {
-            continue;
-        }
         let Some(written) = written(pod) else { continue };
         let bundle =
             known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
@@ -68,4 +60,51 @@ pub(super) fn holders<'a>(
         }
     }
     Ok(found.into_iter().map(|((owner, bundle), pods)| Holders { owner, bundle, pods }).collect())
+}
+
+/// Pods of one workload that do not show their bundle, and whose annotation is not the hash of the current one.
+pub(super) struct Hashed<'a> {
+    /// What they belong to.
+    pub(super) owner: Owner,
+    /// What their annotation says.
+    pub(super) hash: String,
+    /// The pods.
+    pub(super) pods: Vec<&'a Pod>,
+}
+
+/// The pods whose proxies' environment does not say which bundle they hold, and whose annotation says that it is not the one
+/// with this text.
+///
+/// # Errors
+/// Pods could not be had.
+pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
+    for pod in injected(ctx)?.filter(|pod| written(pod).is_none()) {
+        if let Some(hash) = pod.metadata.annotation(TRUST_ROOT_HASH)
+            && pod.spec.proxy().is_some()
+            && !is_hash_of(hash, current)
+        {
+            found.entry((owners.of(pod), hash)).or_default().push(pod);
+        }
+    }
+    let found = found.into_iter();
+    Ok(found.map(|((owner, hash), pods)| Hashed { owner, hash: hash.to_owned(), pods }).collect())
+}
+
+/// The pods of this mesh outside its control plane that are judged.
+fn injected<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod> + use<'a>, Missing> {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let home = ctx.namespaces().control_plane.clone();
+    let judged: Vec<&Pod> = pods
+        .iter()
+        .filter(|pod| {
+            let meta = &pod.metadata;
+            let another =
+                meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| *namespace != home);
+            let over = pod.is_finished() || meta.deletion_timestamp.is_some();
+            !another && meta.namespace != home && !over && ctx.judges(&meta.namespace)
+        })
+        .collect();
+    Ok(judged.into_iter())
 }

@@ -11,7 +11,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(bundles) => bundles,
         Err(verdict) => return Ok(verdict),
     };
-    Ok(bundles.iter().filter_map(|bundle| finding(ctx, bundle)).collect::<Vec<_>>().into())
+    let in_force = bundles.iter().find(|bundle| bundle.in_force);
+    // The same anchors again say nothing new.
+    let differ = |bundle: &&Bundle| {
+        bundle.in_force || in_force.is_none_or(|in_force| in_force.anchors != bundle.anchors)
+    };
+    Ok(bundles.iter().filter(differ).filter_map(|bundle| finding(ctx, bundle)).collect::<Vec<_>>().into())
 }
 
 fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {

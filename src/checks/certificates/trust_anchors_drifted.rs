@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if values.bool("identity.externalCA") == Some(true) {
         return Ok(Verdict::not_applicable("something else than the chart writes the trust anchors"));
     }
-    let next = values.text("identityTrustAnchorsPEM").map(from_bundle).and_then(Result::ok);
+    let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
     // Where one of both is missing or cannot be read, other checks say so.
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
         return Ok(Verdict::fine());

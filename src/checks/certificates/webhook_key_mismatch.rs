@@ -1,7 +1,7 @@
 //! `webhook-key-mismatch`: the private key of a webhook does not belong to its certificate.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use crate::checks::serving::{bring_together, key_matches, key_not_known};
+use crate::checks::serving::{bring_together, key_matches, key_not_known, key_trouble};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::redact::KeyMatches;
@@ -14,24 +14,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for pair in &serving {
         match key_matches(pair.secret) {
-            KeyMatches::True => {}
             KeyMatches::Unknown => ctx.gap(key_not_known(ctx, pair.server.secret_item())),
-            KeyMatches::False => findings.push(finding(ctx, pair)),
+            matches => findings.extend(key_trouble(matches).map(|trouble| finding(ctx, pair, trouble))),
         }
     }
     Ok(findings.into())
 }
 
-fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, pair: &Serving<'_>, (trouble, said): (&str, &str)) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("Secret {namespace}/{}", pair.server.secret_name());
-    let said = format!("{}: the key beside it is another's", pair.served[0].summary());
+    let said = format!("{}: {said}", pair.served[0].summary());
     let remedy = Remedy::verified_by("meshdoctor check --only certificates");
     let finding = ctx
         .finding(
             pair.server.secret_subject(ctx),
-            "the private key of a webhook does not belong to its certificate: the webhook cannot serve the pair, and the API \
-             server gets no answer from it once it is restarted",
+            format!(
+                "the private key of a webhook {trouble}: the webhook cannot serve the pair, and the API server gets no answer from \
+                 it once it is restarted"
+            ),
         )
         .evidence(Evidence::field(object, "data: certificate", said))
         .fails_rows([pair.server.valid])

@@ -84,20 +84,32 @@ impl Server {
         ctx.named(Kind::Secret, Scope::ControlPlane, &self.secret_name())
     }
 
-    /// Its webhook with its configuration; `None` when it is known that nothing registers it.
+    /// The configuration that Linkerd writes for it; `None` when it is known that there is none.
     ///
     /// # Errors
     /// Configurations could not be had, or not all, and its own is not among those that are there.
+    pub(super) fn configuration<'a>(
+        &self,
+        ctx: &Context<'a>,
+    ) -> Result<Option<&'a WebhookConfiguration>, Missing> {
+        let name = format!("linkerd-{}-webhook-config", self.name);
+        let is_it = |configuration: &&WebhookConfiguration| configuration.metadata.name == name;
+        match ctx.seen::<WebhookConfiguration>(self.kind)?.iter().find(is_it) {
+            Some(configuration) => Ok(Some(configuration)),
+            None => ctx.every::<WebhookConfiguration>(self.kind).map(|_| None),
+        }
+    }
+
+    /// Its webhook with its configuration; `None` when it is known that nothing registers it.
+    ///
+    /// # Errors
+    /// As [`Server::configuration`].
     pub(super) fn webhook<'a>(
         &self,
         ctx: &Context<'a>,
     ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
-        let name = format!("linkerd-{}-webhook-config", self.name);
-        let is_it = |configuration: &&WebhookConfiguration| configuration.metadata.name == name;
-        match ctx.seen::<WebhookConfiguration>(self.kind)?.iter().find(is_it) {
-            Some(configuration) => Ok(configuration.webhooks.first().map(|webhook| (configuration, webhook))),
-            None => ctx.every::<WebhookConfiguration>(self.kind).map(|_| None),
-        }
+        let configuration = self.configuration(ctx)?;
+        Ok(configuration.and_then(|configuration| Some((configuration, configuration.webhooks.first()?))))
     }
 
     /// What follows when the API server cannot talk to it.

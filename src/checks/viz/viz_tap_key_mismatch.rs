@@ -2,7 +2,7 @@
 
 use super::tap::{item, tap};
 use crate::checks::extensions::{reinstall, remedy};
-use crate::checks::serving::{key_matches, key_not_known, served};
+use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::StepKind;
 use crate::item::Extension;
@@ -19,13 +19,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "tap has no certificate that can be read",
         ));
     };
-    match key_matches(secret) {
-        KeyMatches::True => return Ok(Verdict::fine()),
-        KeyMatches::Unknown => return Err(key_not_known(ctx, item())),
-        KeyMatches::False => {}
+    let matches = key_matches(secret);
+    if matches == KeyMatches::Unknown {
+        return Err(key_not_known(ctx, item()));
     }
+    let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     let home = tap.home;
-    let said = format!("{}: the key beside it is another's", served[0].summary());
+    let said = format!("{}: {said}", served[0].summary());
     let steps = remedy(Extension::Viz)
         .run(
             StepKind::Command,
@@ -36,8 +36,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             tap.subject(),
-            "the private key of tap does not belong to its certificate: tap cannot serve the pair, and the API server gets no \
-             answer from it once it is restarted",
+            format!(
+                "the private key of tap {trouble}: tap cannot serve the pair, and the API server gets no answer from it once it is \
+                 restarted"
+            ),
         )
         .evidence(tap.evidence("data: certificate", said))
         .remedy(steps);

@@ -87,6 +87,11 @@ impl Certificate {
         format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
     }
 
+    /// Whose it is, by name.
+    pub fn subject(&self) -> String {
+        self.parsed.tbs_certificate().subject().to_string()
+    }
+
     /// Who signed it, by name.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()

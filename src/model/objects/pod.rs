@@ -310,9 +310,11 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
             let mut kept = Vec::new();
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
                 if KEPT_ENV.contains(&&*variable.name) {
-                    let value = variable.value.map(|Text(value)| match &*variable.name {
-                        TRUST_ANCHORS => BundlePrint::of(&value).to_string(),
-                        _ => value.into_owned(),
+                    let value = variable.value.and_then(|Text(value)| match &*variable.name {
+                        // What somebody blotted out says nothing of what stood there.
+                        TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
+                        TRUST_ANCHORS => Some(BundlePrint::of(&value).to_string()),
+                        _ => Some(value.into_owned()),
                     });
                     kept.push(EnvVar { name: variable.name.into_owned(), value });
                 }

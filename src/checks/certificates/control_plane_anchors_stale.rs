@@ -1,0 +1,69 @@
+//! `control-plane-anchors-stale`: pods of the control plane were created for another bundle of trust anchors than the current one.
+
+use std::collections::BTreeMap;
+
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, no_control_plane, values};
+use crate::checks::renew::renew;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, Severity};
+use crate::item::{Kind, Scope};
+use crate::model::certificates::BundlePrint;
+use crate::model::objects::{ConfigMap, Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    if config(ctx)?.is_none() {
+        return match no_control_plane(ctx)? {
+            Some(verdict) => Ok(verdict),
+            None => Ok(Verdict::blocked("linkerd-config-missing", "there is no linkerd-config")),
+        };
+    }
+    let values = values(ctx);
+    if values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true) {
+        return Ok(Verdict::not_applicable(
+            "the chart does not know the trust anchors, so its pods do not show them",
+        ));
+    }
+    let in_force = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
+    let installed = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
+    let Some(current) = in_force else {
+        return Ok(Verdict::blocked("trust-roots-missing", "there are no trust anchors"));
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        if meta.namespace != *namespace || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        if let Some(hash) = meta.annotation(TRUST_ROOT_HASH)
+            && !in_force.into_iter().chain(installed).any(|text| is_hash_of(hash, text))
+        {
+            found.entry((owners.of(pod), hash)).or_default().push(meta.name.clone());
+        }
+    }
+    let findings = found.into_iter().map(|((owner, hash), names)| {
+        let mut remedy = Remedy::verified_by("meshdoctor check --only certificates");
+        remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
+        let pod = format!("Pod {namespace}/{}", names[0]);
+        ctx.finding(
+            owner.subject(names),
+            "a pod of the control plane was created for another bundle of trust anchors than the current one: what runs in it reads \
+             the anchors only as it starts, and may hold the old ones",
+        )
+        .severity(Severity::Info)
+        .likely()
+        .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), hash))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
+            IN_FORCE,
+            BundlePrint::of(current).shown(),
+        ))
+        .remedy(remedy)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

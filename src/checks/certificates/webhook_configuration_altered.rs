@@ -1,0 +1,65 @@
+//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several.
+
+use super::webhooks::{SERVERS, Server};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::missing::Missing;
+use crate::model::objects::WebhookConfiguration;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    let mut missing: Vec<Missing> = Vec::new();
+    for server in &SERVERS {
+        match server.configuration(ctx) {
+            Ok(Some(configuration)) if configuration.webhooks.len() != 1 => {
+                findings.push(finding(ctx, server, configuration));
+            }
+            Ok(_) => {}
+            Err(gap) => missing.push(gap),
+        }
+    }
+    if missing.len() == SERVERS.len()
+        && let Some(last) = missing.pop()
+    {
+        missing.into_iter().for_each(|gap| ctx.gap(gap));
+        return Err(last);
+    }
+    missing.into_iter().for_each(|gap| ctx.gap(gap));
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Finding {
+    let name = &configuration.metadata.name;
+    let names: Vec<&str> = configuration.webhooks.iter().map(|webhook| webhook.name.as_str()).collect();
+    let (severity, message, said) = if names.is_empty() {
+        let message = match server.name {
+            "proxy-injector" => {
+                "the configuration of the injector's webhook holds no webhook: no pod that is created from now on gets a proxy"
+            }
+            _ => {
+                "the configuration of a validating webhook holds no webhook: what it should look at is taken unchecked"
+            }
+        };
+        (Severity::Error, message, "empty".to_owned())
+    } else {
+        let message = "the configuration of one of Linkerd's webhooks holds several, where Linkerd writes one: the API server asks \
+                       each of them, and `linkerd check` gives up on it";
+        (Severity::Warning, message, names.join(", "))
+    };
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        StepKind::Command,
+        "Have it written again, and see what changes it (a policy engine, a tool of the platform)",
+        Options::both(""),
+    );
+    let finding = ctx
+        .finding(Subject::object(server.kind, "", name), message)
+        .severity(severity)
+        .rows_as(Severity::Error)
+        .fails_rows([server.valid])
+        .evidence(Evidence::field(format!("{} {name}", server.kind), "webhooks", said))
+        .remedy(remedy);
+    if severity == Severity::Error { server.tied(ctx, finding) } else { finding }
+}
