@@ -100,8 +100,7 @@ fn injected<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod> + use
         .iter()
         .filter(|pod| {
             let meta = &pod.metadata;
-            let another =
-                meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| *namespace != home);
+            let another = meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| *namespace != home);
             let over = pod.is_finished() || meta.deletion_timestamp.is_some();
             !another && meta.namespace != home && !over && ctx.judges(&meta.namespace)
         })
