@@ -7,7 +7,7 @@ use super::Context;
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::pod::TRUST_ANCHORS;
+use crate::model::objects::pod::{EnvVar, TRUST_ANCHORS};
 use crate::model::objects::{ConfigMap, Pod};
 
 /// The ConfigMap from which identity and the injector take the trust anchors.
@@ -37,8 +37,16 @@ pub(super) fn is_hash_of(hash: &str, text: &str) -> bool {
     [text, trimmed, &format!("{trimmed}\n")].into_iter().any(|text| hex(text) == hash)
 }
 
-/// The prints of the bundle that a pod's proxy was created with, as they are filed; `None` where it has none of its own.
+/// The prints of the bundle that a pod's proxy was created with, as they are filed; `None` where they are not shown.
 pub(super) fn written(pod: &Pod) -> Option<&str> {
-    let proxy = pod.spec.proxy()?;
-    proxy.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?.value.as_deref()
+    variable(pod)?.value.as_deref()
+}
+
+/// Whether a pod's proxy was created with a bundle that is not shown: somebody blotted it out.
+pub(super) fn is_hidden(pod: &Pod) -> bool {
+    variable(pod).is_some_and(|variable| variable.value.is_none())
+}
+
+fn variable(pod: &Pod) -> Option<&EnvVar> {
+    pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)
 }

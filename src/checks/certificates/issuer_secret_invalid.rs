@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if from_bundle(pem.trim()).is_ok() {
             let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read them and ends there; \
                            nobody else minds";
-            let finding = finding(ctx, message, seen, scheme, "anchors");
+            let finding = finding(ctx, message, seen, scheme, "blanks");
             findings.push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
         } else {
             let message = "the trust anchors that the mesh was installed with cannot be read: the next upgrade gives them to every \
@@ -73,6 +73,11 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
     let steps = match scheme {
         Scheme::Linkerd if which == "anchors" => remedy::take_out(ctx, steps),
+        Scheme::Linkerd if which == "blanks" => {
+            let steps =
+                remedy::read_bundle(ctx, steps, "Write the bundle in force to a file, which has no such end");
+            remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
+        }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
         Scheme::External => remedy::by_owner(ctx, steps),
     };

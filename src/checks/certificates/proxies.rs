@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Context;
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written};
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::missing::Missing;
@@ -72,7 +72,7 @@ pub(super) struct Hashed<'a> {
     pub(super) pods: Vec<&'a Pod>,
 }
 
-/// The pods whose proxies' environment does not say which bundle they hold, and whose annotation says that it is not the one
+/// The pods whose proxies' environment hides which bundle they hold, and whose annotation says that it is not the one
 /// with this text.
 ///
 /// # Errors
@@ -80,9 +80,8 @@ pub(super) struct Hashed<'a> {
 pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
-    for pod in injected(ctx)?.filter(|pod| written(pod).is_none()) {
+    for pod in injected(ctx)?.filter(|pod| is_hidden(pod)) {
         if let Some(hash) = pod.metadata.annotation(TRUST_ROOT_HASH)
-            && pod.spec.proxy().is_some()
             && !is_hash_of(hash, current)
         {
             found.entry((owners.of(pod), hash)).or_default().push(pod);
