@@ -136,6 +136,53 @@ pub struct Connection {
     /// Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links.
     #[arg(long)]
     pub probe: bool,
+    /// What is said instead of the kubeconfig; only under kubectl's name.
+    #[arg(skip)]
+    pub instead: Instead,
+}
+
+/// What kubectl's own flags say instead of the kubeconfig. Taken under kubectl's name only: elsewhere nobody expects them,
+/// and a token is better off in a file than on a command line.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Connection")]
+pub struct Instead {
+    /// The address of the API server, instead of the cluster's in the kubeconfig.
+    #[arg(short, long, value_name = "URL")]
+    pub server: Option<String>,
+    /// The file with the certificate authority of the API server.
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure_skip_tls_verify")]
+    pub certificate_authority: Option<PathBuf>,
+    /// Take whatever certificate the API server shows. Whoever is on the way can then read and change everything.
+    #[arg(long)]
+    pub insecure_skip_tls_verify: bool,
+    /// The name that the API server's certificate must have, instead of the host in its address.
+    #[arg(long, value_name = "NAME")]
+    pub tls_server_name: Option<String>,
+    /// The file with the client's certificate.
+    #[arg(long, value_name = "FILE")]
+    pub client_certificate: Option<PathBuf>,
+    /// The file with the key of the client's certificate.
+    #[arg(long, value_name = "FILE")]
+    pub client_key: Option<PathBuf>,
+    /// The bearer token that signs in, instead of the user's in the kubeconfig. It is never printed or kept.
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<Token>,
+}
+
+/// A token that no message shows.
+#[derive(Clone)]
+pub struct Token(pub String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl From<&str> for Token {
+    fn from(text: &str) -> Token {
+        Token(text.to_owned())
+    }
 }
 
 /// How much to say beside the report.

@@ -37,6 +37,7 @@ mod connected {
     use anyhow::Context;
     use tokio::runtime::{Builder, Runtime};
 
+    use super::super::args;
     use super::super::evidence::{finish, warn};
     use super::super::node_pods;
     use super::super::signals::Signals;
@@ -45,7 +46,7 @@ mod connected {
     use crate::collect::collect;
     use crate::source::Source;
     use crate::source::layered::Layered;
-    use crate::source::live::{Cli, Connect, Live};
+    use crate::source::live::{Cli, Connect, Instead, Live};
 
     /// Reads the cluster, with the node evidence and logs that were given besides.
     pub(in super::super) fn read(
@@ -121,6 +122,7 @@ mod connected {
             context: connection.context.clone(),
             cluster: connection.cluster.clone(),
             user: connection.user.clone(),
+            instead: instead(&connection.instead),
             as_user: connection.as_user.clone(),
             as_groups: connection.as_group.clone(),
             request_timeout: connection.request_timeout,
@@ -144,6 +146,18 @@ mod connected {
                 if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) };
             Stop { was_asked: error.had_client(), ..stop }.into()
         })
+    }
+
+    fn instead(given: &args::Instead) -> Instead {
+        Instead {
+            server: given.server.clone(),
+            certificate_authority: given.certificate_authority.clone(),
+            insecure_skip_tls_verify: given.insecure_skip_tls_verify,
+            tls_server_name: given.tls_server_name.clone(),
+            client_certificate: given.client_certificate.clone(),
+            client_key: given.client_key.clone(),
+            token: given.token.clone().map(|token| token.0.into()),
+        }
     }
 
     fn interrupted() -> Stop {

@@ -110,7 +110,22 @@ pub(super) fn say_error(cause: &str, next: Option<&str>) {
 
 /// The words of the command line, without anything secret, for the report.
 pub(super) fn command() -> Vec<String> {
-    std::env::args().skip(1).map(|word| crate::redact::text(&word).into_owned()).collect()
+    shown(std::env::args().skip(1))
+}
+
+/// A token need not look like one: whatever the flag for it has is not shown.
+fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
+    const FLAG: &str = "--token";
+    let mut secret = false;
+    let each = words.map(|word| {
+        let was_flag = std::mem::replace(&mut secret, word == FLAG);
+        match word.strip_prefix(FLAG) {
+            _ if was_flag => "REDACTED".to_owned(),
+            Some(value) if value.starts_with('=') => format!("{FLAG}=REDACTED"),
+            _ => crate::redact::text(&word).into_owned(),
+        }
+    });
+    each.collect()
 }
 
 /// A valid document for a run that came to no report, where the command line asks for one.
@@ -155,4 +170,19 @@ fn asked_for(words: &[OsString]) -> Vec<Output> {
         outputs.extend(value.and_then(|value| super::values::output(value.trim_start_matches('=')).ok()));
     }
     outputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_token_is_shown_however_it_is_given() {
+        let words = ["check", "--token", "opaque", "--token=opaque", "--token", "--token", "-n", "shop"];
+        let shown = shown(words.map(str::to_owned).into_iter());
+        assert_eq!(
+            shown,
+            ["check", "--token", "REDACTED", "--token=REDACTED", "--token", "REDACTED", "-n", "shop"]
+        );
+    }
 }

@@ -11,6 +11,8 @@ use meshdoctor::render;
 use meshdoctor::render::linkerd::{Document, DocumentRow};
 use meshdoctor::rows::RowResult;
 
+#[cfg(feature = "live")]
+use crate::faults::server::{Asked, Reply, Server};
 use crate::{golden, samples};
 
 /// A link to the binary, in a folder of its own.
@@ -259,10 +261,8 @@ fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
     let taken = ["check", "--cluster", "c", "--user=u", "-n", "shop", "--request-timeout=5s", "--live=true"];
     assert_eq!(link.run(&taken).status, 3, "there is no kubeconfig to find them in");
     for (flag, next) in [
-        ("--token=secret", "set-credentials"),
-        ("--server=https://x", "--cluster"),
-        ("-s", "--cluster"),
-        ("--insecure-skip-tls-verify=true", "kubectl config set-cluster"),
+        ("--password=secret", "set-credentials"),
+        ("--as-uid=1", "set-credentials"),
         ("-A", "every namespace is judged"),
         ("--cache-dir=/x", "leave it out"),
     ] {
@@ -281,6 +281,74 @@ fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
     }
     let typo = link.run(&["check", "--namspace", "x"]);
     assert!(typo.status == 2 && typo.err.contains("'--namespace'"), "{}", typo.err);
+}
+
+/// What the flags of kubectl say instead of a kubeconfig is heeded, and its token is shown and kept nowhere.
+#[cfg(feature = "live")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
+    const TOKEN: &str = "opaque-canary-of-the-command-line";
+    let script = |asked: &Asked| match asked.header("authorization") {
+        said if said == format!("Bearer {TOKEN}") => {
+            Reply::json(&serde_json::json!({ "kind": "List", "items": [] }))
+        }
+        _ => Reply::status(403, "Forbidden", "who are you?"),
+    };
+    let server = Server::start(script).await;
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("kubeconfig");
+    std::fs::write(
+        &elsewhere,
+        "{current-context: c, clusters: [{name: a, cluster: {server: 'https://127.0.0.1:1', tls-server-name: x}}], \
+         contexts: [{name: c, context: {cluster: a, user: u}}], users: [{name: u, user: {exec: {command: /nonexistent, \
+         apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}}]}",
+    )
+    .unwrap();
+    let link = Link::named("kubectl-meshdoctor");
+    let (url, bundle) = (server.url(), folder.path().join("saved"));
+    let target = format!("{}/", bundle.display());
+    let token = format!("--token={TOKEN}");
+    let over = format!("--kubeconfig={}", elsewhere.display());
+    for (words, read) in [
+        (&["-s", &url, "--token", TOKEN, "--save", &target][..], true),
+        (&[&over, &token, "--server", &url], true),
+        (&["--server", &url], false),
+    ] {
+        let words = [&["check", "-o", "json", "-v", "--linkerd-cli=none"][..], words].concat();
+        let mut command = link.command(&words);
+        let ran = tokio::task::spawn_blocking(move || Ran::from(command.output().unwrap())).await.unwrap();
+        assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
+        let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let denied =
+            report["coverage"]["gaps"].as_array().unwrap().iter().filter(|gap| gap["why"] == "denied");
+        assert_eq!(denied.count() == 0, read, "{words:?}: {}", ran.err);
+    }
+    for entry in walkdir::WalkDir::new(&bundle) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            assert!(
+                !String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).contains(TOKEN),
+                "{entry:?}"
+            );
+        }
+    }
+    assert!(bundle.join("manifest.json").exists());
+    // Wrong beside it, or without a cluster: it is not told either.
+    for words in
+        [&[token.as_str(), "--nonsense"][..], &[token.as_str()], &[token.as_str(), "--server", "nonsense"]]
+    {
+        let ran = link.run(&[&["check", "-o", "json"], words].concat());
+        assert!(ran.status == 2 || ran.status == 3, "{words:?}: {}", ran.err);
+        assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
+    }
+    // Under its own name nobody expects a token on the command line.
+    let own = Link::named("meshdoctor").run(&["check", &token, "-o", "json"]);
+    assert!(
+        own.status == 2 && !own.out.contains(TOKEN) && !own.err.contains(TOKEN),
+        "{}{}",
+        own.out,
+        own.err
+    );
 }
 
 #[test]

@@ -1,30 +1,37 @@
 //! `kubectl meshdoctor`: our command under kubectl's name. kubectl hands everything after the name to a plugin, its own
-//! flags too; those that meshdoctor does not take are refused with the way to say the same.
+//! flags too. Those that say where the cluster is and who asks are taken here as kubectl takes them; the others are refused
+//! with the way to say the same.
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Command, CommandFactory};
+use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
-use super::super::args::Cli;
+use super::super::args::{self, Cli, Instead};
 use super::Role;
 
+/// The commands that talk to a cluster.
+const CONNECTING: [&str; 2] = ["check", "collect"];
+
 pub(super) fn command() -> Command {
-    Cli::command().bin_name(Role::Kubectl.typed())
+    CONNECTING.into_iter().fold(Cli::command().bin_name(Role::Kubectl.typed()), |command, name| {
+        command.mut_subcommand(name, Instead::augment_args)
+    })
 }
 
-/// Flags of kubectl that say where a cluster is and who asks.
-const IN_KUBECONFIG: [&str; 11] = [
-    "--as-uid",
-    "--as-user-extra",
-    "--certificate-authority",
-    "--client-certificate",
-    "--client-key",
-    "--insecure-skip-tls-verify",
-    "--password",
-    "--server",
-    "--tls-server-name",
-    "--token",
-    "--username",
-];
+/// Puts what only the role takes where everything else finds it.
+pub(super) fn heed(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let connection = match &mut cli.command {
+        args::Command::Check(check) => &mut check.connection,
+        args::Command::Collect(collect) => &mut collect.connection,
+        _ => return Ok(()),
+    };
+    if let Some((_, matches)) = matches.subcommand() {
+        connection.instead = Instead::from_arg_matches(matches)?;
+    }
+    Ok(())
+}
+
+/// Flags of kubectl that say who asks, and that are not taken.
+const IN_KUBECONFIG: [&str; 4] = ["--as-uid", "--as-user-extra", "--password", "--username"];
 
 /// Flags of kubectl that have nothing to say to meshdoctor.
 const NO_USE: [&str; 10] = [
@@ -45,7 +52,6 @@ pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     let flag = flag.split_once('=').map_or(flag.as_str(), |(flag, _)| flag);
     let next = match flag {
-        "-s" => in_kubeconfig(),
         "-A" | "--all-namespaces" => {
             "leave it out: every namespace is judged, unless -n NAMESPACE,... names some".to_owned()
         }
@@ -57,7 +63,6 @@ pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
 }
 
 fn in_kubeconfig() -> String {
-    "put it into a kubeconfig (kubectl config set-cluster, set-credentials), and name that: --kubeconfig, --context, \
-     --cluster, --user"
+    "put it into a kubeconfig (kubectl config set-credentials), and name that: --kubeconfig, --context, --user"
         .to_owned()
 }

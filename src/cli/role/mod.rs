@@ -55,7 +55,9 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
         Role::Kubectl => {
             let command = kubectl::command();
             let words = go_booleans(words, &command);
-            cli(command, &words).map(|(cli, _)| Asked::Command(Box::new(cli)))
+            let (mut cli, matches) = cli(command, &words)?;
+            kubectl::heed(&mut cli, &matches)?;
+            Ok(Asked::Command(Box::new(cli)))
         }
         Role::KubectlCompletion => {
             let line: Vec<String> =

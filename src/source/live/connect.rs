@@ -12,6 +12,7 @@ use kube::config::{AuthInfo, Config};
 use super::broken::Broken;
 use super::cli::Cli;
 use super::error::ConnectError;
+use super::instead::Instead;
 use super::quote::quote;
 use super::traffic::{Ledger, Meter, Traffic};
 use super::wire::{Trouble, Wire};
@@ -33,6 +34,8 @@ pub struct Connect {
     pub cluster: Option<String>,
     /// `--user`; else the context's.
     pub user: Option<String>,
+    /// What is said instead of what the kubeconfig says.
+    pub instead: Instead,
     /// `--as`.
     pub as_user: Option<String>,
     /// `--as-group`.
@@ -61,6 +64,7 @@ impl Default for Connect {
             context: None,
             cluster: None,
             user: None,
+            instead: Instead::default(),
             as_user: None,
             as_groups: Vec::new(),
             request_timeout: Duration::from_secs(30),
@@ -152,17 +156,29 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     };
     let chosen = connect.kubeconfig.is_some() || asked != kubeconfig::Asked::default();
     let merged = merged.filter(|config| chosen || !config.contexts.is_empty());
-    match merged {
-        Some(config) => {
-            let picked = kubeconfig::pick(config, asked)?;
+    let picked = match merged.map(|config| kubeconfig::pick(config, asked)) {
+        // Neither a context nor a user was named: the address alone is enough.
+        None | Some(Err(ConnectError::NoContext { .. }))
+            if asked.user.is_none() && connect.instead.server.is_some() =>
+        {
+            connect.instead.alone()
+        }
+        None => None,
+        Some(picked) => Some(picked?),
+    };
+    match picked {
+        Some(mut picked) => {
+            connect.instead.over(&mut picked);
             let config =
                 kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
             let user = match picked.user_name {
+                Some(name) if connect.instead.token.is_some() => format!("the token {name}"),
                 Some(name) => format!("user {name:?}"),
                 None => "nobody (the context names no user)".to_owned(),
             };
             Ok((picked.context, user, config))
         }
+        None if !connect.instead.is_empty() => Err(ConnectError::NoServer),
         None => {
             let Ok(mut config) = Config::incluster() else {
                 return Err(ConnectError::NoKubeconfig {

@@ -37,6 +37,9 @@ pub enum ConnectError {
         /// The contexts there are.
         known: Vec<String>,
     },
+    /// The command line says how to reach a cluster, and nothing says which.
+    #[error("nothing says which cluster: there is no kubeconfig, and no --server")]
+    NoServer,
     /// There is no context of that name.
     #[error("no context is named {name:?}{}", did_you_mean(nearest))]
     UnknownContext {
@@ -263,6 +266,7 @@ impl ConnectError {
                 | ConnectError::Unreadable { .. }
                 | ConnectError::Kubeconfig { .. }
                 | ConnectError::NoContext { .. }
+                | ConnectError::NoServer
                 | ConnectError::UnknownContext { .. }
                 | ConnectError::UnknownPart { .. }
                 | ConnectError::GroupWithoutUser
@@ -283,6 +287,7 @@ impl ConnectError {
             ConnectError::NoContext { known } => {
                 format!("say which: --context NAME, or kubectl config use-context NAME; {}", contexts(known))
             }
+            ConnectError::NoServer => "give --server URL, or a kubeconfig with --kubeconfig FILE".to_owned(),
             ConnectError::UnknownContext { asked: true, known, .. } => {
                 format!("give a context of the kubeconfig; {}", contexts(known))
             }

@@ -25,6 +25,7 @@ mod error;
 mod exec;
 mod flow;
 mod forward;
+mod instead;
 mod kubeconfig;
 mod linked;
 mod list;
@@ -42,6 +43,7 @@ mod wire;
 pub use cli::Cli;
 pub use connect::Connect;
 pub use error::ConnectError;
+pub use instead::Instead;
 pub use traffic::Traffic;
 
 /// The largest single object that is read; etcd takes a tenth of that.

@@ -7,7 +7,7 @@ mod exec;
 mod lists;
 mod node_pods;
 mod probes;
-mod server;
+pub mod server;
 
 use std::path::PathBuf;
 use std::time::Duration;

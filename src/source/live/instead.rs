@@ -1,0 +1,137 @@
+//! What the command line says instead of the kubeconfig: kubectl's flags for the server, its certificate and the
+//! credentials, with kubectl's rules for what each of them replaces. A token is held as a secret and goes to the client only.
+
+use std::path::{Path, PathBuf};
+
+use kube::config::{AuthInfo, Cluster};
+use secrecy::SecretString;
+
+use super::kubeconfig::Picked;
+
+/// kubectl's flags of the same names.
+#[derive(Debug, Clone, Default)]
+pub struct Instead {
+    /// `--server`.
+    pub server: Option<String>,
+    /// `--certificate-authority`.
+    pub certificate_authority: Option<PathBuf>,
+    /// `--insecure-skip-tls-verify`.
+    pub insecure_skip_tls_verify: bool,
+    /// `--tls-server-name`.
+    pub tls_server_name: Option<String>,
+    /// `--client-certificate`.
+    pub client_certificate: Option<PathBuf>,
+    /// `--client-key`.
+    pub client_key: Option<PathBuf>,
+    /// `--token`.
+    pub token: Option<SecretString>,
+}
+
+impl Instead {
+    /// Whether nothing is said.
+    pub(super) fn is_empty(&self) -> bool {
+        let Instead {
+            server,
+            certificate_authority,
+            insecure_skip_tls_verify,
+            tls_server_name,
+            client_certificate,
+            client_key,
+            token,
+        } = self;
+        let files = [certificate_authority, client_certificate, client_key];
+        server.is_none()
+            && !insecure_skip_tls_verify
+            && tls_server_name.is_none()
+            && files.iter().all(|file| file.is_none())
+            && token.is_none()
+    }
+
+    /// What is picked where no kubeconfig has a context to pick: a server is enough.
+    pub(super) fn alone(&self) -> Option<Picked> {
+        self.server.as_ref().map(|_| Picked {
+            context: "command line".to_owned(),
+            cluster: Cluster::default(),
+            user_name: None,
+            user: AuthInfo::default(),
+        })
+    }
+
+    /// Puts it over what was picked.
+    pub(super) fn over(&self, picked: &mut Picked) {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let Picked { cluster, user, user_name, .. } = picked;
+        if let Some(server) = &self.server {
+            cluster.server = Some(server.clone());
+            // The name was that of the other server.
+            cluster.tls_server_name = None;
+        }
+        if let Some(name) = &self.tls_server_name {
+            cluster.tls_server_name = Some(name.clone());
+        }
+        if self.insecure_skip_tls_verify || self.certificate_authority.is_some() {
+            cluster.insecure_skip_tls_verify = Some(self.insecure_skip_tls_verify);
+            cluster.certificate_authority = self.certificate_authority.as_deref().map(path);
+            cluster.certificate_authority_data = None;
+        }
+        if let Some(file) = &self.client_certificate {
+            user.client_certificate = Some(path(file));
+            user.client_certificate_data = None;
+        }
+        if let Some(file) = &self.client_key {
+            user.client_key = Some(path(file));
+            user.client_key_data = None;
+        }
+        if let Some(token) = &self.token {
+            user.token = Some(token.clone());
+            user.token_file = None;
+            // It signs in before whatever else would, so none of that is run or sent.
+            (user.exec, user.auth_provider, user.username, user.password) = (None, None, None, None);
+            *user_name = Some("of --token".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picked(cluster: &str, user: &str) -> Picked {
+        Picked {
+            context: "x".to_owned(),
+            cluster: serde_yaml::from_str(cluster).expect("a cluster"),
+            user_name: Some("u".to_owned()),
+            user: serde_yaml::from_str(user).expect("a user"),
+        }
+    }
+
+    #[test]
+    fn what_is_said_replaces_what_belongs_to_it_and_nothing_else() {
+        let cluster = "{server: 'https://a', certificate-authority-data: eA==, tls-server-name: a.internal}";
+        let mut of = picked(cluster, "{token: old, username: me}");
+        Instead::default().over(&mut of);
+        assert_eq!(of.cluster.tls_server_name.as_deref(), Some("a.internal"));
+        assert_eq!((of.user.username.as_deref(), of.user_name.as_deref()), (Some("me"), Some("u")));
+        let said = Instead { server: Some("https://b".to_owned()), ..Instead::default() };
+        assert!(!said.is_empty() && Instead::default().is_empty());
+        said.over(&mut of);
+        assert_eq!(
+            (of.cluster.server.as_deref(), of.cluster.tls_server_name.as_deref()),
+            (Some("https://b"), None)
+        );
+        assert!(of.cluster.certificate_authority_data.is_some(), "kubectl keeps it as well");
+        Instead { insecure_skip_tls_verify: true, ..Instead::default() }.over(&mut of);
+        assert_eq!(of.cluster.certificate_authority_data, None);
+        Instead { certificate_authority: Some("/ca".into()), ..Instead::default() }.over(&mut of);
+        assert_eq!(of.cluster.insecure_skip_tls_verify, Some(false));
+    }
+
+    #[test]
+    fn a_token_signs_in_and_no_plugin_is_run_and_nothing_shows_it() {
+        let mut of = picked("{}", "{exec: {command: touch}, username: me, password: p}");
+        let said = Instead { token: Some("canary".to_owned().into()), ..Instead::default() };
+        said.over(&mut of);
+        assert!(of.user.exec.is_none() && of.user.password.is_none() && of.user.token.is_some());
+        assert!(!format!("{said:?} {:?}", of.user).contains("canary"));
+    }
+}
