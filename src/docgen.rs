@@ -9,7 +9,7 @@ mod rbac;
 
 pub use cli::{cli, completion, exit_codes};
 pub use pages::{fill, index, page, readme_index};
-pub use rbac::cluster_role;
+pub use rbac::{cluster_role, optional_roles};
 
 use crate::item::{Item, Program, Scope};
 

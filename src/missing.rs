@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::item::{Item, Probe, Program, Scope};
+use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::source::{Request, Why};
 
 /// A piece of evidence that a check needed and did not get, or not all of.
@@ -76,7 +76,10 @@ impl Missing {
                 "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre: {}",
                 access.command(self.request.namespace.as_deref())
             ),
-            (_, Why::Denied { .. }) => format!("grant {}", self.rule()),
+            (_, Why::Denied { .. }) => match self.link_secret() {
+                Some((namespace, name)) => format!("grant it: {}", grant_links(namespace, &[name])),
+                None => format!("grant {}", self.rule()),
+            },
             (item, Why::NotCaptured | Why::NotOffered) => {
                 format!("capture it: {}", capture(item, &self.request))
             }
@@ -95,6 +98,16 @@ impl Missing {
         }
     }
 
+    /// The namespace and the name of the Secret, where it is one that a Link names: those are asked for where their Link is.
+    pub fn link_secret(&self) -> Option<(&str, &str)> {
+        match &self.request.item {
+            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(namespace), name } => {
+                Some((namespace, name))
+            }
+            _ => None,
+        }
+    }
+
     /// The RBAC rule that would have allowed it, in words.
     fn rule(&self) -> String {
         match &self.request.item {
@@ -108,11 +121,15 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
-            Item::Served(_) => "create on pods/portforward in the control plane's namespace".to_owned(),
-            Item::Probe(Probe { program: Program::LinkedCluster, .. }) => {
-                "get on the Link and on the Secret that it names".to_owned()
+            Item::Served(_) => {
+                "create and get on pods/portforward in the control plane's namespace (see docs/rbac-optional.yaml)".to_owned()
             }
-            Item::Probe(_) => "create on pods/portforward in the namespace of the extension".to_owned(),
+            Item::Probe(Probe { program: Program::LinkedCluster, .. }) => {
+                "get on the Link and on the Secret that it names (see docs/rbac-optional.yaml)".to_owned()
+            }
+            Item::Probe(_) => {
+                "create and get on pods/portforward in the namespace of the extension (see docs/rbac-optional.yaml)".to_owned()
+            }
             Item::Access(_) => {
                 "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
                     .to_owned()
@@ -121,6 +138,16 @@ impl Missing {
             Item::CliVersion | Item::NodeFiles | Item::Logs => "access to it".to_owned(),
         }
     }
+}
+
+/// The command that lets the Secrets that Links in a namespace name be read.
+pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!(" --resource-name={name}")).collect();
+    format!(
+        "kubectl -n {namespace} create role meshdoctor-links --verb=get --resource=secrets{} && kubectl -n {namespace} create \
+         rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME",
+        names.concat()
+    )
 }
 
 fn capture(item: &Item, request: &Request) -> String {

@@ -65,29 +65,56 @@ pub fn cluster_role() -> String {
     if server_version {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
     }
-    if probes {
-        role.push_str(
-            "# For --probe, which asks running programs, add:\n\
-             #  - apiGroups: [\"\"]\n\
-             #    resources: [pods/portforward]\n\
-             #    verbs: [create, get]\n",
-        );
-    }
-    if links {
-        role.push_str(
-            "# The credentials of links are named by the links. To have them looked at as well, add for each link:\n\
-             #  - apiGroups: [\"\"]\n\
-             #    resources: [secrets]\n\
-             #    resourceNames: [cluster-credentials-NAME-OF-THE-CLUSTER]\n\
-             #    verbs: [get]\n",
-        );
+    if probes || links {
+        role.push_str("# What it reads only where you want it, forwarded ports and the credentials of links: rbac-optional.yaml.\n");
     }
     role
+}
+
+/// `docs/rbac-optional.yaml`: rights that nobody needs for most of the checks, each a document of its own.
+pub fn optional_roles() -> String {
+    "# Written from the code by `UPDATE=1 cargo test`; do not edit.\n\
+     #\n\
+     # What meshdoctor can read besides docs/rbac.yaml. Take what you want; who may not, is told which checks could not judge.\n\
+     #\n\
+     # For --probe, which asks running programs. A forwarded port reaches whatever a pod listens on, so this is more than\n\
+     # reading; bound in the namespaces of Linkerd and its extensions it suffices:\n\
+     #   kubectl -n linkerd-viz create rolebinding meshdoctor-probe --clusterrole=meshdoctor-probe --user=NAME\n\
+     apiVersion: rbac.authorization.k8s.io/v1\n\
+     kind: ClusterRole\n\
+     metadata:\n  \
+       name: meshdoctor-probe\n\
+     rules:\n  \
+       - apiGroups: [\"\"]\n    resources: [pods]\n    verbs: [list]\n  \
+       - apiGroups: [\"\"]\n    resources: [pods/portforward]\n    verbs: [create, get]\n\
+     ---\n\
+     # For link-credentials-unusable and, with --probe, link-anchors-differ: the Secrets that Links name hold kubeconfigs of other\n\
+     # clusters. Only the address in them is kept. Give the names that this prints, in the namespace of the Links:\n\
+     #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{range .items[*]}{.metadata.namespace}{\" \"}{.spec.clusterCredentialsSecret}{\"\\n\"}{end}'\n\
+     #   kubectl -n linkerd-multicluster create rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME\n\
+     apiVersion: rbac.authorization.k8s.io/v1\n\
+     kind: Role\n\
+     metadata:\n  \
+       name: meshdoctor-links\n  \
+       namespace: linkerd-multicluster\n\
+     rules:\n  \
+       - apiGroups: [\"\"]\n    resources: [secrets]\n    resourceNames: [cluster-credentials-EAST]\n    verbs: [get]\n"
+        .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn optional_rights_are_manifests_and_read_no_secret_without_its_name() {
+        let roles = optional_roles();
+        let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&roles)
+            .map(|document| serde::Deserialize::deserialize(document).expect("it is YAML"))
+            .collect();
+        assert_eq!(documents.len(), 2);
+        assert_eq!(documents[1]["rules"][0]["resourceNames"].as_array().map(Vec::len), Some(1));
+    }
 
     #[test]
     fn secrets_and_config_maps_are_readable_only_by_name() {

@@ -7,6 +7,7 @@ use super::look::Look;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::item::Item;
+use crate::missing::grant_links;
 use crate::report::{Gap, Judged, Report};
 use crate::source::Why;
 
@@ -148,7 +149,9 @@ fn facts(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<(&'static str, String)> {
         facts.push(("said", format!("and {} more like it", said.len() - shown)));
     }
     for (words, command) in closings(sort, gaps) {
-        facts.push(("to close", words));
+        if !words.is_empty() {
+            facts.push(("to close", words));
+        }
         facts.extend(command.map(|command| ("", clean(&command).into_owned())));
     }
     facts
@@ -246,9 +249,40 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<String>)> {
             )]
         }
         (Sort::NamedObjects, Why::Denied { .. }) => {
-            let names: BTreeSet<String> = gaps.iter().map(|gap| what(gap)).collect();
+            let (of_links, others): (Vec<&Gap>, Vec<&Gap>) =
+                gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
+            let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
             let names: Vec<String> = names.into_iter().collect();
-            vec![(format!("grant get on {} (docs/rbac.yaml is the whole role)", names.join(", ")), None)]
+            let role = format!("grant get on {} (docs/rbac.yaml is the whole role)", names.join(", "));
+            let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            for (namespace, name) in of_links.iter().filter_map(|gap| gap.missing.link_secret()) {
+                secrets.entry(namespace).or_default().insert(name);
+            }
+            let each = secrets.into_iter().map(|(namespace, names)| {
+                let names: Vec<&str> = names.into_iter().collect();
+                let words = "let the credentials of links be read (docs/rbac-optional.yaml)".to_owned();
+                (words, Some(grant_links(namespace, &names)))
+            });
+            (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
+        }
+        (Sort::NamedObjects, Why::NotCaptured | Why::NotOffered) => {
+            let mut places: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+            for gap in gaps {
+                let Item::Named { kind, name, .. } = &gap.missing.request.item else { continue };
+                let namespace = gap.missing.request.namespace.as_deref().filter(|_| kind.info().namespaced);
+                let place = namespace.map(|namespace| format!("-n {namespace} ")).unwrap_or_default();
+                places.entry((place, kind.resource())).or_default().insert(name);
+            }
+            let command = |((place, resource), names): ((String, String), BTreeSet<&str>)| {
+                let names: Vec<&str> = names.into_iter().collect();
+                format!("kubectl {place}get {resource} {} -o json", names.join(" "))
+            };
+            let mut words = "capture them, or everything with meshdoctor collect";
+            let each = places.into_iter().map(|place| {
+                // Several commands stand under one label.
+                (std::mem::take(&mut words).to_owned(), Some(command(place)))
+            });
+            each.collect()
         }
         (Sort::Objects, Why::PerhapsMore) => {
             vec![(

@@ -37,6 +37,7 @@ fn every_check_has_its_page_and_every_page_its_check() {
 #[test]
 fn the_role_is_what_the_cards_need() {
     golden::check("docs/rbac.yaml", &docgen::cluster_role());
+    golden::check("docs/rbac-optional.yaml", &docgen::optional_roles());
 }
 
 #[test]
