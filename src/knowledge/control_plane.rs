@@ -19,6 +19,7 @@ pub struct ControlPlane {
     from: EdgeTag,
     accounts: Vec<Account>,
     roles: Vec<Role>,
+    namespaced_roles: Vec<NamespacedRole>,
     definitions: Vec<Definition>,
 }
 
@@ -36,6 +37,34 @@ struct Role {
     binding: String,
     account: String,
     rights: Vec<Rights>,
+}
+
+/// A Role in the control plane's namespace. Every release that the table covers has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamespacedRole {
+    /// Its name.
+    pub role: String,
+    /// The RoleBinding that gives it; none where extensions bind it.
+    pub binding: Option<String>,
+    /// The ServiceAccount that gets it.
+    pub account: Option<String>,
+    /// What it must allow.
+    pub rights: OneRight,
+}
+
+/// Verbs on one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneRight {
+    /// API group, empty for core.
+    pub group: String,
+    /// The resource.
+    pub resource: String,
+    /// All that are needed.
+    pub verbs: Vec<String>,
+    /// The object's name; `None`: those of every name.
+    pub name: Option<String>,
 }
 
 /// Some rights on some resources of an API group.
@@ -111,6 +140,11 @@ impl ControlPlane {
         roles.collect()
     }
 
+    /// The Roles in the control plane's namespace.
+    pub fn namespaced_roles(&self) -> &[NamespacedRole] {
+        &self.namespaced_roles
+    }
+
     /// The definitions that a release needs. Those that a vendor's build may or may not need are left out.
     pub fn definitions<'a>(
         &'a self,
@@ -132,8 +166,10 @@ impl KnowledgeFile for ControlPlane {
 
     fn finish(&mut self) -> Result<(), String> {
         let known = |name: &str| self.accounts.iter().any(|account| account.name == name);
-        match self.roles.iter().find(|role| !known(&role.account)) {
-            Some(role) => Err(format!("{} is given to {}, which is no account", role.role, role.account)),
+        let given = self.roles.iter().map(|role| (&role.role, &role.account));
+        let here = self.namespaced_roles.iter().filter_map(|role| Some((&role.role, role.account.as_ref()?)));
+        match given.chain(here).find(|(_, account)| !known(account)) {
+            Some((role, account)) => Err(format!("{role} is given to {account}, which is no account")),
             None => Ok(()),
         }
     }

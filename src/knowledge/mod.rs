@@ -29,7 +29,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use annotations::{Annotations, NotAKey};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
-pub use control_plane::{ControlPlane, Definition, GrantedRole};
+pub use control_plane::{ControlPlane, Definition, GrantedRole, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};

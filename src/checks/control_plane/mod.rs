@@ -10,6 +10,7 @@ mod control_plane_missing;
 mod control_plane_not_ready;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
+mod control_plane_role_missing;
 mod crd_missing;
 mod extension_namespace_twice;
 mod failing;
@@ -30,6 +31,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
+    row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "crd-missing", crd_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),

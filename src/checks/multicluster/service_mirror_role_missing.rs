@@ -6,8 +6,8 @@ use crate::checks::{Context, Judgement};
 use crate::finding::Evidence;
 use crate::item::{Extension, Kind};
 use crate::knowledge::ServiceMirror;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{Named, Object, ServiceAccount};
+use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use crate::model::objects::{Object, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -18,8 +18,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let accounts = ctx.every::<ServiceAccount>(Kind::ServiceAccount)?;
     let cluster_roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
     let cluster_role_bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
-    let roles = ctx.every::<Named>(Kind::Role)?;
-    let role_bindings = ctx.every::<Named>(Kind::RoleBinding)?;
+    let roles = ctx.every::<Role>(Kind::Role)?;
+    let role_bindings = ctx.every::<RoleBinding>(Kind::RoleBinding)?;
     let known = ctx.knowledge.extensions().service_mirrors();
     let mut findings = Vec::new();
     for link in links {

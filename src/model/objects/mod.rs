@@ -76,6 +76,8 @@ objects! {
     ServedCertificates;
     rbac::ClusterRole;
     rbac::ClusterRoleBinding;
+    rbac::Role;
+    rbac::RoleBinding;
     ApiService;
     Link;
     Named;
@@ -213,7 +215,9 @@ pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
         Kind::ClusterRoleBinding => Box::new(Vec::<rbac::ClusterRoleBinding>::new()),
         Kind::APIService => Box::new(Vec::<ApiService>::new()),
         Kind::Link => Box::new(Vec::<Link>::new()),
-        Kind::Role | Kind::RoleBinding | Kind::AuthorizationPolicy => Box::new(Vec::<Named>::new()),
+        Kind::Role => Box::new(Vec::<rbac::Role>::new()),
+        Kind::RoleBinding => Box::new(Vec::<rbac::RoleBinding>::new()),
+        Kind::AuthorizationPolicy => Box::new(Vec::<Named>::new()),
         Kind::Endpoints | Kind::PodDisruptionBudget | Kind::ResourceQuota | Kind::LimitRange => {
             Box::<Unread>::default()
         }

@@ -1,5 +1,4 @@
-//! ClusterRoles and ClusterRoleBindings: who may do what in every namespace. Rights that hold in one namespace only are
-//! not read.
+//! Roles and their bindings: who may do what, in every namespace or in one.
 
 use serde::Deserialize;
 
@@ -10,6 +9,17 @@ use super::meta::{Meta, nullable};
 #[serde(default)]
 pub struct ClusterRole {
     /// Name, labels.
+    pub metadata: Meta,
+    /// What it allows.
+    #[serde(deserialize_with = "nullable")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// A Role: what is allowed in its namespace.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Role {
+    /// Namespace, name, labels.
     pub metadata: Meta,
     /// What it allows.
     #[serde(deserialize_with = "nullable")]
@@ -37,11 +47,18 @@ pub struct PolicyRule {
 impl PolicyRule {
     /// Whether it allows something for objects of any name.
     pub fn allows(&self, group: &str, resource: &str, verb: &str) -> bool {
+        self.resource_names.is_empty() && self.is_about(group, resource, verb)
+    }
+
+    /// Whether it allows something for the object of a name.
+    pub fn allows_one(&self, group: &str, resource: &str, verb: &str, name: &str) -> bool {
+        let named = self.resource_names.is_empty() || self.resource_names.iter().any(|one| one == name);
+        named && self.is_about(group, resource, verb)
+    }
+
+    fn is_about(&self, group: &str, resource: &str, verb: &str) -> bool {
         let has = |list: &[String], wanted: &str| list.iter().any(|one| one == "*" || one == wanted);
-        self.resource_names.is_empty()
-            && has(&self.api_groups, group)
-            && has(&self.resources, resource)
-            && has(&self.verbs, verb)
+        has(&self.api_groups, group) && has(&self.resources, resource) && has(&self.verbs, verb)
     }
 }
 
@@ -59,11 +76,28 @@ pub struct ClusterRoleBinding {
     pub subjects: Vec<RoleSubject>,
 }
 
+/// A RoleBinding: gives a role in its namespace.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RoleBinding {
+    /// Namespace, name, labels.
+    pub metadata: Meta,
+    /// The role that is given.
+    #[serde(deserialize_with = "nullable")]
+    pub role_ref: RoleRef,
+    /// To whom.
+    #[serde(deserialize_with = "nullable")]
+    pub subjects: Vec<RoleSubject>,
+}
+
 /// The role of a binding.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RoleRef {
-    /// Its name: always a ClusterRole's.
+    /// ClusterRole or Role; of a ClusterRoleBinding always the former.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// Its name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
 }
@@ -111,6 +145,31 @@ pub fn may(
         .any(|rule| rule.allows(group, resource, verb))
 }
 
+/// The rules that a service account has by the RoleBindings of a namespace, there alone.
+pub fn rules_in<'a>(
+    home: &str,
+    (roles, bindings): (&'a [Role], &'a [RoleBinding]),
+    cluster_roles: &'a [ClusterRole],
+    (namespace, account): (&str, &str),
+) -> Vec<&'a PolicyRule> {
+    let here = |meta: &Meta| meta.namespace == home;
+    let bound = bindings.iter().filter(|binding| {
+        here(&binding.metadata) && binding.subjects.iter().any(|subject| subject.covers(namespace, account))
+    });
+    let of = |role: &RoleRef| -> Option<&'a Vec<PolicyRule>> {
+        match role.kind.as_str() {
+            "Role" => roles
+                .iter()
+                .find(|known| here(&known.metadata) && known.metadata.name == role.name)
+                .map(|known| &known.rules),
+            _ => {
+                cluster_roles.iter().find(|known| known.metadata.name == role.name).map(|known| &known.rules)
+            }
+        }
+    };
+    bound.filter_map(|binding| of(&binding.role_ref)).flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +182,8 @@ mod tests {
             "apiGroups": [""], "resources": ["pods"], "verbs": ["get"], "resourceNames": ["x"],
         }));
         assert!(any.allows("", "pods", "get") && !one.allows("", "pods", "get"));
+        let allows = |name: &str| one.allows_one("", "pods", "get", name);
+        assert!(allows("x") && !allows("y") && any.allows_one("", "pods", "get", "y"));
         let to = |kind: &str, namespace: &str, name: &str| RoleSubject {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),

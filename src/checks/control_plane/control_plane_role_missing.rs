@@ -1,0 +1,155 @@
+//! `control-plane-role-missing`: a Role in the control plane's namespace is not there, not given, or allows too little.
+
+use crate::checks::control_plane::installation::{installed, none_installed};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::Kind;
+use crate::knowledge::NamespacedRole;
+use crate::model::objects::CronJob;
+use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in};
+
+const DESTINATION: &str = "linkerd-destination";
+const HEARTBEAT: &str = "linkerd-heartbeat";
+
+/// Everything that gives a right in a namespace.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    roles: &'a [Role],
+    bindings: &'a [RoleBinding],
+    cluster_roles: &'a [ClusterRole],
+    cluster_bindings: &'a [ClusterRoleBinding],
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let installed = installed(ctx)?;
+    // That a right is missing takes all that could give it.
+    let given = Given {
+        roles: ctx.every(Kind::Role)?,
+        bindings: ctx.every(Kind::RoleBinding)?,
+        cluster_roles: ctx.every(Kind::ClusterRole)?,
+        cluster_bindings: ctx.every(Kind::ClusterRoleBinding)?,
+    };
+    let Some((version, seen)) = installed else { return Ok(none_installed()) };
+    let table = ctx.knowledge.control_plane();
+    if !table.covers(&version, ctx.knowledge.minors()) {
+        return Ok(Verdict::not_applicable(format!("which Roles {version} needs is not known here")));
+    }
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let beats = ctx
+        .hints::<CronJob>(Kind::CronJob)
+        .iter()
+        .any(|job| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT);
+    let findings = table
+        .namespaced_roles()
+        .iter()
+        // Who turned the heartbeat off has neither it nor its Role.
+        .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
+        .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// What is wrong: the kind and the name of the object, and its state.
+struct Wrong<'a> {
+    kind: &'static str,
+    name: &'a str,
+    state: String,
+}
+
+fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Option<Wrong<'a>> {
+    let right = &role.rights;
+    let allows = |rule: &PolicyRule, verb: &str| match &right.name {
+        Some(name) => rule.allows_one(&right.group, &right.resource, verb, name),
+        None => rule.allows(&right.group, &right.resource, verb),
+    };
+    let lacking = |rules: &[&PolicyRule]| -> Vec<&str> {
+        let verbs = right.verbs.iter().map(String::as_str);
+        verbs.filter(|verb| !rules.iter().any(|rule| allows(rule, verb))).collect()
+    };
+    let there = given
+        .roles
+        .iter()
+        .find(|known| known.metadata.namespace == namespace && known.metadata.name == role.role);
+    let object = |kind, name: &'a str, state: String| Some(Wrong { kind, name, state });
+    if let Some(account) = &role.account {
+        let holder = (namespace, account.as_str());
+        let mut rules = rules_in(namespace, (given.roles, given.bindings), given.cluster_roles, holder);
+        let bound = given
+            .cluster_bindings
+            .iter()
+            .filter(|binding| binding.subjects.iter().any(|subject| subject.covers(namespace, account)));
+        let everywhere = bound
+            .filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
+        rules.extend(everywhere.flat_map(|role| &role.rules));
+        let lacks = lacking(&rules);
+        // Whoever has the right has it, whatever gives it.
+        if lacks.is_empty() {
+            return None;
+        }
+        let may = |what: &str| format!("{what}; {account} may not {} {}", lacks.join(", "), right.resource);
+        let Some(there) = there else { return object("Role", &role.role, may("does not exist")) };
+        let own: Vec<&PolicyRule> = there.rules.iter().collect();
+        if !lacking(&own).is_empty() {
+            return object("Role", &role.role, may("allows less than its release writes"));
+        }
+        let binding = role.binding.as_deref().unwrap_or(&role.role);
+        let found = given
+            .bindings
+            .iter()
+            .any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
+        let state = if found { "does not give the Role to its account" } else { "does not exist" };
+        return object("RoleBinding", binding, may(state));
+    }
+    match there {
+        None => object("Role", &role.role, "does not exist".to_owned()),
+        Some(there) => {
+            let lacks = lacking(&there.rules.iter().collect::<Vec<_>>());
+            let state = format!("does not allow {} {}", lacks.join(", "), right.resource);
+            if lacks.is_empty() { None } else { object("Role", &role.role, state) }
+        }
+    }
+}
+
+fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Finding {
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let (severity, message) = match role.account.as_deref() {
+        Some(DESTINATION) => (
+            Severity::Error,
+            "destination may not read the Secrets of its namespace: it waits for them when it starts, gives up after a minute, and \
+             so does not survive its next restart; until then it finds no linked cluster",
+        ),
+        Some(_) => (
+            Severity::Info,
+            "the heartbeat may not read linkerd-config: it reports without what stands there; no traffic depends on it",
+        ),
+        None => (
+            Severity::Warning,
+            "extensions may not read linkerd-config: the next installation or upgrade of an extension with Helm fails in its \
+             namespace-metadata Job",
+        ),
+    };
+    let ask = match (&role.account, &role.rights.name) {
+        (Some(account), name) => format!(
+            "kubectl -n {namespace} auth can-i {} {}{} --as system:serviceaccount:{namespace}:{account}",
+            role.rights.verbs.last().map_or("get", String::as_str),
+            role.rights.resource,
+            name.as_deref().map(|name| format!("/{name}")).unwrap_or_default(),
+        ),
+        (None, _) => format!("kubectl -n {namespace} get role {}", role.role),
+    };
+    let again = "Apply the manifests of the control plane again";
+    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
+    let finding = ctx
+        .finding(Subject::object(wrong.kind, namespace, wrong.name), message)
+        .severity(severity)
+        .evidence(Evidence::other(format!("{} {namespace}/{}", wrong.kind, wrong.name), wrong.state))
+        .remedy(remedy);
+    if role.account.as_deref() != Some(DESTINATION) {
+        return finding;
+    }
+    finding.tie(Tie::Fact("component-refused:destination".to_owned())).tie(Tie::Workload(
+        "Deployment".to_owned(),
+        namespace.to_owned(),
+        DESTINATION.to_owned(),
+    ))
+}
