@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::checks;
-use crate::item::{Item, Scope};
+use crate::item::{Item, Probe, Program, Scope, link_credentials};
 use crate::policy;
 
 /// `docs/rbac.yaml`.
@@ -73,7 +73,14 @@ pub fn cluster_role() -> String {
 
 /// `docs/rbac-optional.yaml`: rights that nobody needs for most of the checks, each a document of its own.
 pub fn optional_roles() -> String {
-    "# Written from the code by `UPDATE=1 cargo test`; do not edit.\n\
+    let reading = |item: Item| -> String {
+        let needs = |check: &&checks::Check| check.card().front.needs.contains(&item);
+        checks::all().filter(needs).map(|check| check.id).collect::<Vec<_>>().join(", ")
+    };
+    let credentials = reading(link_credentials());
+    let linked = reading(Item::Probe(Probe::of(Program::LinkedCluster)));
+    format!(
+        "# Written from the code by `UPDATE=1 cargo test`; do not edit.\n\
      #\n\
      # What meshdoctor can read besides docs/rbac.yaml. Take what you want; who may not, is told which checks could not judge.\n\
      #\n\
@@ -88,9 +95,9 @@ pub fn optional_roles() -> String {
        - apiGroups: [\"\"]\n    resources: [pods]\n    verbs: [list]\n  \
        - apiGroups: [\"\"]\n    resources: [pods/portforward]\n    verbs: [create, get]\n\
      ---\n\
-     # For link-credentials-unusable and, with --probe, link-anchors-differ: the Secrets that Links name hold kubeconfigs of other\n\
+     # For {credentials} and, with --probe, {linked}: the Secrets that Links name hold kubeconfigs of other\n\
      # clusters. Only the address in them is kept. Give the names that this prints, in the namespace of the Links:\n\
-     #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{range .items[*]}{.metadata.namespace}{\" \"}{.spec.clusterCredentialsSecret}{\"\\n\"}{end}'\n\
+     #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{{range .items[*]}}{{.metadata.namespace}}{{\" \"}}{{.spec.clusterCredentialsSecret}}{{\"\\n\"}}{{end}}'\n\
      #   kubectl -n linkerd-multicluster create rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: Role\n\
@@ -99,7 +106,7 @@ pub fn optional_roles() -> String {
        namespace: linkerd-multicluster\n\
      rules:\n  \
        - apiGroups: [\"\"]\n    resources: [secrets]\n    resourceNames: [cluster-credentials-EAST]\n    verbs: [get]\n"
-        .to_owned()
+    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,11 @@ const CONNECTING: [&str; 2] = ["check", "collect"];
 
 pub(super) fn command() -> Command {
     CONNECTING.into_iter().fold(Cli::command().bin_name(Role::Kubectl.typed()), |command, name| {
-        command.mut_subcommand(name, Instead::augment_args)
+        command.mut_subcommand(name, |subcommand| {
+            // What is said of the flags together is not what is said of the command.
+            let about = subcommand.get_about().cloned();
+            Instead::augment_args(subcommand).about(about)
+        })
     })
 }
 
