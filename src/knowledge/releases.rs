@@ -17,6 +17,7 @@ pub struct Releases {
     newest_edge: EdgeTag,
     releases: Vec<ReleaseRow>,
     kubernetes_minimums: Vec<KubernetesMinimum>,
+    gateway_api_managers: Vec<GatewayApiManager>,
     defaults: Vec<ChartDefault>,
     defects: Vec<Defect>,
     not_recommended: Vec<NotRecommended>,
@@ -66,6 +67,27 @@ pub struct GatewayApi {
     pub http_route: String,
     /// Version of GRPCRoute that has to be served.
     pub grpc_route: String,
+}
+
+impl GatewayApi {
+    /// How a release of Gateway API stands to the range; what is before or after a release of a number counts as that.
+    pub fn compare(&self, bundle: &semver::Version) -> std::cmp::Ordering {
+        let numbers = |version: &semver::Version| (version.major, version.minor, version.patch);
+        let (bundle, minimum, maximum) = (numbers(bundle), numbers(&self.minimum), numbers(&self.maximum));
+        match (bundle < minimum, bundle > maximum) {
+            (true, _) => std::cmp::Ordering::Less,
+            (false, true) => std::cmp::Ordering::Greater,
+            (false, false) => std::cmp::Ordering::Equal,
+        }
+    }
+}
+
+/// Who manages definitions, by the mark that it leaves on them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GatewayApiManager {
+    key: String,
+    who: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -201,6 +223,20 @@ impl Releases {
         row.changes.iter().rev().find(holds).map(|change| change.default.as_str())
     }
 
+    /// Who manages a definition of Gateway API with these labels and annotations, and which of them says so.
+    pub fn gateway_api_manager<'a>(
+        &'a self,
+        keys: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<(&'a str, &'a str)> {
+        self.gateway_api_managers.iter().find_map(|manager| {
+            let is_mark = |key: &&str| match manager.key.strip_suffix('/') {
+                Some(_) => key.starts_with(&manager.key),
+                None => *key == manager.key,
+            };
+            Some((manager.who.as_str(), keys.clone().find(is_mark)?))
+        })
+    }
+
     /// A defect by its name.
     pub fn defect(&self, id: &str) -> Option<&Defect> {
         self.defects.iter().find(|row| row.id == id)
@@ -254,6 +290,28 @@ mod tests {
 
     fn v(text: &str) -> LinkerdVersion {
         text.parse().expect("a version")
+    }
+
+    #[test]
+    fn definitions_of_gateway_api_are_in_the_range_or_not_and_somebodys_or_not() {
+        use std::cmp::Ordering;
+        let releases = Knowledge::embedded().releases();
+        let range = |minor| releases.minor(Minor::new(2, minor)).and_then(|row| row.gateway_api.as_ref());
+        for (minor, bundle, order) in [
+            (15, "0.7.1-dev", Ordering::Equal),
+            (17, "0.6.2", Ordering::Less),
+            (18, "1.0.0", Ordering::Less),
+            (18, "1.1.1-rc.1", Ordering::Equal),
+            (18, "1.3.0", Ordering::Greater),
+            (20, "1.5.1", Ordering::Equal),
+        ] {
+            let bundle = bundle.parse().expect("a version");
+            assert_eq!(range(minor).expect("a range").compare(&bundle), order, "2.{minor} {bundle}");
+        }
+        let of =
+            |keys: &[&'static str]| releases.gateway_api_manager(keys.iter().copied()).map(|(who, _)| who);
+        assert_eq!(of(&["a", "components.gke.io/component-version"]), Some("GKE"));
+        assert_eq!((of(&["components.gke.io"]), of(&[])), (None, None));
     }
 
     #[test]

@@ -1,22 +1,17 @@
 //! `gateway-api-missing`: the definitions of Gateway API are not there, or do not serve the version that the release asks for.
 
+use super::gateway_api::{GRPC, HTTP, bring, definition, serves};
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::finding::{Evidence, Remedy, Severity, Subject};
 use crate::model::control_plane::CREATED_BY;
-use crate::model::objects::CustomResourceDefinition;
 use crate::version::Contains;
 
 const CATEGORY: &str = "gateway-api-crd";
 const ROW: &str = "Gateway API CRDs are installed";
-const HTTP: &str = "httproutes.gateway.networking.k8s.io";
-const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let named =
-        |name| ctx.named::<CustomResourceDefinition>(Kind::CustomResourceDefinition, Scope::Cluster, name);
-    let (http, grpc) = (named(HTTP), named(GRPC));
+    let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
     if installed(ctx)?.is_none() && !about_to_be(ctx) {
         return Ok(none_installed());
     }
@@ -30,23 +25,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);
     let required =
         row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
-    let install = |remedy: Remedy| {
-        remedy.run(
-            StepKind::Command,
-            "Install the standard channel of a Gateway API release that this Linkerd supports; first make sure that no other \
-             controller of the cluster needs another one",
-            format!(
-                "kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/standard-install.yaml",
-                wanted.maximum
-            ),
-        )
-    };
     let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
     if http.is_none() && grpc.is_none() {
         if !required {
             return Ok(Verdict::fine());
         }
-        let remedy = install(Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")));
+        let remedy = bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), None, wanted);
         let finding = ctx
             .finding(
                 Subject::thing("Gateway API"),
@@ -62,10 +46,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
         let Some(definition) = definition else { continue };
-        let versions = &definition.spec.versions;
-        if versions.iter().any(|version| version.name == *wanted_version && version.served) {
+        if serves(definition, wanted_version) {
             continue;
         }
+        let versions = &definition.spec.versions;
         let name = &definition.metadata.name;
         let served: Vec<&str> =
             versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
@@ -89,7 +73,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ))
             .evidence(Evidence::other(format!("Linkerd {version}"), range.clone()))
             .fails_rows(rows)
-            .remedy(install(Remedy::verified_by(format!("kubectl get crd {name} -o jsonpath='{{.spec.versions[*].name}}'"))));
+            .remedy(bring(
+                ctx,
+                Remedy::verified_by(format!("kubectl get crd {name} -o jsonpath='{{.spec.versions[*].name}}'")),
+                Some(definition),
+                wanted,
+            ));
         findings.push(finding);
     }
     Ok(findings.into())

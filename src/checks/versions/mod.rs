@@ -7,7 +7,9 @@ mod cli_outdated;
 mod control_plane_mixed_versions;
 mod control_plane_outdated;
 mod data_plane_skew;
+mod gateway_api;
 mod gateway_api_missing;
+mod gateway_api_unsupported;
 mod kubernetes_unsupported;
 mod newest;
 
@@ -19,5 +21,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "control-plane-outdated", control_plane_outdated),
     row!("versions", "data-plane-skew", data_plane_skew),
     row!("versions", "gateway-api-missing", gateway_api_missing),
+    row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
 ];

@@ -1,0 +1,63 @@
+//! The definitions of Gateway API as checks of versions look at them: which they are, who manages them, and how they are
+//! brought to a release that Linkerd supports. What is wrong with them is for the checks to say.
+
+use crate::checks::Context;
+use crate::finding::{Remedy, StepKind};
+use crate::item::{Kind, Scope};
+use crate::knowledge::GatewayApi;
+use crate::missing::Missing;
+use crate::model::objects::CustomResourceDefinition;
+
+pub(super) const HTTP: &str = "httproutes.gateway.networking.k8s.io";
+pub(super) const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
+/// The annotation with the release that a definition is from, and the one with its channel.
+pub(super) const BUNDLE: &str = "gateway.networking.k8s.io/bundle-version";
+pub(super) const CHANNEL: &str = "gateway.networking.k8s.io/channel";
+
+/// A definition by its name; `None` when it is known not to exist.
+pub(super) fn definition<'a>(
+    ctx: &Context<'a>,
+    name: &str,
+) -> Result<Option<&'a CustomResourceDefinition>, Missing> {
+    ctx.named(Kind::CustomResourceDefinition, Scope::Cluster, name)
+}
+
+/// Whether a definition serves a version.
+pub(super) fn serves(definition: &CustomResourceDefinition, version: &str) -> bool {
+    definition.spec.versions.iter().any(|known| known.name == version && known.served)
+}
+
+/// Adds the step that brings the definitions to the newest release in the range: those that are there in their own channel,
+/// and those that somebody manages not past them.
+pub(super) fn bring(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    there: Option<&CustomResourceDefinition>,
+    wanted: &GatewayApi,
+) -> Remedy {
+    let meta = there.map(|definition| &definition.metadata);
+    let keys = meta.into_iter().flat_map(|meta| meta.labels.keys().chain(meta.annotations.keys()));
+    if let Some((who, mark)) = ctx.knowledge.releases().gateway_api_manager(keys.map(String::as_str)) {
+        return remedy.step(
+            StepKind::Note,
+            format!(
+                "Do not replace the definitions by hand: they are managed by {who} ({mark}), which would put its own back. Have it \
+                 bring a release from {} to {}, or choose a release of Linkerd that supports the one that is there",
+                wanted.minimum, wanted.maximum
+            ),
+        );
+    }
+    let channel = meta.and_then(|meta| meta.annotations.get(CHANNEL)).map(String::as_str);
+    let channel = channel.filter(|channel| *channel == "experimental").unwrap_or("standard");
+    remedy.run(
+        StepKind::Command,
+        format!(
+            "Install the {channel} channel of a Gateway API release that this Linkerd supports; first make sure that no other \
+             controller of the cluster needs another one"
+        ),
+        format!(
+            "kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/{channel}-install.yaml",
+            wanted.maximum
+        ),
+    )
+}

@@ -1,0 +1,84 @@
+//! `gateway-api-unsupported`: the definitions of Gateway API are of a release outside the range that Linkerd's release supports.
+
+use std::cmp::Ordering;
+
+use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, definition, serves};
+use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::knowledge::GatewayApi;
+use crate::model::objects::CustomResourceDefinition;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
+    if installed(ctx)?.is_none() && !about_to_be(ctx) {
+        return Ok(none_installed());
+    }
+    let (version, seen) = release(ctx)?;
+    let Some(wanted) =
+        ctx.knowledge.releases().for_version(&version).and_then(|row| row.gateway_api.as_ref())
+    else {
+        return Ok(Verdict::not_applicable(format!("which Gateway API {version} speaks is not known here")));
+    };
+    let (http, grpc) = (http?, grpc?);
+    if http.is_none() && grpc.is_none() {
+        return Ok(Verdict::not_applicable("there are no definitions of Gateway API"));
+    }
+    let findings =
+        [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {
+            // One that lacks the version is another check's.
+            let definition = found.filter(|definition| serves(definition, served))?;
+            let bundle = definition.metadata.annotations.get(BUNDLE)?;
+            let number = bundle.strip_prefix('v').unwrap_or(bundle).parse().ok()?;
+            let finding = finding(ctx, definition, bundle, wanted, wanted.compare(&number))?;
+            let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
+            Some(
+                finding.evidence(Evidence::other(format!("Linkerd {version}"), range)).evidence(seen.clone()),
+            )
+        });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    definition: &CustomResourceDefinition,
+    bundle: &str,
+    wanted: &GatewayApi,
+    order: Ordering,
+) -> Option<Finding> {
+    let name = &definition.metadata.name;
+    let verify = format!(
+        "kubectl get crd {name} -o jsonpath='{{.metadata.annotations.gateway\\.networking\\.k8s\\.io/bundle-version}}'"
+    );
+    let (severity, message, remedy) = match order {
+        Ordering::Equal => return None,
+        Ordering::Less => (
+            Severity::Warning,
+            "the definitions of Gateway API are older than this release of Linkerd supports: what routes say in fields that they \
+             do not have yet is dropped by the API server, and never reaches a proxy",
+            bring(ctx, Remedy::verified_by(verify), Some(definition), wanted),
+        ),
+        Ordering::Greater => (
+            Severity::Info,
+            "the definitions of Gateway API are newer than this release of Linkerd documents: what routes say in newer fields has \
+             no effect on its proxies",
+            Remedy::verified_by(verify).step(
+                StepKind::Note,
+                format!(
+                    "Use no field of routes that is newer than Gateway API {}, and do not go back to older definitions: what is \
+                     stored may not fit them. A later release of Linkerd may support the ones that are there",
+                    wanted.maximum
+                ),
+            ),
+        ),
+    };
+    let channel = definition.metadata.annotations.get(CHANNEL).map_or("no channel", String::as_str);
+    let evidence = Evidence::field(
+        format!("CustomResourceDefinition {name}"),
+        format!("metadata.annotations[{BUNDLE}]"),
+        format!("{bundle} ({channel})"),
+    );
+    let subject = Subject::object("CustomResourceDefinition", "", name);
+    let finding = ctx.finding(subject, message).severity(severity).evidence(evidence).remedy(remedy);
+    Some(finding.likely())
+}
