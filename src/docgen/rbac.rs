@@ -74,8 +74,11 @@ pub fn cluster_role() -> String {
 /// `docs/rbac-optional.yaml`: rights that nobody needs for most of the checks, each a document of its own.
 pub fn optional_roles() -> String {
     let reading = |item: Item| -> String {
-        let needs = |check: &&checks::Check| check.card().front.needs.contains(&item);
-        checks::all().filter(needs).map(|check| check.id).collect::<Vec<_>>().join(", ")
+        let reads = |check: &&checks::Check| {
+            let front = &check.card().front;
+            front.needs.contains(&item) || front.uses.contains(&item)
+        };
+        checks::all().filter(reads).map(|check| check.id).collect::<Vec<_>>().join(", ")
     };
     let credentials = reading(link_credentials());
     let linked = reading(Item::Probe(Probe::of(Program::LinkedCluster)));

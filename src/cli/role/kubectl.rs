@@ -15,7 +15,7 @@ pub(super) fn command() -> Command {
     CONNECTING.into_iter().fold(Cli::command().bin_name(Role::Kubectl.typed()), |command, name| {
         command.mut_subcommand(name, |subcommand| {
             // What is said of the flags together is not what is said of the command.
-            let about = subcommand.get_about().cloned();
+            let about = subcommand.get_about().cloned().unwrap_or_default();
             Instead::augment_args(subcommand).about(about)
         })
     })
