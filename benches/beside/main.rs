@@ -5,7 +5,8 @@
 //! `MESHDOCTOR_LINKERD` names; the newest of several is taken. Where that is missing it says so and ends. Both commands run in
 //! turn, several times, each as a process of its own, and the best counts; seconds belong to one machine, ratios count.
 //!
-//! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000` makes a smaller cluster than 10,000 pods.
+//! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000` makes a smaller cluster than 10,000 pods, and
+//! `cargo bench --bench beside -- serve` only keeps the cluster until its standard input ends, to look closer at one run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
 #![allow(clippy::unwrap_used)] // As in the tests whose harness it uses.
@@ -42,6 +43,11 @@ fn main() -> anyhow::Result<()> {
     let home = tempfile::tempdir()?;
     let Some(cluster) = world::cluster(&cli, pods, home.path()) else { return Ok(()) };
     write_kubeconfig(&home.path().join("kubeconfig"), &[("bench", cluster.context(ADMIN))]);
+    if std::env::args().any(|word| word == "serve") {
+        println!("KUBECONFIG={}", home.path().join("kubeconfig").display());
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+        return Ok(());
+    }
     let table = measure(&cli, home.path(), pods)?;
     drop(cluster);
     println!("{table}");

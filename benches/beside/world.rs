@@ -49,7 +49,7 @@ spec:
 
 /// Such a cluster; `None` (said aloud) on a machine that cannot run one.
 pub fn cluster(cli: &LinkerdCli, pods: usize, folder: &Path) -> Option<Cluster> {
-    let mut cluster = Cluster::start(Options::played())?;
+    let mut cluster = Cluster::start(Options::played().kept_as_protobuf())?;
     cluster.add_nodes(pods.div_ceil(DENSITY) + 3, &kubernetes_version());
     let kubeconfig = folder.join("kubeconfig");
     write_kubeconfig(&kubeconfig, &[("bench", cluster.context(ADMIN))]);
