@@ -70,7 +70,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }
-    examine(&Examination {
+    let status = examine(&Examination {
         checks: &checks,
         policy: &policy,
         settings: &settings,
@@ -81,7 +81,10 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         outputs: &args.report.output,
         talk: &args.talk,
     })
-    .and_then(|status| saved(&read, status))
+    .and_then(|status| saved(&read, status));
+    // The process ends here: to take the evidence apart, object by object, would only take time.
+    std::mem::forget(read.collected);
+    status
 }
 
 /// The moment that `--pre` and `--crds` mean.

@@ -1,6 +1,7 @@
 //! What is kept of a bundle of trust anchors that stands in the environment of every proxy: enough to say whether it is
 //! the current text, and which anchors two bundles have in common. A thousand pods would hold a megabyte of the same PEM.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -24,6 +25,21 @@ impl BundlePrint {
             text: of(pem.trim().as_bytes()),
             anchors: certificates.map(|block| of(&block.der)).collect(),
         }
+    }
+
+    /// The prints of a PEM text, as they are written down. Those of the last text are remembered: a list of pods brings the
+    /// same one thousands of times.
+    pub fn kept(pem: &str) -> String {
+        thread_local! {
+            static LAST: RefCell<(String, String)> = const { RefCell::new((String::new(), String::new())) };
+        }
+        LAST.with_borrow_mut(|(text, prints)| {
+            if text != pem || prints.is_empty() {
+                *prints = BundlePrint::of(pem).to_string();
+                pem.clone_into(text);
+            }
+            prints.clone()
+        })
     }
 
     /// Whether both are of one text.

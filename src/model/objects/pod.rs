@@ -313,7 +313,7 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // What somebody blotted out says nothing of what stood there.
                         TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
-                        TRUST_ANCHORS => Some(BundlePrint::of(&value).to_string()),
+                        TRUST_ANCHORS => Some(BundlePrint::kept(&value)),
                         _ => Some(value.into_owned()),
                     });
                     kept.push(EnvVar { name: variable.name.into_owned(), value });
