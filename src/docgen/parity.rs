@@ -22,8 +22,9 @@ pub struct Difference {
     /// The recorded states in which it was seen; empty: any.
     #[serde(default)]
     pub recordings: Vec<String>,
-    /// The verdict of the real command.
-    pub theirs: RowResult,
+    /// The verdict of the real command; `None`: it leaves the row out.
+    #[serde(default)]
+    pub theirs: Option<RowResult>,
     /// Ours; `None`: we leave the row out.
     #[serde(default)]
     pub ours: Option<RowResult>,
@@ -38,7 +39,7 @@ pub struct Difference {
 impl Difference {
     /// Whether we say less than the real command does.
     pub fn is_weaker(&self) -> bool {
-        self.ours.is_none_or(|ours| ours < self.theirs)
+        self.theirs.is_some_and(|theirs| self.ours.is_none_or(|ours| ours < theirs))
     }
 }
 
@@ -100,7 +101,7 @@ pub fn page() -> String {
             "| {} / {} | {}{said} | {} | {} | {} |",
             entry.category,
             entry.description,
-            word(entry.theirs),
+            entry.theirs.map_or("left out", word),
             entry.ours.map_or("left out", word),
             if entry.recordings.is_empty() { "any cluster".to_owned() } else { entry.recordings.join(", ") },
             entry.why.trim().replace('\n', " "),

@@ -68,6 +68,12 @@ pub fn unwell(pod: &Pod) -> Option<Unwell> {
     }
 }
 
+/// Whether `linkerd check` takes a pod for one whose proxy is not well: it also does of evicted ones, in which nothing runs.
+pub fn counts_as_unwell(pod: &Pod) -> bool {
+    let ready = || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+    unwell(pod).is_some() || (word(pod) == "Evicted" && !ready())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

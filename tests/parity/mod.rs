@@ -51,7 +51,7 @@ pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
         if own.map(|own| own.result) == Some(said.result) {
             continue;
         }
-        match differences().iter().position(|entry| explains(entry, pair.state, name, said, own)) {
+        match differences().iter().position(|entry| explains(entry, pair.state, name, Some(said), own)) {
             Some(at) => _ = used.insert(at),
             None => wrong.push(format!(
                 "{}: {} / {}\n    theirs {:?} {}\n    ours   {}",
@@ -65,7 +65,12 @@ pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
         }
     }
     for (name, own) in pair.ours.iter().filter(|(name, _)| recorded(name) && !theirs.contains_key(name)) {
-        if !stopped {
+        if stopped {
+            continue;
+        }
+        if let Some(at) = differences().iter().position(|entry| explains(entry, pair.state, name, None, Some(own))) {
+            used.insert(at);
+        } else {
             wrong.push(format!(
                 "{}: {} / {}: theirs prints no such row; ours {:?} {}",
                 pair.state, name.0, name.1, own.result, own.error
@@ -75,11 +80,18 @@ pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
     wrong
 }
 
-fn explains(entry: &Difference, state: &str, name: &Name, theirs: &Said, ours: Option<&Said>) -> bool {
+fn explains(
+    entry: &Difference,
+    state: &str,
+    name: &Name,
+    theirs: Option<&Said>,
+    ours: Option<&Said>,
+) -> bool {
+    let says = |text: &str| theirs.is_some_and(|theirs| theirs.error.contains(text));
     (entry.recordings.is_empty() || entry.recordings.iter().any(|recording| recording == state))
         && entry.category == name.0
         && entry.description == name.1
-        && entry.theirs == theirs.result
+        && entry.theirs == theirs.map(|theirs| theirs.result)
         && entry.ours == ours.map(|own| own.result)
-        && entry.their_error.as_deref().is_none_or(|text| theirs.error.contains(text))
+        && entry.their_error.as_deref().is_none_or(says)
 }

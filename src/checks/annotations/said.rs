@@ -6,6 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, Scope};
+use crate::model::objects::Pod;
 
 /// What the checks say where nothing could read a key.
 pub(super) fn absent() -> Verdict {
@@ -45,23 +46,43 @@ pub(super) fn finding(
         .evidences(survey.reader.evidence().filter(|_| found.fault.depends_on_release()))
         .remedy(remedy)
         .parameter(found.key)
-        .fails_rows(rows(found));
+        .fails_rows(rows(ctx, found));
     if found.likely { finding.likely() } else { finding }
 }
 
-/// The rows of `linkerd check` that ask about keys, and which of them a fault fails: of labels it looks at those of pods and
-/// Services, of annotations at one of Services.
-fn rows(found: &Found<'_>) -> Option<&'static str> {
-    let key = found.key;
-    let configures = key == "linkerd.io/inject"
+/// The row of `linkerd check` about labels of pods.
+pub(super) const POD_LABELS: &str = "data plane pod labels are configured correctly";
+
+/// Whether `linkerd check` takes a label for a setting that belongs among the annotations.
+pub(super) fn configures(key: &str) -> bool {
+    key == "linkerd.io/inject"
         || key.starts_with("config.linkerd.io")
-        || key.starts_with("config.alpha.linkerd.io");
+        || key.starts_with("config.alpha.linkerd.io")
+}
+
+/// The pods that `linkerd check` looks at: those that this control plane injected.
+pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
+    let home = ctx.namespaces().control_plane.clone();
+    ctx.hints::<Pod>(Kind::Pod).iter().filter(move |pod| {
+        let by = pod.metadata.label("linkerd.io/control-plane-ns");
+        by == Some(home.as_str()) && ctx.judges(&pod.metadata.namespace)
+    })
+}
+
+/// The rows of `linkerd check` that ask about keys, and which of them a fault fails: of labels it looks at those of pods, as
+/// they run, and of Services, of annotations at one of Services.
+fn rows(ctx: &Context<'_>, found: &Found<'_>) -> Option<&'static str> {
+    let key = found.key;
+    let configures = configures(key);
     match (found.written_as, found.object.kind) {
         (knowledge::Kind::Label, Kind::Namespace) => None,
         (knowledge::Kind::Label, Kind::Service) => {
             configures.then_some("data plane service labels are configured correctly")
         }
-        (knowledge::Kind::Label, _) => configures.then_some("data plane pod labels are configured correctly"),
+        (knowledge::Kind::Label, _) => {
+            let runs = configures && meshed(ctx).any(|pod| pod.metadata.label(key).is_some());
+            runs.then_some(POD_LABELS)
+        }
         (knowledge::Kind::Annotation, Kind::Service) => (key == "mirror.linkerd.io/exported")
             .then_some("data plane service annotations are configured correctly"),
         (knowledge::Kind::Annotation, _) => None,

@@ -2,7 +2,7 @@
 
 use super::networks::{ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Severity};
 use crate::item::Kind;
 use crate::model::objects::{Pod, Service};
 
@@ -22,7 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !networks.unreadable.is_empty() {
         return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
     }
-    let of_pods = pods.map(|pods| outside_pods(pods, &networks));
+    let ended = pods.as_ref().map(|pods| outside_pods(pods, &networks, true)).unwrap_or_default();
+    let of_pods = pods.map(|pods| outside_pods(pods, &networks, false));
     let of_services = services.map(|services| outside_services(services, &networks));
     let (mut evidence, mut rows) = (Vec::new(), Vec::new());
     for (found, row) in [(of_pods, PODS), (of_services, SERVICES)] {
@@ -35,18 +36,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
+    let message = "pods that have ended still hold addresses outside of clusterNetworks: nothing talks to them, and linkerd \
+                   check counts them";
+    let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
+        let found = finding(ctx, &networks, message, ended, Some("192.0.2.0/24")).parameter("ended");
+        found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
+    });
+    let others = misspelled.into_iter().chain(ended);
     if rows.is_empty() {
-        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
+        return Ok(others.collect::<Vec<_>>().into());
     }
     let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
                    address, so traffic to it goes without mTLS, policy and load balancing";
     let outside = finding(ctx, &networks, message, evidence, Some("192.0.2.0/24")).fails_rows(rows);
-    Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
+    Ok(others.chain([outside]).collect::<Vec<_>>().into())
 }
 
-/// Pods with an address of their own outside the networks: the first few, and how many there are.
-fn outside_pods(pods: &[Pod], networks: &ClusterNetworks) -> Vec<Evidence> {
-    let outside = pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()).filter_map(|pod| {
+/// Pods with an address of their own outside the networks, those that have ended or the others: the first few, and how many
+/// there are.
+fn outside_pods(pods: &[Pod], networks: &ClusterNetworks, ended: bool) -> Vec<Evidence> {
+    let own = pods.iter().filter(|pod| !pod.spec.host_network && pod.is_finished() == ended);
+    let outside = own.filter_map(|pod| {
         let address = pod.status.pod_ip.filter(|address| !networks.contains(*address))?;
         Some((pod, address))
     });

@@ -11,7 +11,12 @@ use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::COMPONENT;
 use crate::model::objects::pod::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
-use crate::model::pod_status::{unwell, word};
+use crate::model::pod_status::{counts_as_unwell, unwell, word};
+
+const SCHEDULED: &str = "no unschedulable pods";
+const PROXIES: &str = "control plane proxies are healthy";
+/// The label of every pod that a control plane injected: its namespace.
+const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -50,7 +55,43 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding(ctx, component, ready, reason, events);
         findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
     }
+    let left = beside(ctx, pods, &findings);
+    findings.extend(left);
     Ok(findings.into())
+}
+
+/// Pods in the namespace of the control plane that do no harm, and that `linkerd check` counts all the same: what was
+/// evicted or has failed, what is about to go, what belongs to somebody else. One for each row that fails by nothing else.
+fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding> {
+    let namespace = &ctx.namespaces().control_plane;
+    let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
+    let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
+    let unwell = |pod: &Pod| pod.metadata.label(INJECTED_BY).is_some() && counts_as_unwell(pod);
+    let rows: [(&str, Severity, &dyn Fn(&Pod) -> bool); 2] = [
+        (SCHEDULED, Severity::Warning, &unscheduled),
+        (PROXIES, Severity::Error, &unwell),
+    ];
+    let untold = rows.into_iter().filter(|(row, _, _)| !told(row));
+    let found = untold.filter_map(|(row, severity, counts)| {
+        let pod = pods.iter().find(|pod| pod.metadata.namespace == *namespace && counts(pod))?;
+        let name = &pod.metadata.name;
+        let message = "a pod beside those that serve is not well: it harms nothing, and linkerd check stops or warns at it";
+        let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+        let finding = ctx
+            .finding(Subject::object("Pod", namespace, name), message)
+            .severity(Severity::Info)
+            .parameter(row)
+            .rows_as(severity)
+            .fails_rows([row])
+            .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", word(pod)))
+            .remedy(remedy.run(
+                StepKind::Command,
+                "If nothing needs it any more, take it away",
+                format!("kubectl -n {namespace} delete pod {name}"),
+            ));
+        Some(finding)
+    });
+    found.collect()
 }
 
 /// How many pods of a component are ready: those that are seen, where all are; else as many as its Deployment says, whose
@@ -75,7 +116,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)
-        .fails_rows(["control plane proxies are healthy"])
+        .fails_rows([PROXIES])
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod))
@@ -101,12 +142,15 @@ fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
 /// The rows of `linkerd check` that a component with these pods fails.
 fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
-    let proxyless =
-        |pod: &Pod| !pod.is_finished() && !pod.container_status(PROXY_CONTAINER).is_some_and(|s| s.ready);
+    let proxyless = |pod: &Pod| {
+        pod.metadata.label(INJECTED_BY).is_some()
+            && !pod.is_finished()
+            && !pod.container_status(PROXY_CONTAINER).is_some_and(|s| s.ready)
+    };
     let fails = [
         (ready == 0, "control plane pods are ready"),
-        (own.iter().any(|pod| unscheduled(pod)), "no unschedulable pods"),
-        (own.iter().any(|pod| proxyless(pod)), "control plane proxies are healthy"),
+        (own.iter().any(|pod| unscheduled(pod)), SCHEDULED),
+        (own.iter().any(|pod| proxyless(pod)), PROXIES),
     ];
     fails.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row).collect()
 }

@@ -3,7 +3,7 @@
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Node;
 
@@ -16,28 +16,42 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if values.bool("proxyInit.runAsRoot") == Some(true) {
         return nodes.map(|_| Verdict::fine());
     }
-    // Where linkerd-cni writes the rules, no pod has linkerd-init.
-    if values.bool("cniEnabled") == Some(true) {
-        return nodes.map(|_| Verdict::fine());
-    }
-    let on_docker = |node: &&Node| {
-        let info = &node.status.node_info;
-        info.container_runtime_version.starts_with("docker:") && info.operating_system != "windows"
-    };
+    // Where linkerd-cni writes the rules, no pod has linkerd-init; and none of Linkerd's runs on Windows.
+    let by_cni = values.bool("cniEnabled") == Some(true);
+    let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
+    let on_docker =
+        |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
     let namespace = &ctx.namespaces().control_plane;
     let findings = nodes?.iter().filter(on_docker).map(|node| {
         let remedy = Remedy::verified_by("meshdoctor check --only proxy-init-not-root");
-        let act = "Let linkerd-init run as root";
+        let act = match harmless(node) {
+            true => "If linkerd check is to be content, say that linkerd-init is root",
+            false => "Let linkerd-init run as root",
+        };
         let options = Options::both("--set proxyInit.runAsRoot=true");
-        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
-            .step(StepKind::Note, "Or move the nodes to containerd")
-            .step(StepKind::Note, "Restart the meshed workloads on them");
+        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+        let remedy = match harmless(node) {
+            true => remedy,
+            false => remedy
+                .step(StepKind::Note, "Or move the nodes to containerd")
+                .step(StepKind::Note, "Restart the meshed workloads on them"),
+        };
         let info = &node.status.node_info;
-        ctx.finding(
-            Subject::node(&node.metadata.name),
-            "the node runs Docker and linkerd-init does not run as root: there it cannot write the rules that lead traffic \
-             through the proxy, so meshed pods do not start",
-        )
+        let message = match harmless(node) {
+            true => {
+                "the node runs Docker, and no pod there has linkerd-init: linkerd check asks all the same that it run as root"
+            }
+            false => {
+                "the node runs Docker and linkerd-init does not run as root: there it cannot write the rules that lead \
+                 traffic through the proxy, so meshed pods do not start"
+            }
+        };
+        let finding = ctx.finding(Subject::node(&node.metadata.name), message);
+        let finding = match harmless(node) {
+            true => finding.severity(Severity::Info).rows_as(Severity::Error).parameter("harmless"),
+            false => finding,
+        };
+        finding
         .evidence(Evidence::field(
             format!("Node {}", node.metadata.name),
             "status.nodeInfo.containerRuntimeVersion",

@@ -11,7 +11,7 @@ use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::pod::{ContainerState, ContainerStatus, PROXY_CONTAINER};
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
-use crate::model::pod_status::{unwell, word};
+use crate::model::pod_status::{counts_as_unwell, unwell, word};
 use crate::source::Why;
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -31,6 +31,8 @@ enum Stage {
     Starting,
     /// The proxy is ready, and a container beside it does not run.
     Beside,
+    /// The pod has failed or was evicted, or is about to go.
+    Over,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,8 +47,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(injected) {
         meshed += 1;
         // Those of the control plane have a check of their own; what has ended, or is about to, needs no proxy.
-        let over = pod.is_finished() || pod.metadata.deletion_timestamp.is_some();
-        if over || pod.metadata.label(COMPONENT).is_some() {
+        if pod.metadata.label(COMPONENT).is_some() {
+            continue;
+        }
+        if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+            if counts_as_unwell(pod) {
+                groups.entry((owners.of(pod), Stage::Over)).or_default().push(pod);
+            }
             continue;
         }
         if pod.status.container_statuses.is_empty() && pod.status.phase == "Running" {
@@ -122,6 +129,9 @@ fn finding(
         }
         Stage::Starting => "the pod is starting: its proxy is not ready yet",
         Stage::Beside => "linkerd-proxy is ready, and another container of its pod does not run",
+        Stage::Over => {
+            "a pod that has failed or was evicted, or is about to go, is still there: linkerd check asks of it too that its proxy is ready"
+        }
     };
     let first = pods[0];
     let pod = &first.metadata.name;
@@ -132,7 +142,7 @@ fn finding(
         format!("kubectl -n {namespace} describe pod {pod}"),
     );
     let remedy = match stage {
-        Stage::NotStarted | Stage::Starting | Stage::Beside => remedy,
+        Stage::NotStarted | Stage::Starting | Stage::Beside | Stage::Over => remedy,
         Stage::Unready | Stage::Ended => remedy.run(
             StepKind::Command,
             "Read what the proxy says",
@@ -149,8 +159,8 @@ fn finding(
             finding.tie(Tie::Fact(format!("component-missing:{component}")))
         }),
         Stage::Ended | Stage::NotStarted => finding,
-        // Neither is the mesh's trouble yet, or at all; linkerd check waits for both, and fails then.
-        Stage::Starting | Stage::Beside => finding.severity(Severity::Info).rows_as(Severity::Error),
+        // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
+        Stage::Starting | Stage::Beside | Stage::Over => finding.severity(Severity::Info).rows_as(Severity::Error),
     }
 }
 
@@ -173,7 +183,7 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 /// What a pod says of itself.
 fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    if pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready) {
+    if pod.is_finished() || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready) {
         return Evidence::field(object, "status", word(pod));
     }
     if let Some((list, status)) = obstacle(pod) {

@@ -1,8 +1,11 @@
 //! `cli-control-plane-skew`: the operator's CLI and the control plane are not of one version.
 
+use super::compared::all_failed;
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::Pod;
 use crate::version::{Channel, LinkerdVersion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,6 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
+        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(Kind::Pod), cli, |rows| rows.cli))
         .remedy(remedy(&control_plane, ahead.is_some_and(|ahead| ahead > 0)));
     Ok(vec![finding].into())
 }

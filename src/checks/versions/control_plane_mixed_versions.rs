@@ -1,10 +1,11 @@
 //! `control-plane-mixed-versions`: the components of the control plane are not of one version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::compared::{CONFIG, CONTROL_PLANE, DATA_PLANE, configured, differs, failed, tag};
 use crate::checks::control_plane::installation::{config, installed, none_installed};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
@@ -12,6 +13,9 @@ use crate::model::objects::{Pod, Workload};
 use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
+
+/// How many pods are quoted.
+const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -59,6 +63,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let names = pods.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+        let tags = pods.iter().filter_map(|(pod, _)| tag(pod));
+        let rows: BTreeSet<_> = tags.flat_map(|tag| proxy_rows(ctx, tag, &reference)).collect();
         let subject = Subject::Object {
             kind: "Deployment".to_owned(),
             namespace: namespace.clone(),
@@ -73,10 +79,77 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .evidences(evidence)
             .evidence(seen.clone())
+            .fails_rows(rows)
             .remedy(remedy(namespace, name));
         findings.push(finding);
     }
+    findings.extend(configured_otherwise(ctx, &reference, &seen));
+    findings.extend(odd_tags(ctx, pods, &reference));
     Ok(findings.into())
+}
+
+/// The rows that a tag of one of the control plane's own proxies fails: it is among those of the data plane as well.
+fn proxy_rows(ctx: &Context<'_>, tag: &str, reference: &LinkerdVersion) -> Vec<&'static str> {
+    let meshed = ctx.judges(&ctx.namespaces().control_plane).then_some(&DATA_PLANE);
+    let kinds = std::iter::once(&CONTROL_PLANE).chain(meshed);
+    kinds.flat_map(|rows| failed(ctx, tag, rows, reference)).collect()
+}
+
+/// `linkerd-config` names another release than the one that runs, or none.
+fn configured_otherwise(
+    ctx: &Context<'_>,
+    reference: &LinkerdVersion,
+    seen: &Evidence,
+) -> Option<Finding> {
+    let said = configured(ctx).filter(|said| differs(said, reference))?;
+    let namespace = &ctx.namespaces().control_plane;
+    let message = match said.is_empty() {
+        true => "linkerd-config names no release: linkerd check and linkerd upgrade go by the one that stands there",
+        false => {
+            "linkerd-config names another release than the injector's: proxies of new pods are of that one where nothing \
+             else says so, and linkerd check and linkerd upgrade go by it"
+        }
+    };
+    let object = format!("ConfigMap {namespace}/linkerd-config");
+    let finding = ctx
+        .finding(Subject::object("ConfigMap", namespace, "linkerd-config"), message)
+        .severity(if said.is_empty() { Severity::Info } else { Severity::Warning })
+        .rows_as(Severity::Warning)
+        .parameter("config")
+        .evidence(Evidence::field(object, "data.values: linkerdVersion", said.as_str()))
+        .evidence(seen.clone())
+        .fails_rows(failed(ctx, &said, &CONFIG, reference));
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,versions").run(
+        StepKind::Upgrade,
+        "Apply one release to all of it: with the CLI of that release, or helm upgrade of the whole chart",
+        "linkerd upgrade | kubectl apply -f -",
+    );
+    Some(finding.remedy(remedy))
+}
+
+/// Pods of the control plane whose proxy has an image of a tag that is no release: `linkerd check` takes it for one.
+fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Option<Finding> {
+    let namespace = &ctx.namespaces().control_plane;
+    let own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
+    let odd: Vec<(&Pod, &str)> = own
+        .filter_map(|pod| Some((pod, tag(pod)?)))
+        .filter(|(_, tag)| tag.parse::<LinkerdVersion>().is_err())
+        .collect();
+    let (_, first) = odd.first()?;
+    let subject = Subject::object("Namespace", "", namespace);
+    let message = "proxies of the control plane have an image whose tag is no release of Linkerd: their version is told by \
+                   the annotation beside it, and linkerd check takes the tag for one";
+    let finding = ctx.finding(subject, message).severity(Severity::Info).rows_as(Severity::Warning);
+    let finding = finding.parameter("tag").fails_rows(proxy_rows(ctx, first, reference));
+    let seen = odd.iter().take(QUOTED).map(|(pod, _)| {
+        let object = format!("Pod {namespace}/{}", pod.metadata.name);
+        let image = pod.spec.proxy().map(|proxy| proxy.image.as_str());
+        Evidence::field(object, "containers[linkerd-proxy].image", image.unwrap_or_default())
+    });
+    Some(finding.evidences(seen).remedy(Remedy::verified_by("linkerd check").step(
+        StepKind::Note,
+        "Mirror images under the tag of their release, or by digest, where linkerd check is to be content",
+    )))
 }
 
 fn remedy(namespace: &str, name: &str) -> Remedy {

@@ -1,14 +1,18 @@
 //! `control-plane-outdated`: the control plane is not at the expected release, not at the newest, or at one that is advised
 //! against.
 
+use super::compared::all_failed;
 use super::newest::behind;
 use crate::checks::control_plane::installation::{installed, none_installed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::objects::Pod;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((version, seen)) = installed(ctx)? else { return Ok(none_installed()) };
+    let pods = ctx.hints::<Pod>(Kind::Pod);
     let advised = advised_against(ctx, &version, &seen);
     // One reason to move on is enough, unless somebody expects a release.
     let behind = behind(ctx, &version).filter(|behind| behind.expected || advised.is_none());
@@ -30,6 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .severity(behind.severity)
             .evidence(seen.clone())
             .evidence(behind.evidence)
+            .fails_rows(all_failed(ctx, pods, &behind.target, |rows| rows.latest))
             .remedy(remedy)
     });
     Ok(advised.into_iter().chain(behind).collect::<Vec<_>>().into())

@@ -1,7 +1,8 @@
 //! `data-plane-skew`: proxies of another version than the control plane that they talk to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::compared::{DATA_PLANE, INJECTED_BY, failed, tag};
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
@@ -30,6 +31,8 @@ enum Gap {
     OtherBuild,
     NotComparable,
     Unreadable,
+    /// It does not, by what the injector wrote beside an image whose tag is no release.
+    OddTag,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -53,7 +56,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let gap = *known
             .entry(&proxy.image)
             .or_insert_with(|| gap(proxy_version(pod).as_ref(), &control_plane, ctx.knowledge.minors()));
-        if let Some(gap) = gap {
+        let odd = || tag(pod).is_some_and(|tag| tag.parse::<LinkerdVersion>().is_err());
+        if let Some(gap) = gap.or_else(|| odd().then_some(Gap::OddTag)) {
             let unexpected = expected
                 .is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_build(expected)));
             let pinned = meta.annotation(PIN).is_some();
@@ -62,6 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = found.into_iter().map(|((gap, pinned, unexpected, owner), pods)| {
         let finding = finding(ctx, gap, pinned, &owner, &pods).evidence(seen.clone());
+        let finding = with_rows(ctx, finding, &pods, &control_plane);
         match expected.filter(|_| unexpected) {
             Some(expected) => {
                 let severity = finding.severity.max(Severity::Warning);
@@ -71,6 +76,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Has a finding fail the rows that compare the proxies' tags, however far apart the versions are.
+fn with_rows(
+    ctx: &Context<'_>,
+    finding: Finding,
+    pods: &[&Pod],
+    control_plane: &LinkerdVersion,
+) -> Finding {
+    let rows: BTreeSet<&str> = pods
+        .iter()
+        .filter(|pod| pod.metadata.label(INJECTED_BY) == Some(ctx.namespaces().control_plane.as_str()))
+        .filter_map(|pod| tag(pod))
+        .flat_map(|tag| failed(ctx, tag, &DATA_PLANE, control_plane))
+        // Where nobody says what is expected, a proxy of a supported version is not behind.
+        .filter(|row| {
+            *row != DATA_PLANE.latest
+                || ctx.settings.expected_version.is_some()
+                || finding.severity >= Severity::Warning
+        })
+        .collect();
+    finding.rows_as(Severity::Warning).fails_rows(rows)
 }
 
 /// How a proxy's version differs; `None` when it does not.
@@ -123,6 +150,12 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
             "the proxy's version cannot be compared with the control plane's: how far apart they are is not known"
                 .to_owned(),
         ),
+        Gap::OddTag => (
+            Severity::Info,
+            "the proxy's image has a tag that is no release of Linkerd: its version is told by the annotation beside it, and \
+             linkerd check takes the tag for one"
+                .to_owned(),
+        ),
         Gap::Unreadable => (
             Severity::Info,
             "neither the proxy's image tag nor its annotation states a version: whether it fits the control plane is not \
@@ -137,6 +170,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         Gap::OtherBuild => "other-build".to_owned(),
         Gap::NotComparable => "not-comparable".to_owned(),
         Gap::Unreadable => "unreadable".to_owned(),
+        Gap::OddTag => "odd-tag".to_owned(),
     };
     ctx.finding(owner.subject(names.clone()), message)
         .severity(severity)
@@ -163,6 +197,10 @@ fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
 
 fn remedy(gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
     let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-skew");
+    if gap == Gap::OddTag {
+        let words = "Mirror images under the tag of their release, or by digest, where linkerd check is to be content";
+        return remedy.step(StepKind::Note, words);
+    }
     if pinned {
         remedy = remedy.step(
             StepKind::Annotation,

@@ -1,0 +1,85 @@
+//! What `linkerd check` compares of versions: texts. Of a proxy the tag of its image, where its pod runs and the image is not
+//! pinned by digest; of the control plane what `linkerd-config` says. Which release a thing is of is for the checks; this says
+//! which rows a text fails.
+
+use crate::checks::Context;
+use crate::checks::control_plane::installation::config;
+use crate::model::objects::Pod;
+use crate::model::pod_status::word;
+use crate::model::values::Values;
+use crate::version::LinkerdVersion;
+
+/// The label of every pod that a control plane injected: its namespace.
+pub(super) const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
+
+/// The rows that ask the same of one kind of thing.
+pub(super) struct Rows {
+    /// Whether it is of the newest or the expected release.
+    pub(super) latest: &'static str,
+    /// Whether it is of the release of the CLI.
+    pub(super) cli: &'static str,
+}
+
+/// What `linkerd-config` says.
+pub(super) const CONFIG: Rows =
+    Rows { latest: "control plane is up-to-date", cli: "control plane and cli versions match" };
+/// The control plane's own proxies.
+pub(super) const CONTROL_PLANE: Rows = Rows {
+    latest: "control plane proxies are up-to-date",
+    cli: "control plane proxies and cli versions match",
+};
+/// All proxies of the namespaces that are asked about.
+pub(super) const DATA_PLANE: Rows =
+    Rows { latest: "data plane is up-to-date", cli: "data plane and cli versions match" };
+
+/// The text that counts as the version of a pod's proxy; `None` where none does.
+pub(super) fn tag(pod: &Pod) -> Option<&str> {
+    let image = &pod.spec.proxy()?.image;
+    let tag = image.rsplit(':').next().filter(|tag| !tag.is_empty() && !image.contains('@'));
+    tag.filter(|_| word(pod) == "Running")
+}
+
+/// The version in `linkerd-config`, empty where it has none; `None` where there are no values.
+pub(super) fn configured(ctx: &Context<'_>) -> Option<String> {
+    let values = config(ctx).ok().flatten().and_then(Values::of)?;
+    Some(values.scalar("linkerdVersion").unwrap_or_default())
+}
+
+/// Whether a text is another version than the one that is wanted.
+pub(super) fn differs(said: &str, wanted: &LinkerdVersion) -> bool {
+    !said.parse::<LinkerdVersion>().is_ok_and(|said| said.same_build(wanted))
+}
+
+/// The rows that a text fails. Where nobody says what is expected, or nothing is known of a CLI, `reference` counts.
+pub(super) fn failed(
+    ctx: &Context<'_>,
+    said: &str,
+    rows: &Rows,
+    reference: &LinkerdVersion,
+) -> Vec<&'static str> {
+    let expected = ctx.settings.expected_version.as_ref().unwrap_or(reference);
+    let cli = ctx.cli_version().unwrap_or(reference);
+    let latest = differs(said, expected).then_some(rows.latest);
+    latest.into_iter().chain(differs(said, cli).then_some(rows.cli)).collect()
+}
+
+/// What of the control plane, its proxies and those of the data plane is of another version than this: the row of each, as
+/// `row` picks it. `missing` counts where `linkerd-config` has no values.
+pub(super) fn all_failed(
+    ctx: &Context<'_>,
+    pods: &[Pod],
+    wanted: &LinkerdVersion,
+    row: impl Fn(&Rows) -> &'static str,
+) -> Vec<&'static str> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let others = |of: &dyn Fn(&Pod) -> bool| {
+        pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted)))
+    };
+    let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(INJECTED_BY).is_some();
+    let meshed = |pod: &Pod| {
+        pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace)
+    };
+    let config = configured(ctx).is_none_or(|said| differs(&said, wanted));
+    let rows = [(config, &CONFIG), (others(&own), &CONTROL_PLANE), (others(&meshed), &DATA_PLANE)];
+    rows.into_iter().filter(|(fails, _)| *fails).map(|(_, rows)| row(rows)).collect()
+}
