@@ -170,6 +170,38 @@ impl Beside {
     fn put_back(&self, kind: &str, name: &str) {
         self.cluster.api.apply(self.installed(kind, name));
     }
+
+    /// Gives `linkerd-config` another value under this key, or none.
+    fn set_value(&self, key: &str, value: Option<&str>) {
+        let text = self.installed("ConfigMap", "linkerd-config")["data"]["values"].as_str().unwrap();
+        let mut values: serde_yaml::Mapping = serde_yaml::from_str(text).unwrap();
+        match value {
+            Some(value) => values.insert(key.into(), serde_yaml::from_str(value).unwrap()),
+            None => values.remove(key),
+        };
+        let values = serde_yaml::to_string(&values).unwrap();
+        self.change("ConfigMap", "linkerd-config", &json!({ "data": { "values": values } }));
+    }
+
+    /// A pod that no scheduler looks at, with a status as a kubelet or the scheduler leaves it.
+    fn leave_pod(&self, namespace: &str, name: &str, labels: &Value, status: &Value) {
+        self.cluster.api.create(&json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": { "name": name, "namespace": namespace, "labels": labels },
+            "spec": {
+                "schedulerName": "nobody",
+                "containers": [{ "name": "app", "image": "registry.example/app" }],
+            },
+            "status": status,
+        }));
+    }
+
+    fn take_pod(&self, namespace: &str, name: &str) {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0");
+        let answer = self.cluster.api.call("DELETE", &path, "application/json", Vec::new()).unwrap();
+        assert_eq!(answer.status, 200, "{path}: {:?}", answer.body);
+    }
 }
 
 fn documents(text: &str) -> Vec<Document> {
@@ -316,6 +348,74 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
             }
         });
         wrong.extend(beside.differences("destination-scaled-to-zero"));
+    }
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is there, and not as the real command looks for it: each state fails a row of its own, and most of them do not stop it.
+#[test]
+fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
+    let mut wrong = Vec::new();
+    for cli in linkerd_clis() {
+        let Some(beside) = Beside::new(&cli) else { return };
+        let proxy: &[&[&str]] = &[&["--proxy"]];
+        let both: &[&[&str]] = &[&[], &["--proxy"]];
+        for (state, key, value, ways) in [
+            (
+                "live: a blank in clusterNetworks",
+                "clusterNetworks",
+                Some("'10.0.0.0/8, 192.168.0.0/16'"),
+                proxy,
+            ),
+            ("live: no clusterNetworks", "clusterNetworks", None, proxy),
+            ("live: linkerd-config names another release", "linkerdVersion", Some("edge-23.11.1"), both),
+            ("live: linkerd-config names no release", "linkerdVersion", None, both),
+            ("live: highly available by its values alone", "highAvailability", Some("true"), proxy),
+            ("live: linkerd-cni by its values alone", "cniEnabled", Some("true"), proxy),
+            ("live: no heartbeat is wanted", "disableHeartBeat", Some("true"), proxy),
+        ] {
+            beside.set_value(key, value);
+            wrong.extend(beside.differences_of(state, ways));
+            beside.put_back("ConfigMap", "linkerd-config");
+        }
+        for (kind, name) in [
+            ("ClusterRole", "linkerd-linkerd-identity"),
+            ("ServiceAccount", "linkerd-destination"),
+            ("MutatingWebhookConfiguration", "linkerd-proxy-injector-webhook-config"),
+        ] {
+            let mark = |mark: Value| json!({"metadata": {"labels": {"linkerd.io/control-plane-ns": mark}}});
+            beside.change(kind, name, &mark(Value::Null));
+            wrong.extend(beside.differences_of(&format!("live: {kind} {name} is not labelled"), proxy));
+            beside.change(kind, name, &mark(json!("linkerd")));
+        }
+
+        let injected = json!({ "linkerd.io/control-plane-ns": "linkerd" });
+        let evicted = json!({ "phase": "Failed", "reason": "Evicted" });
+        let failed = json!({ "phase": "Failed", "containerStatuses": [{
+            "name": "app", "image": "registry.example/app", "imageID": "", "ready": false, "restartCount": 0,
+            "state": { "terminated": { "exitCode": 1, "reason": "Error" } },
+        }] });
+        let unschedulable = json!({ "phase": "Pending", "conditions": [{
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available",
+        }] });
+        for (state, namespace, labels, status) in [
+            ("live: an evicted pod of the control plane is left", "linkerd", &injected, &evicted),
+            ("live: somebody's pod cannot be scheduled", "linkerd", &json!({}), &unschedulable),
+            ("live: an evicted pod of a workload is left", "shop", &injected, &evicted),
+            ("live: a pod of a Job has failed", "shop", &injected, &failed),
+        ] {
+            beside.leave_pod(namespace, "left", labels, status);
+            wrong.extend(beside.differences_of(state, proxy));
+            beside.take_pod(namespace, "left");
+        }
+
+        let pods = beside.cluster.api.list("/api/v1/namespaces/shop/pods");
+        let path = format!("/api/v1/namespaces/shop/pods/{}", pods[0]["metadata"]["name"].as_str().unwrap());
+        let label =
+            |value: Value| json!({"metadata": {"labels": {"config.linkerd.io/proxy-log-level": value}}});
+        beside.cluster.api.merge(&path, &label(json!("debug")));
+        wrong.extend(beside.differences_of("live: a running pod is labelled", proxy));
+        beside.cluster.api.merge(&path, &label(Value::Null));
     }
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }

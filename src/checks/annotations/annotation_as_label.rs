@@ -24,7 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Labels that only running pods have: somebody put them there by hand, or their workload has changed since.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    let told = |key: &str| survey.found.iter().any(|found| found.written_as == Kind::Label && found.key == key);
+    let told =
+        |key: &str| survey.found.iter().any(|found| found.written_as == Kind::Label && found.key == key);
     let mut findings = Vec::new();
     for pod in said::meshed(ctx) {
         let meta = &pod.metadata;

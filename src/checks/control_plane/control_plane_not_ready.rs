@@ -67,10 +67,8 @@ fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding>
     let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unwell = |pod: &Pod| pod.metadata.label(INJECTED_BY).is_some() && counts_as_unwell(pod);
-    let rows: [(&str, Severity, &dyn Fn(&Pod) -> bool); 2] = [
-        (SCHEDULED, Severity::Warning, &unscheduled),
-        (PROXIES, Severity::Error, &unwell),
-    ];
+    let rows: [(&str, Severity, &dyn Fn(&Pod) -> bool); 2] =
+        [(SCHEDULED, Severity::Warning, &unscheduled), (PROXIES, Severity::Error, &unwell)];
     let untold = rows.into_iter().filter(|(row, _, _)| !told(row));
     let found = untold.filter_map(|(row, severity, counts)| {
         let pod = pods.iter().find(|pod| pod.metadata.namespace == *namespace && counts(pod))?;

@@ -19,8 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Where linkerd-cni writes the rules, no pod has linkerd-init; and none of Linkerd's runs on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);
     let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
-    let on_docker =
-        |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
+    let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
     let namespace = &ctx.namespaces().control_plane;
     let findings = nodes?.iter().filter(on_docker).map(|node| {
         let remedy = Remedy::verified_by("meshdoctor check --only proxy-init-not-root");

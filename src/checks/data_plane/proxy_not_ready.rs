@@ -160,7 +160,9 @@ fn finding(
         }),
         Stage::Ended | Stage::NotStarted => finding,
         // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
-        Stage::Starting | Stage::Beside | Stage::Over => finding.severity(Severity::Info).rows_as(Severity::Error),
+        Stage::Starting | Stage::Beside | Stage::Over => {
+            finding.severity(Severity::Info).rows_as(Severity::Error)
+        }
     }
 }
 

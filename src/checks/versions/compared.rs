@@ -76,9 +76,8 @@ pub(super) fn all_failed(
         pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted)))
     };
     let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(INJECTED_BY).is_some();
-    let meshed = |pod: &Pod| {
-        pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace)
-    };
+    let meshed =
+        |pod: &Pod| pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace);
     let config = configured(ctx).is_none_or(|said| differs(&said, wanted));
     let rows = [(config, &CONFIG), (others(&own), &CONTROL_PLANE), (others(&meshed), &DATA_PLANE)];
     rows.into_iter().filter(|(fails, _)| *fails).map(|(_, rows)| row(rows)).collect()

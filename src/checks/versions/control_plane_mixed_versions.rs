@@ -24,7 +24,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let namespace = &ctx.namespaces().control_plane;
     // Who sets the proxies' version apart wants them to differ.
-    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let config = config(ctx).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        None
+    });
+    let values = config.and_then(Values::of);
     let apart = values.is_some_and(|values| values.text("proxy.image.version").is_some());
     let mut running: BTreeMap<&str, Vec<(&Pod, LinkerdVersion)>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == *namespace && !pod.is_finished()) {
@@ -96,15 +100,13 @@ fn proxy_rows(ctx: &Context<'_>, tag: &str, reference: &LinkerdVersion) -> Vec<&
 }
 
 /// `linkerd-config` names another release than the one that runs, or none.
-fn configured_otherwise(
-    ctx: &Context<'_>,
-    reference: &LinkerdVersion,
-    seen: &Evidence,
-) -> Option<Finding> {
+fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
     let said = configured(ctx).filter(|said| differs(said, reference))?;
     let namespace = &ctx.namespaces().control_plane;
     let message = match said.is_empty() {
-        true => "linkerd-config names no release: linkerd check and linkerd upgrade go by the one that stands there",
+        true => {
+            "linkerd-config names no release: linkerd check and linkerd upgrade go by the one that stands there"
+        }
         false => {
             "linkerd-config names another release than the injector's: proxies of new pods are of that one where nothing \
              else says so, and linkerd check and linkerd upgrade go by it"

@@ -79,12 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Has a finding fail the rows that compare the proxies' tags, however far apart the versions are.
-fn with_rows(
-    ctx: &Context<'_>,
-    finding: Finding,
-    pods: &[&Pod],
-    control_plane: &LinkerdVersion,
-) -> Finding {
+fn with_rows(ctx: &Context<'_>, finding: Finding, pods: &[&Pod], control_plane: &LinkerdVersion) -> Finding {
     let rows: BTreeSet<&str> = pods
         .iter()
         .filter(|pod| pod.metadata.label(INJECTED_BY) == Some(ctx.namespaces().control_plane.as_str()))

@@ -11,7 +11,7 @@ use crate::source::Why;
 use crate::version::LinkerdVersion;
 
 /// How long the command may take.
-const DEADLINE: Duration = Duration::from_secs(5);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Where the version of the operator's CLI comes from (`--linkerd-cli`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
