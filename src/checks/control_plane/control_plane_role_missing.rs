@@ -36,10 +36,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable(format!("which Roles {version} needs is not known here")));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
-    let beats = ctx
-        .hints::<CronJob>(Kind::CronJob)
-        .iter()
-        .any(|job| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT);
+    let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
+    let beats = match ctx.every::<CronJob>(Kind::CronJob) {
+        Ok(jobs) => jobs.iter().any(is_heartbeat),
+        Err(missing) => {
+            ctx.gap(missing);
+            false
+        }
+    };
     let findings = table
         .namespaced_roles()
         .iter()
