@@ -6,6 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, Scope};
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 
 /// What the checks say where nothing could read a key.
@@ -64,7 +65,7 @@ pub(super) fn configures(key: &str) -> bool {
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
     let home = ctx.namespaces().control_plane.clone();
     ctx.hints::<Pod>(Kind::Pod).iter().filter(move |pod| {
-        let by = pod.metadata.label("linkerd.io/control-plane-ns");
+        let by = pod.metadata.label(CONTROL_PLANE_NS);
         by == Some(home.as_str()) && ctx.judges(&pod.metadata.namespace)
     })
 }

@@ -8,15 +8,13 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
-use crate::model::installed::COMPONENT;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::pod::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
-/// The label of every pod that a control plane injected: its namespace.
-const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -66,17 +64,18 @@ fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding>
     let namespace = &ctx.namespaces().control_plane;
     let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
-    let unwell = |pod: &Pod| pod.metadata.label(INJECTED_BY).is_some() && counts_as_unwell(pod);
-    let rows: [(&str, Severity, &dyn Fn(&Pod) -> bool); 2] =
-        [(SCHEDULED, Severity::Warning, &unscheduled), (PROXIES, Severity::Error, &unwell)];
-    let untold = rows.into_iter().filter(|(row, _, _)| !told(row));
-    let found = untold.filter_map(|(row, severity, counts)| {
+    let unwell = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
+    let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let pod = pods.iter().find(|pod| pod.metadata.namespace == *namespace && counts(pod))?;
+        (!told(row)).then_some((row, severity, pod))
+    };
+    let untold =
+        [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
+    let found = untold.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = "a pod beside those that serve is not well: it harms nothing, and linkerd check stops or warns at it";
         let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
-        let finding = ctx
-            .finding(Subject::object("Pod", namespace, name), message)
+        ctx.finding(Subject::object("Pod", namespace, name), message)
             .severity(Severity::Info)
             .parameter(row)
             .rows_as(severity)
@@ -86,8 +85,7 @@ fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding>
                 StepKind::Command,
                 "If nothing needs it any more, take it away",
                 format!("kubectl -n {namespace} delete pod {name}"),
-            ));
-        Some(finding)
+            ))
     });
     found.collect()
 }
@@ -141,7 +139,7 @@ fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
 fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let proxyless = |pod: &Pod| {
-        pod.metadata.label(INJECTED_BY).is_some()
+        pod.metadata.label(CONTROL_PLANE_NS).is_some()
             && !pod.is_finished()
             && !pod.container_status(PROXY_CONTAINER).is_some_and(|s| s.ready)
     };

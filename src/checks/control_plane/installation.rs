@@ -7,6 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::{components, installed as version};
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::{ConfigMap, Workload};
 use crate::model::values::Values;
@@ -120,10 +121,11 @@ pub(in crate::checks) fn unmarked(
     meta: &Meta,
     row: &'static str,
 ) -> Option<Finding> {
-    const MARK: &str = "linkerd.io/control-plane-ns";
     const CNI: &str = "linkerd.io/cni-resource";
-    let (label, seen, change) = match (meta.label(MARK), meta.label(CNI)) {
-        (None, _) => (MARK, "absent", format!("{MARK}={}", ctx.namespaces().control_plane)),
+    let (label, seen, change) = match (meta.label(CONTROL_PLANE_NS), meta.label(CNI)) {
+        (None, _) => {
+            (CONTROL_PLANE_NS, "absent", format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane))
+        }
         (Some(_), Some(_)) => (CNI, "present", format!("{CNI}-")),
         (Some(_), None) => return None,
     };

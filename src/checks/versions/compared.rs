@@ -4,13 +4,11 @@
 
 use crate::checks::Context;
 use crate::checks::control_plane::installation::config;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::pod_status::word;
 use crate::model::values::Values;
 use crate::version::LinkerdVersion;
-
-/// The label of every pod that a control plane injected: its namespace.
-pub(super) const INJECTED_BY: &str = "linkerd.io/control-plane-ns";
 
 /// The rows that ask the same of one kind of thing.
 pub(super) struct Rows {
@@ -75,9 +73,9 @@ pub(super) fn all_failed(
     let others = |of: &dyn Fn(&Pod) -> bool| {
         pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted)))
     };
-    let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(INJECTED_BY).is_some();
+    let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE_NS).is_some();
     let meshed =
-        |pod: &Pod| pod.metadata.label(INJECTED_BY) == Some(home) && ctx.judges(&pod.metadata.namespace);
+        |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace);
     let config = configured(ctx).is_none_or(|said| differs(&said, wanted));
     let rows = [(config, &CONFIG), (others(&own), &CONTROL_PLANE), (others(&meshed), &DATA_PLANE)];
     rows.into_iter().filter(|(fails, _)| *fails).map(|(_, rows)| row(rows)).collect()

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compared::{DATA_PLANE, INJECTED_BY, failed, tag};
+use super::compared::{DATA_PLANE, failed, tag};
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::model::control_plane::{proxy_version, tag_version};
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 use crate::version::{LinkerdVersion, MinorTable};
@@ -82,7 +83,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn with_rows(ctx: &Context<'_>, finding: Finding, pods: &[&Pod], control_plane: &LinkerdVersion) -> Finding {
     let rows: BTreeSet<&str> = pods
         .iter()
-        .filter(|pod| pod.metadata.label(INJECTED_BY) == Some(ctx.namespaces().control_plane.as_str()))
+        .filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(ctx.namespaces().control_plane.as_str()))
         .filter_map(|pod| tag(pod))
         .flat_map(|tag| failed(ctx, tag, &DATA_PLANE, control_plane))
         // Where nobody says what is expected, a proxy of a supported version is not behind.
