@@ -3,6 +3,7 @@
 //! lives here, and no fact: a wrong answer is corrected in the YAML.
 
 mod annotations;
+mod chart_values;
 mod cni_plugin;
 mod cni_words;
 mod control_plane;
@@ -27,6 +28,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
+pub use chart_values::{ChartType, ChartValues};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole, NamespacedRole};
@@ -58,6 +60,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     linkerd_check: Part<LinkerdCheck>,
     control_plane: Part<ControlPlane>,
+    chart_values: Part<ChartValues>,
     extensions: Part<Extensions>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
@@ -102,6 +105,7 @@ impl Knowledge {
             node: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             control_plane: Part::load(dir)?,
+            chart_values: Part::load(dir)?,
             extensions: Part::load(dir)?,
             sidecar_keys: Mutex::default(),
         })
@@ -162,6 +166,11 @@ impl Knowledge {
     /// `linkerd-check.yaml`: the rows of `linkerd check`.
     pub fn linkerd_check(&self) -> &LinkerdCheck {
         self.linkerd_check.get()
+    }
+
+    /// `chart-values.yaml`: the types of what `linkerd-config` holds.
+    pub fn chart_values(&self) -> &ChartValues {
+        self.chart_values.get()
     }
 
     /// `control-plane.yaml`: accounts, rights and definitions of a control plane.

@@ -16,6 +16,7 @@ mod extension_namespace_twice;
 mod failing;
 pub(super) mod installation;
 mod linkerd_config_missing;
+mod linkerd_config_unreadable;
 mod networks;
 mod proxy_init_not_root;
 mod service_account_missing;
@@ -35,6 +36,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "crd-missing", crd_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
+    row!("control-plane", "linkerd-config-unreadable", linkerd_config_unreadable),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "service-account-missing", service_account_missing),
     row!("control-plane", "validator-webhook-missing", validator_webhook_missing),

@@ -1,0 +1,41 @@
+//! `linkerd-config-unreadable`: a chart value is of a type that the injector cannot read.
+
+use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let values = match values(ctx)? {
+        Ok(values) => values,
+        Err(verdict) => return Ok(verdict),
+    };
+    let namespace = &ctx.namespaces().control_plane;
+    let object = format!("ConfigMap {namespace}/{CONFIG}");
+    let types = ctx.knowledge.chart_values().types();
+    let unfit = types.into_iter().filter_map(|(path, wanted)| {
+        let found = values.unfit(path, wanted)?;
+        let said = format!("{found}, where {} is wanted", wanted.in_words());
+        Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
+    });
+    let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();
+    if paths.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let message = "a chart value is of a type that nothing of Linkerd can read, and so none of them can be read: the injector \
+                   answers every request with an error, so new pods start outside the mesh or not at all, and linkerd \
+                   check stops";
+    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get configmap {CONFIG} -o yaml"));
+    let act = format!(
+        "Give {} as what it has to be (with helm --set, not --set-string; in a file of values without quotes) together with \
+         the values that the control plane was installed with",
+        paths.join(", ")
+    );
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::both(""));
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Then restart the workloads whose pods have no proxy since; pods that were refused are created again by themselves",
+    );
+    let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
+    Ok(vec![finding.remedy(remedy)].into())
+}
