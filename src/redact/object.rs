@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::certificate::{KeyMatches, certificates_only, key_matches};
+use super::certificate::{KeyMatches, blocks, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
 use super::{json, keys, remote, text};
 
@@ -349,18 +349,30 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// Notes of a Secret that it has a certificate and no entry for a key. Only for what was read first-hand: others leave the key
-/// out of what they hand on. Before [`object`], which drops the entries.
+/// Notes of a Secret with a certificate that it has no entry for a key, or one with a text in which there is no key at all.
+/// Only for what was read first-hand: others leave the key out of what they hand on, or put a word in its place. Before
+/// [`object`], which drops the entries.
 pub fn note_absent_key(value: &mut Value) {
-    let has = |names: &[&str]| names.iter().any(|name| value["data"].get(*name).is_some());
-    if value["kind"] == "Secret" && has(&["tls.crt", "crt.pem"]) && !has(&PRIVATE_KEYS) {
-        let absent = Value::String(KeyMatches::Absent.as_str().to_owned());
-        if let Some(Value::Object(metadata)) = value.get_mut("metadata")
-            && let Value::Object(annotations) =
-                metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
-        {
-            annotations.insert(KEY_MATCHES.to_owned(), absent);
-        }
+    let Some(Value::Object(data)) = value.get_mut("data") else { return };
+    let certified = ["tls.crt", "crt.pem"].iter().any(|name| data.contains_key(*name));
+    let texts: Vec<Vec<u8>> = PRIVATE_KEYS
+        .iter()
+        .filter_map(|name| STANDARD.decode(data.get(*name)?.as_str()?.trim()).ok())
+        .collect();
+    let keyless = PRIVATE_KEYS.iter().all(|name| !data.contains_key(*name));
+    let garbage = !texts.is_empty() && texts.iter().all(|text| !text.is_empty() && blocks(text).is_empty());
+    if !certified || !(keyless || garbage) || value["kind"] != "Secret" {
+        return;
+    }
+    let said = if keyless { KeyMatches::Absent } else { KeyMatches::Unreadable };
+    if let Some(Value::Object(data)) = value.get_mut("data") {
+        data.retain(|name, _| !PRIVATE_KEYS.contains(&name.as_str()));
+    }
+    if let Some(Value::Object(metadata)) = value.get_mut("metadata")
+        && let Value::Object(annotations) =
+            metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
+    {
+        annotations.insert(KEY_MATCHES.to_owned(), Value::String(said.as_str().to_owned()));
     }
 }
 

@@ -259,6 +259,14 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
     note_absent_key(&mut keyless);
     object(&mut keyless);
     assert_eq!(keyless["metadata"]["annotations"][KEY_MATCHES], "absent");
+    let mut garbage = mk(&own);
+    garbage["data"]["tls.key"] = encode("no key, though one would think so").into();
+    let mut handed_on = garbage.clone();
+    object(&mut handed_on);
+    assert_eq!(handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown", "a word may stand for it");
+    note_absent_key(&mut garbage);
+    object(&mut garbage);
+    assert_eq!(garbage["metadata"]["annotations"][KEY_MATCHES], "unreadable");
     let mut whole = mk(&own);
     note_absent_key(&mut whole);
     object(&mut whole);
