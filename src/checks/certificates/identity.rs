@@ -275,6 +275,18 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
     Ok(Ok(bundles))
 }
 
+/// The issuer and the bundles that it may lead to; or what a check says that cannot go on without either.
+///
+/// # Errors
+/// It is not known what the issuer is, or what the bundles are.
+pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Asked<(Issuer<'a>, Vec<Bundle>)> {
+    let issuer = match issuer(ctx)? {
+        Ok(issuer) => issuer,
+        Err(verdict) => return Ok(Err(verdict)),
+    };
+    Ok(bundles(ctx)?.map(|bundles| (issuer, bundles)))
+}
+
 /// The field of the ConfigMap [`TRUST_ROOTS`].
 pub(super) const IN_FORCE: &str = "data[ca-bundle.crt]";
 

@@ -1,7 +1,7 @@
 //! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
 
 use super::beyond_identity::refused_by_proxies;
-use super::identity::{Bundle, Issuer, anchor_tie, bundles, identity_deployment, issuer, issuer_item};
+use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
@@ -24,12 +24,8 @@ enum Standing {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
+    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
+        Ok(both) => both,
         Err(verdict) => return Ok(verdict),
     };
     let mut findings = Vec::new();

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::identity::{Bundle, Issuer, bundles, identity_deployment, issuer, issuer_item};
+use super::identity::{Bundle, Issuer, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
 use crate::checks::dates::{dates, ends_soon};
 use crate::checks::{Context, Judgement, Verdict};
@@ -11,12 +11,8 @@ use crate::model::certificates::{Certificate, Path, Validity, reach};
 use crate::source::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
+    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
+        Ok(both) => both,
         Err(verdict) => return Ok(verdict),
     };
     if issuer.certificate().validity(ctx.now()) != Validity::Current {

@@ -1,18 +1,14 @@
 //! `issuer-pinned-as-anchor`: the issuer is trusted only because its own certificate stands among the trust anchors.
 
-use super::identity::{TRUST_ROOTS, anchor_tie, bundles, identity_deployment, issuer};
+use super::identity::{TRUST_ROOTS, anchor_tie, identity_deployment, issuer_and_bundles};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Remedy, StepKind};
 use crate::model::certificates::{Certificate, Validity, reach};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
+    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
+        Ok(both) => both,
         Err(verdict) => return Ok(verdict),
     };
     let (certificate, bundle) = (issuer.certificate(), &bundles[0]);
