@@ -24,6 +24,7 @@ pub mod node_log;
 #[cfg(target_os = "linux")]
 pub mod node_snapshot;
 pub mod policy;
+pub mod protobuf;
 pub mod redact;
 pub mod render;
 pub mod report;

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Gathered, Options, store_of};
+use super::border::store_of;
+use super::{Gathered, Options};
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope};
 use crate::model::cluster::Answer;
 use crate::model::objects::probe::runs;

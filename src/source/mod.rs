@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::{Item, Kind, Probe};
 use crate::model::node::NodeFiles;
+use crate::protobuf::Message;
 
 pub mod archive;
 pub mod bundle;
@@ -180,6 +181,14 @@ pub trait Intake: Send {
     /// the search for that end.
     fn begun(&mut self, _text: &str) -> Option<usize> {
         None
+    }
+    /// Whether objects may come in protobuf, of kinds that have a [`crate::protobuf::schema`].
+    fn takes_messages(&self) -> bool {
+        false
+    }
+    /// One object in protobuf, like [`Intake::object`]; false where it is not taken at all ([`Intake::takes_messages`]).
+    fn message(&mut self, _message: Message<'_>) -> bool {
+        false
     }
     /// What was gathered on one node, not yet redacted.
     fn node(&mut self, files: NodeFiles);

@@ -14,6 +14,7 @@
 mod beside;
 mod contexts;
 mod doctor;
+mod forms;
 mod harness;
 mod installs;
 mod node_pods;

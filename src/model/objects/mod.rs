@@ -18,6 +18,7 @@ pub mod workload;
 use serde::de::DeserializeOwned;
 
 use crate::item::Kind;
+use crate::protobuf::{Broken, Message};
 
 pub use access::AccessReview;
 pub use cluster_scope::{
@@ -104,6 +105,8 @@ pub(crate) trait Store: Send + Sync {
     fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error>;
     /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
     fn push_first(&mut self, text: &str) -> Option<usize>;
+    /// Decodes one object from protobuf.
+    fn push_message(&mut self, message: Message<'_>) -> Result<(), Broken>;
     /// Forgets everything (the source begins again).
     fn clear(&mut self);
     /// Sorts by namespace and name, so that order never depends on the source.
@@ -124,6 +127,11 @@ impl<T: Object> Store for Vec<T> {
         let (object, length) = first(text)?;
         keep(self, object);
         Some(length)
+    }
+
+    fn push_message(&mut self, message: Message<'_>) -> Result<(), Broken> {
+        keep(self, T::deserialize(message)?);
+        Ok(())
     }
 
     fn clear(&mut self) {
@@ -172,6 +180,11 @@ impl Store for Unread {
         let (_, length) = first::<serde::de::IgnoredAny>(text)?;
         self.0 += 1;
         Some(length)
+    }
+
+    fn push_message(&mut self, _: Message<'_>) -> Result<(), Broken> {
+        self.0 += 1;
+        Ok(())
     }
 
     fn clear(&mut self) {

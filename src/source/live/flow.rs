@@ -12,16 +12,27 @@ use kube::client::Body;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::broken::{Broken, broken};
+use super::call::WHOLE_BODY;
 use super::quote::quote;
 use super::traffic::Meter;
-use super::wire::{SILENCES, Trouble, WHOLE_BODY};
+use super::wire::{SILENCES, Trouble};
 
 /// Packed bytes that are unpacked at once: JSON grows ten times, and what is made to burst memory a thousand times.
 const PACKED: usize = 16 * 1024;
 
+/// What a body is, by its headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Compressed with gzip.
+    pub(super) packed: bool,
+    /// A message in protobuf.
+    pub(super) protobuf: bool,
+}
+
 /// A 200 answer whose body is still coming.
 pub(super) struct Flow {
     body: Body,
+    protobuf: bool,
     packed: Option<Packed>,
     /// The longest time without a byte.
     silence: Option<Duration>,
@@ -50,18 +61,26 @@ pub(super) enum Ended {
 impl Flow {
     pub(super) fn new(
         body: Body,
-        gzip: bool,
+        form: Form,
         silence: Option<Duration>,
         permit: Option<OwnedSemaphorePermit>,
     ) -> Flow {
         Flow {
             body,
-            packed: gzip.then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
+            protobuf: form.protobuf,
+            packed: form
+                .packed
+                .then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
             silence,
             patience: silence.map(|silence| silence.saturating_mul(SILENCES)),
             length: 0,
             _permit: permit,
         }
+    }
+
+    /// Whether it is in protobuf.
+    pub(super) fn is_protobuf(&self) -> bool {
+        self.protobuf
     }
 
     /// The next piece, unpacked; `None` at the end.

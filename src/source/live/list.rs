@@ -6,11 +6,15 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::task::JoinHandle;
 
+use super::call::Accept;
 use super::flow::{Ended, Flow};
 use super::split::{Head, Splitter, Taker};
 use super::traffic::Meter;
 use super::why::{self, why};
 use super::wire::{self, Ahead, Trouble, Wire};
+use crate::item::Kind;
+use crate::protobuf::Message;
+use crate::protobuf::schema::{self, Schema};
 use crate::source::{Fetched, Intake, Why};
 
 /// Items in a page: what client-go asks for as well.
@@ -18,18 +22,20 @@ const PAGE: u32 = 500;
 /// How often a list is begun again after its continue token has expired, before it is asked for in one piece.
 const RESTARTS: u32 = 2;
 
-/// Fetches the list at `path`.
+/// Fetches every object of a kind, in protobuf where that can be read.
 pub(super) async fn list(
     wire: &Arc<Wire>,
-    path: &str,
+    kind: Kind,
     meter: &Arc<Meter>,
     intake: &mut dyn Intake,
 ) -> Fetched {
+    let path = &super::path::list(kind);
+    let schema = if intake.takes_messages() { schema::of(kind) } else { None };
     let mut begun = 0;
     loop {
         begun += 1;
         let limit = (begun <= 1 + RESTARTS).then_some(PAGE);
-        let pages = Pages { wire, meter, path, limit };
+        let pages = Pages { wire, meter, path, limit, schema };
         let mut arrived = 0;
         let reason = match pages.all(intake, &mut arrived).await {
             Ok(()) => return Fetched::Complete,
@@ -55,6 +61,8 @@ struct Pages<'a> {
     meter: &'a Arc<Meter>,
     path: &'a str,
     limit: Option<u32>,
+    /// How its items are read from protobuf, if they can be.
+    schema: Option<&'static Schema>,
 }
 
 impl Pages<'_> {
@@ -63,7 +71,7 @@ impl Pages<'_> {
         let mut token = None;
         let mut opened = self.open(None, Ahead::Yes);
         loop {
-            let mut page = Page { intake: &mut *intake, head: None, known: 0, taken: 0 };
+            let mut page = Page { intake: &mut *intake, schema: self.schema, head: None, known: 0, taken: 0 };
             let mut next = None;
             let mut tried = 0;
             loop {
@@ -110,7 +118,11 @@ impl Pages<'_> {
         page: &mut Page<'_>,
         next: &mut Option<Opened>,
     ) -> Result<(), Ended> {
-        let mut splitter = Splitter::new();
+        // A server that has no protobuf for it answers in JSON.
+        let mut splitter = match self.schema {
+            Some(schema) if flow.is_protobuf() => Splitter::messages(schema.name),
+            _ => Splitter::json(),
+        };
         let outcome = loop {
             match flow.next(self.meter).await {
                 Ok(Some(bytes)) => {
@@ -148,8 +160,9 @@ impl Pages<'_> {
                 format!("{}?limit={limit}&continue={}", self.path, super::path::encode(token))
             }
         };
+        let accept = if self.schema.is_some() { Accept::Protobuf } else { Accept::Json };
         let (wire, meter) = (Arc::clone(self.wire), Arc::clone(self.meter));
-        Opened(tokio::spawn(async move { wire.open(&path, &meter, ahead).await }))
+        Opened(tokio::spawn(async move { wire.open(&path, accept, &meter, ahead).await }))
     }
 }
 
@@ -172,6 +185,7 @@ impl Drop for Opened {
 /// Takes in the items of a page, those that it knows from an earlier try excepted.
 struct Page<'a> {
     intake: &'a mut dyn Intake,
+    schema: Option<&'static Schema>,
     head: Option<Head>,
     known: usize,
     taken: usize,
@@ -196,5 +210,11 @@ impl Taker for Page<'_> {
         if self.taken > self.known {
             self.intake.object(text);
         }
+    }
+
+    fn message(&mut self, bytes: &[u8]) -> bool {
+        let Some(schema) = self.schema else { return false };
+        self.taken += 1;
+        self.taken <= self.known || self.intake.message(Message::new(schema, bytes))
     }
 }

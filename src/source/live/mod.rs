@@ -10,15 +10,18 @@ use std::time::Instant;
 
 use http::StatusCode;
 
+use self::call::Call;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
-use self::wire::{Answer, Call, Trouble, Wire};
+use self::wire::{Answer, Trouble, Wire};
 use crate::item::{Item, Kind, Probe, Program};
 use crate::model::node::NodeFiles;
 use crate::model::objects::probe::{Said, object};
+use crate::protobuf::Message;
 use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
 
 mod broken;
+mod call;
 mod cli;
 mod connect;
 mod error;
@@ -100,7 +103,7 @@ impl Live {
 
     async fn answer(&self, request: &Request, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
         match &request.item {
-            Item::List(kind) => list::list(&self.wire, &path::list(*kind), meter, intake).await,
+            Item::List(kind) => list::list(&self.wire, *kind, meter, intake).await,
             Item::Named { kind, name, .. } => {
                 self.named(*kind, request.namespace.as_deref(), name, meter, intake).await
             }
@@ -243,6 +246,15 @@ impl Intake for Counted<'_> {
         let length = self.intake.begun(text)?;
         self.arrived += 1;
         Some(length)
+    }
+
+    fn takes_messages(&self) -> bool {
+        self.intake.takes_messages()
+    }
+
+    fn message(&mut self, message: Message<'_>) -> bool {
+        self.arrived += 1;
+        self.intake.message(message)
     }
 
     fn node(&mut self, files: NodeFiles) {

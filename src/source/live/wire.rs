@@ -9,14 +9,15 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use flate2::read::MultiGzDecoder;
 use http::response::Parts;
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::broken::{Broken, broken};
-use super::flow::Flow;
+use super::call::{Accept, Call, is_protobuf};
+use super::flow::{Flow, Form};
 use super::quote::quote;
 use super::traffic::Meter;
 
@@ -28,49 +29,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How much is read of an answer that is an error.
 const ERROR_BODY: usize = 64 * 1024;
-/// How much is read of an answer on the wire. Pages are some megabytes.
-pub(super) const WHOLE_BODY: usize = 1 << 30;
 /// A request may take this many times its allowed silence in all.
 pub(super) const SILENCES: u32 = 4;
 /// Lists' pages that may be under way at once, those that are asked for ahead included.
 const UNDER_WAY: usize = 6;
-
-/// What is asked of the API server. It may be sent more than once, so what it does must come to the same.
-pub(super) struct Call {
-    method: Method,
-    path: String,
-    body: Option<Bytes>,
-    accept: &'static str,
-    /// How many bytes of a good answer are read.
-    most: usize,
-}
-
-impl Call {
-    /// Reads an object or a list.
-    pub(super) fn get(path: &str) -> Call {
-        Call::new(Method::GET, path, None)
-    }
-
-    /// Creates an object. Sent twice, it finds the object there (409).
-    pub(super) fn post(path: &str, object: &serde_json::Value) -> Call {
-        Call::new(Method::POST, path, Some(object))
-    }
-
-    /// Deletes an object. Sent twice, it finds nothing there (404).
-    pub(super) fn delete(path: &str, options: &serde_json::Value) -> Call {
-        Call::new(Method::DELETE, path, Some(options))
-    }
-
-    /// Text of at most so many bytes, such as a log.
-    pub(super) fn text(path: &str, most: usize) -> Call {
-        Call { accept: "application/json, */*", most, ..Call::get(path) }
-    }
-
-    fn new(method: Method, path: &str, body: Option<&serde_json::Value>) -> Call {
-        let body = body.map(|body| Bytes::from(body.to_string()));
-        Call { method, path: path.to_owned(), body, accept: "application/json", most: WHOLE_BODY }
-    }
-}
 
 /// The way to the API server.
 pub(super) struct Wire {
@@ -131,18 +93,26 @@ impl Wire {
     }
 
     /// GETs a path and leaves the body to be read; tries again as [`Wire::send`] does until there is an answer.
-    pub(super) async fn open(&self, path: &str, meter: &Meter, ahead: Ahead) -> Result<Flow, Trouble> {
+    pub(super) async fn open(
+        &self,
+        path: &str,
+        accept: Accept,
+        meter: &Meter,
+        ahead: Ahead,
+    ) -> Result<Flow, Trouble> {
         let permit = match ahead {
             // Never closed, so it fails never.
             Ahead::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
             Ahead::No => None,
         };
-        let call = Call::get(path);
+        let call = Call { accept, ..Call::get(path) };
         let mut tried = 0;
         loop {
             match self.begin(&call, meter).await {
                 Ok((parts, body)) => {
-                    return Ok(Flow::new(body, is_packed(&parts.headers), self.silence, permit));
+                    let form =
+                        Form { packed: is_packed(&parts.headers), protobuf: is_protobuf(&parts.headers) };
+                    return Ok(Flow::new(body, form, self.silence, permit));
                 }
                 Err(failed) => again(failed, &mut tried, meter, true).await?,
             }
@@ -189,7 +159,7 @@ impl Wire {
         let mut request = http::Request::builder()
             .method(call.method.clone())
             .uri(&call.path)
-            .header(header::ACCEPT, call.accept);
+            .header(header::ACCEPT, call.accept.header());
         if self.gzip {
             request = request.header(header::ACCEPT_ENCODING, "gzip");
         }

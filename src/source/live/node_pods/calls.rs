@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::OBJECT_BODY;
 use super::super::broken::Broken;
+use super::super::call::Call;
 use super::super::path::encode;
 use super::super::traffic::Meter;
 use super::super::why::why;
-use super::super::wire::{Answer, Call, Refusal, Trouble, Wire};
+use super::super::wire::{Answer, Refusal, Trouble, Wire};
 use super::manifest::CONTAINER;
 use crate::node_log::MAX_LOG;
 

@@ -31,12 +31,16 @@ impl Taker for Kept {
     fn item(&mut self, text: &[u8]) {
         self.items.push(text.to_vec());
     }
+
+    fn message(&mut self, _: &[u8]) -> bool {
+        false
+    }
 }
 
 /// What a body holds that comes in pieces of `piece` bytes.
 fn split(body: &[u8], piece: usize, eager: bool) -> (Kept, Result<(), NotAList>) {
     let mut kept = Kept { eager, ..Kept::default() };
-    let mut splitter = Splitter::new();
+    let mut splitter = Json::new();
     for bytes in body.chunks(piece) {
         if let Err(error) = splitter.push(bytes, &mut kept) {
             return (kept, Err(error));
@@ -127,7 +131,7 @@ fn the_buffer_stays_small_however_long_the_list() {
     let list = format!(r#"{{"items":[{}],"metadata":{{}}}}"#, vec![item.as_str(); 200].join(","));
     for eager in [false, true] {
         let mut kept = Kept { eager, ..Kept::default() };
-        let mut splitter = Splitter::new();
+        let mut splitter = Json::new();
         for bytes in list.as_bytes().chunks(8_192) {
             splitter.push(bytes, &mut kept).unwrap();
             assert!(splitter.buffer.len() < 2 * item.len(), "{}", splitter.buffer.len());

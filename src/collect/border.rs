@@ -1,0 +1,215 @@
+//! The border: every object of an answer passes here, is redacted, and is filed or saved. Nothing secret gets further.
+
+use serde::Deserialize;
+
+use super::{Observer, Saver};
+use crate::item::{Item, Kind};
+use crate::model::log::{Log, LogObject};
+use crate::model::node::{self, NodeFiles};
+use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
+use crate::protobuf::Message;
+use crate::redact;
+use crate::source::{Intake, Request, Why};
+
+/// What one request brings.
+pub(super) struct Border<'a> {
+    request: &'a Request,
+    pub(super) store: Option<Box<dyn Store>>,
+    saver: Option<&'a dyn Saver>,
+    observer: &'a dyn Observer,
+    pub(super) touched: usize,
+    pub(super) malformed: Vec<Why>,
+    pub(super) raw: Vec<serde_json::Value>,
+    pub(super) nodes: Vec<NodeFiles>,
+    pub(super) arrived: usize,
+    /// Whether objects come from a cluster first-hand.
+    live: bool,
+}
+
+/// What an object that could not be read is called, as far as that could be.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Name {
+    metadata: Names,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Names {
+    namespace: Option<String>,
+    name: Option<String>,
+}
+
+impl<'a> Border<'a> {
+    /// Nothing has come yet. `live`: objects come from a cluster first-hand.
+    pub(super) fn new(
+        request: &'a Request,
+        saver: Option<&'a dyn Saver>,
+        observer: &'a dyn Observer,
+        live: bool,
+    ) -> Border<'a> {
+        Border {
+            request,
+            store: store_of(&request.item),
+            saver,
+            observer,
+            touched: 0,
+            malformed: Vec::new(),
+            raw: Vec::new(),
+            nodes: Vec::new(),
+            arrived: 0,
+            live,
+        }
+    }
+}
+
+impl Border<'_> {
+    fn malformed(&mut self, named: Name, error: &dyn std::fmt::Display) {
+        let names = named.metadata;
+        let name = match (names.namespace, names.name) {
+            (Some(namespace), Some(name)) => format!("{namespace}/{name}"),
+            (None, Some(name)) => name,
+            (_, None) => format!("object {}", self.arrived),
+        };
+        // serde's message can quote the value that was wrong.
+        let message = redact::text(&format!("{name}: {error}")).into_owned();
+        self.malformed.push(Why::Malformed { message });
+    }
+
+    /// Parses, redacts, saves; the redacted object.
+    fn redacted(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+        if self.request.item == Item::Logs {
+            return self.log(json);
+        }
+        let mut value = redact::parse(json)?;
+        if let (Some(kind), Some(object)) = (self.request.item.kind(), value.as_object_mut()) {
+            // API servers leave both out of a list's items, and what is kept must stand by itself.
+            object.entry("apiVersion").or_insert_with(|| kind.api_version().into());
+            object.entry("kind").or_insert_with(|| kind.info().kind.into());
+        }
+        if self.live {
+            redact::note_absent_key(&mut value);
+        }
+        if redact::object(&mut value).touched() {
+            self.touched += 1;
+        }
+        if let Some(saver) = self.saver {
+            saver.object(self.request, &value);
+        }
+        Ok(value)
+    }
+
+    /// A log, bounded and redacted.
+    fn log(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+        let raw: LogObject = serde_json::from_slice(json)?;
+        let kept = raw.clone().normalised();
+        if kept.text != raw.text {
+            self.touched += 1;
+        }
+        let value = serde_json::to_value(kept)?;
+        if let Some(saver) = self.saver {
+            saver.object(self.request, &value);
+        }
+        Ok(value)
+    }
+
+    /// Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
+    /// ConfigMaps, whose data is whatever somebody put there.
+    fn is_redacted_whole(&self) -> bool {
+        self.saver.is_some()
+            || self.request.item == Item::Logs
+            || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap))
+    }
+
+    fn count(&mut self) {
+        self.arrived += 1;
+        if self.arrived.is_multiple_of(500) {
+            self.observer.arrived(self.request, self.arrived);
+        }
+    }
+
+    fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
+        let redacted =
+            if self.is_redacted_whole() { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
+        match &mut self.store {
+            Some(store) => store.push(redacted.as_deref().unwrap_or(json)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Intake for Border<'_> {
+    fn object(&mut self, json: &[u8]) {
+        self.count();
+        let outcome = match self.request.item {
+            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
+            Item::List(_)
+            | Item::Named { .. }
+            | Item::Access(_)
+            | Item::Probe(_)
+            | Item::Served(_)
+            | Item::NodeFiles
+            | Item::Logs => self.store(json),
+        };
+        if let Err(error) = outcome {
+            self.malformed(serde_json::from_slice(json).unwrap_or_default(), &error);
+        }
+    }
+
+    fn begun(&mut self, text: &str) -> Option<usize> {
+        if self.is_redacted_whole() {
+            return None;
+        }
+        let length = self.store.as_mut()?.push_first(text)?;
+        self.count();
+        Some(length)
+    }
+
+    fn takes_messages(&self) -> bool {
+        self.store.is_some() && !self.is_redacted_whole()
+    }
+
+    fn message(&mut self, message: Message<'_>) -> bool {
+        let Some(store) = &mut self.store else { return false };
+        let outcome = store.push_message(message);
+        self.count();
+        if let Err(error) = outcome {
+            self.malformed(Name::deserialize(message).unwrap_or_default(), &error);
+        }
+        true
+    }
+
+    fn node(&mut self, files: NodeFiles) {
+        self.arrived += 1;
+        let files = node::normalise(&files, &node::Defaults::default());
+        if let Some(saver) = self.saver {
+            saver.node(&files);
+        }
+        self.nodes.push(files);
+    }
+
+    fn restart(&mut self) {
+        self.arrived = 0;
+        self.touched = 0;
+        self.malformed.clear();
+        self.raw.clear();
+        self.nodes.clear();
+        if let Some(store) = &mut self.store {
+            store.clear();
+        }
+        if let Some(saver) = self.saver {
+            saver.restart(self.request);
+        }
+    }
+}
+
+/// An empty store for what an item yields.
+pub(super) fn store_of(item: &Item) -> Option<Box<dyn Store>> {
+    match item {
+        Item::Logs => Some(Box::new(Vec::<Log>::new())),
+        Item::Access(_) => Some(Box::new(Vec::<AccessReview>::new())),
+        Item::Probe(_) => Some(Box::new(Vec::<ProbeAnswer>::new())),
+        Item::Served(_) => Some(Box::new(Vec::<ServedCertificates>::new())),
+        _ => item.kind().map(store_for),
+    }
+}

@@ -1,0 +1,262 @@
+//! A message as data for serde.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::schema::{Field, Holds, Schema};
+use super::wire::{Cut, Fields, Value};
+
+/// Why a message could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// It is no protobuf, or a field holds something else than it should.
+    #[error("broken protobuf in {0}")]
+    Wire(&'static str),
+    /// The type that reads it wants something else.
+    #[error("{0}")]
+    Unwanted(String),
+}
+
+impl serde::de::Error for Broken {
+    fn custom<T: std::fmt::Display>(message: T) -> Broken {
+        Broken::Unwanted(message.to_string())
+    }
+}
+
+/// One message; read it with `T::deserialize`, as its JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'de> {
+    schema: &'static Schema,
+    bytes: &'de [u8],
+}
+
+impl<'de> Message<'de> {
+    /// The message that is all of `bytes`.
+    pub fn new(schema: &'static Schema, bytes: &'de [u8]) -> Message<'de> {
+        Message { schema, bytes }
+    }
+}
+
+impl<'de> Deserializer<'de> for Message<'de> {
+    type Error = Broken;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        visitor.visit_map(Object { schema: self.schema, fields: Fields::of(self.bytes), field: None })
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Broken> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+/// The fields of a message that are read, one after the other. A field that comes twice comes twice: what reads it says so.
+struct Object<'de> {
+    schema: &'static Schema,
+    fields: Fields<'de>,
+    field: Option<Content<'de>>,
+}
+
+/// What a field holds, on the wire.
+#[derive(Clone, Copy)]
+struct Content<'de> {
+    /// The message that it is a field of.
+    within: &'static Schema,
+    field: &'static Field,
+    first: Value<'de>,
+    /// From the second value on, where there are several.
+    more: Fields<'de>,
+}
+
+impl<'de> MapAccess<'de> for Object<'de> {
+    type Error = Broken;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Broken> {
+        let broken = |_: Cut| Broken::Wire(self.schema.name);
+        while let Some(next) = self.fields.next().map_err(broken)? {
+            let Some(field) = self.schema.field(next.number) else { continue };
+            if field.holds == Holds::Text && next.value == Value::Bytes(b"") {
+                continue;
+            }
+            let more = self.fields;
+            if matches!(field.holds, Holds::Many(_) | Holds::Texts | Holds::Map) {
+                while self.fields.next_of(next.number).map_err(broken)?.is_some() {}
+            }
+            self.field = Some(Content { within: self.schema, field, first: next.value, more });
+            return seed.deserialize(BorrowedStrDeserializer::new(field.name)).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Broken> {
+        match self.field.take() {
+            Some(content) => seed.deserialize(content),
+            None => Err(Broken::custom("a value before its key")),
+        }
+    }
+}
+
+impl<'de> Content<'de> {
+    fn broken(&self) -> Broken {
+        Broken::Wire(self.within.name)
+    }
+
+    fn number(&self) -> Result<u64, Broken> {
+        match self.first {
+            Value::Number(number) => Ok(number),
+            Value::Bytes(_) => Err(self.broken()),
+        }
+    }
+
+    fn bytes(&self) -> Result<&'de [u8], Broken> {
+        match self.first {
+            Value::Bytes(bytes) => Ok(bytes),
+            Value::Number(_) => Err(self.broken()),
+        }
+    }
+
+    /// The time, in whole seconds as in JSON; `None` for the one that stands for none.
+    fn time(&self) -> Result<Option<String>, Broken> {
+        let mut fields = Fields::of(self.bytes()?);
+        let mut seconds = 0;
+        while let Some(field) = fields.next().map_err(|_| self.broken())? {
+            if let (1, Value::Number(number)) = (field.number, field.value) {
+                seconds = number.cast_signed();
+            }
+        }
+        if seconds == 0 {
+            return Ok(None);
+        }
+        let time = Timestamp::from_second(seconds).map_err(|_| self.broken())?;
+        Ok(Some(time.to_string()))
+    }
+}
+
+impl<'de> Deserializer<'de> for Content<'de> {
+    type Error = Broken;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        match self.field.holds {
+            Holds::Text => match text(self.bytes()?) {
+                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+                Cow::Owned(text) => visitor.visit_string(text),
+            },
+            Holds::Number => visitor.visit_i64(self.number()?.cast_signed()),
+            Holds::Bool => visitor.visit_bool(self.number()? != 0),
+            Holds::Time => match self.time()? {
+                Some(time) => visitor.visit_string(time),
+                None => visitor.visit_unit(),
+            },
+            Holds::One(schema) => Message::new(schema, self.bytes()?).deserialize_any(visitor),
+            Holds::Many(_) | Holds::Texts => visitor.visit_seq(Several(Some(self))),
+            Holds::Map => visitor.visit_map(Entries { next: Some(self), value: &[] }),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        if self.field.holds == Holds::Time && self.time()?.is_none() {
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Broken> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+impl<'de> Content<'de> {
+    /// Itself with the next of several values; `None` after the last.
+    fn after(mut self) -> Result<Option<Content<'de>>, Broken> {
+        match self.more.next_of(self.field.number).map_err(|_| self.broken())? {
+            Some(value) => Ok(Some(Content { first: value, ..self })),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Several messages or texts: the field with the value that is next.
+struct Several<'de>(Option<Content<'de>>);
+
+impl<'de> SeqAccess<'de> for Several<'de> {
+    type Error = Broken;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Broken> {
+        let Some(content) = self.0.take() else { return Ok(None) };
+        self.0 = content.after()?;
+        let bytes = content.bytes()?;
+        match content.field.holds {
+            Holds::Many(schema) => seed.deserialize(Message::new(schema, bytes)),
+            _ => seed.deserialize::<CowStrDeserializer<'_, Broken>>(text(bytes).into_deserializer()),
+        }
+        .map(Some)
+    }
+}
+
+/// Texts by name.
+struct Entries<'de> {
+    next: Option<Content<'de>>,
+    value: &'de [u8],
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Broken;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Broken> {
+        let Some(content) = self.next.take() else { return Ok(None) };
+        self.next = content.after()?;
+        let mut fields = Fields::of(content.bytes()?);
+        let mut key: &[u8] = &[];
+        self.value = &[];
+        while let Some(field) = fields.next().map_err(|_| content.broken())? {
+            match (field.number, field.value) {
+                (1, Value::Bytes(bytes)) => key = bytes,
+                (2, Value::Bytes(bytes)) => self.value = bytes,
+                _ => {}
+            }
+        }
+        seed.deserialize::<CowStrDeserializer<'_, Broken>>(text(key).into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Broken> {
+        seed.deserialize::<CowStrDeserializer<'_, Broken>>(text(self.value).into_deserializer())
+    }
+}
+
+/// As JSON has it: what is no text in between becomes `U+FFFD`.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

@@ -1,0 +1,304 @@
+//! Lists in JSON. It knows where JSON values begin and end, not what they mean: each item is handed on as text, for whoever
+//! decodes it to accept or refuse.
+
+use std::ops::Range;
+
+use super::{Head, LARGEST_VALUE, NotAList, Taker};
+
+/// An item is offered before its end is known when as much has come as the item before it had, up to this.
+const LIKELY: usize = 128 * 1024;
+
+/// Where in the list's text the splitter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Before the opening brace.
+    Start,
+    /// Before a key of the list, or its closing brace.
+    Key,
+    /// Before the value of a key.
+    Value(Field),
+    /// Inside `items`, before an item or the closing bracket.
+    Item,
+    /// After the closing brace.
+    End,
+}
+
+/// The keys of a list that matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Metadata,
+    Items,
+    Other,
+}
+
+/// How far the value at the cursor has been read.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    /// The next byte to look at; may lie past the buffer behind a backslash.
+    at: usize,
+    depth: usize,
+    in_text: bool,
+}
+
+/// The cutter. Feed it with [`Json::push`], end with [`Json::finish`].
+pub(in super::super) struct Json {
+    /// What came and is not dealt with. Text, since that is checked much faster for all of it at once than for each
+    /// string in it.
+    buffer: String,
+    /// The beginning of a character whose end has not come yet.
+    tail: Vec<u8>,
+    /// Everything in the buffer before this is dealt with.
+    cursor: usize,
+    /// Bytes that have left the buffer, for places in messages.
+    gone: u64,
+    at: At,
+    reading: Option<Reading>,
+    seen_items: bool,
+    /// How long the next item will be, by the one before it.
+    likely: usize,
+}
+
+impl Json {
+    pub(super) fn new() -> Json {
+        Json {
+            buffer: String::new(),
+            tail: Vec::new(),
+            cursor: 0,
+            gone: 0,
+            at: At::Start,
+            reading: None,
+            seen_items: false,
+            likely: 0,
+        }
+    }
+
+    /// Takes more of the body; hands on what became whole.
+    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
+        self.take(bytes);
+        while self.step(taker)? {}
+        if let Some(reading) = &mut self.reading {
+            reading.at -= self.cursor;
+        }
+        self.gone += self.cursor as u64;
+        self.buffer.drain(..self.cursor);
+        self.cursor = 0;
+        if self.buffer.len() > LARGEST_VALUE { Err(NotAList::TooLarge) } else { Ok(()) }
+    }
+
+    /// The body is over.
+    pub(super) fn finish(mut self, taker: &mut impl Taker) -> Result<(), NotAList> {
+        loop {
+            // Nothing more comes to wait for, however long the item before was.
+            self.likely = 0;
+            if !self.step(taker)? {
+                break;
+            }
+        }
+        match self.at {
+            At::End if self.seen_items => Ok(()),
+            At::End => Err(NotAList::NoItems),
+            At::Start | At::Key | At::Value(_) | At::Item => Err(NotAList::Truncated(self.place())),
+        }
+    }
+
+    /// Adds to the text. A byte that is no UTF-8 becomes a character that no JSON may hold, so that the object with it is
+    /// refused like any other broken one.
+    fn take(&mut self, bytes: &[u8]) {
+        let joined;
+        let bytes = if self.tail.is_empty() {
+            bytes
+        } else {
+            joined = [std::mem::take(&mut self.tail), bytes.to_vec()].concat();
+            &joined
+        };
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            self.buffer.push_str(text);
+            return;
+        }
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.buffer.push_str(chunk.valid());
+            let cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+            if cut && chunks.peek().is_none() {
+                self.tail = chunk.invalid().to_vec();
+            } else {
+                self.buffer.extend(chunk.invalid().iter().map(|_| '\0'));
+            }
+        }
+    }
+
+    fn place(&self) -> u64 {
+        self.gone + (self.buffer.len() + self.tail.len()) as u64
+    }
+
+    fn broken(&self) -> NotAList {
+        NotAList::Broken(self.gone + self.cursor as u64)
+    }
+
+    /// The first byte at or after the cursor that is no space, with the cursor moved to it.
+    fn peek(&mut self) -> Option<u8> {
+        let space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
+        self.cursor += self.buffer.as_bytes()[self.cursor..].iter().take_while(|b| space(b)).count();
+        self.buffer.as_bytes().get(self.cursor).copied()
+    }
+
+    /// One step; false when more bytes are needed first.
+    fn step(&mut self, taker: &mut impl Taker) -> Result<bool, NotAList> {
+        let Some(byte) = self.peek() else { return Ok(false) };
+        match self.at {
+            At::Start => match byte {
+                b'{' => self.advance(At::Key),
+                b'<' => Err(NotAList::NoJson("HTML")),
+                b'[' => Err(NotAList::NoItems),
+                _ => Err(NotAList::NoJson("text or binary data")),
+            },
+            At::Key => match byte {
+                b',' => self.advance(At::Key),
+                b'}' => self.advance(At::End),
+                b'"' => self.key(),
+                _ => Err(self.broken()),
+            },
+            At::Value(Field::Items) if byte == b'[' && self.reading.is_none() => {
+                self.seen_items = true;
+                self.advance(At::Item)
+            }
+            At::Value(field) => {
+                let Some(range) = self.value(byte)? else { return Ok(false) };
+                match field {
+                    Field::Metadata => {
+                        let head = serde_json::from_str::<Option<Head>>(&self.buffer[range])
+                            .map_err(|_| self.broken())?;
+                        let mut head = head.unwrap_or_default();
+                        head.next = head.next.filter(|token| !token.is_empty());
+                        taker.head(head);
+                    }
+                    // An empty list from some servers: `"items": null`.
+                    Field::Items if &self.buffer[range] == "null" => self.seen_items = true,
+                    Field::Items => return Err(NotAList::NoItems),
+                    Field::Other => {}
+                }
+                self.at = At::Key;
+                Ok(true)
+            }
+            At::Item => match byte {
+                b',' => self.advance(At::Item),
+                b']' => self.advance(At::Key),
+                b'{' if self.reading.is_none() => {
+                    let rest = &self.buffer[self.cursor..];
+                    if rest.len() < self.likely {
+                        return Ok(false);
+                    }
+                    match taker.begun(rest) {
+                        Some(length) => {
+                            self.likely = length.min(LIKELY);
+                            self.cursor += length;
+                            Ok(true)
+                        }
+                        None => self.item(byte, taker),
+                    }
+                }
+                _ => self.item(byte, taker),
+            },
+            At::End => Err(self.broken()),
+        }
+    }
+
+    /// Looks for the end of an item, and hands it on.
+    fn item(&mut self, first: u8, taker: &mut impl Taker) -> Result<bool, NotAList> {
+        let Some(range) = self.value(first)? else { return Ok(false) };
+        self.likely = range.len().min(LIKELY);
+        taker.item(self.buffer[range].as_bytes());
+        Ok(true)
+    }
+
+    fn advance(&mut self, to: At) -> Result<bool, NotAList> {
+        self.cursor += 1;
+        self.at = to;
+        Ok(true)
+    }
+
+    /// Reads `"key":` at the cursor.
+    fn key(&mut self) -> Result<bool, NotAList> {
+        let rest = &self.buffer.as_bytes()[self.cursor + 1..];
+        let Some(end) = memchr::memchr(b'"', rest) else { return Ok(false) };
+        let field = match &rest[..end] {
+            b"metadata" => Field::Metadata,
+            b"items" => Field::Items,
+            _ => Field::Other,
+        };
+        let colon = rest[end + 1..].iter().position(|b| !b.is_ascii_whitespace());
+        match colon.map(|at| (at, rest[end + 1 + at])) {
+            None => Ok(false),
+            Some((at, b':')) => {
+                self.cursor += 1 + end + 1 + at + 1;
+                self.at = At::Value(field);
+                Ok(true)
+            }
+            Some(_) => Err(self.broken()),
+        }
+    }
+
+    /// Reads the value at the cursor and moves behind it; `None` when its end has not come yet.
+    fn value(&mut self, first: u8) -> Result<Option<Range<usize>>, NotAList> {
+        let start = self.cursor;
+        let mut reading = match (self.reading.take(), first) {
+            (Some(reading), _) => reading,
+            (None, b'{' | b'[') => Reading { at: start + 1, depth: 1, in_text: false },
+            (None, b'"') => Reading { at: start + 1, depth: 0, in_text: true },
+            (None, b'}' | b']' | b':' | b',') => return Err(self.broken()),
+            (None, _) => {
+                let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+                return Ok(self.buffer.as_bytes()[start..].iter().position(ends).map(|length| {
+                    self.cursor = start + length;
+                    start..self.cursor
+                }));
+            }
+        };
+        if reading.read(self.buffer.as_bytes()) {
+            self.cursor = reading.at;
+            Ok(Some(start..self.cursor))
+        } else {
+            self.reading = Some(reading);
+            Ok(None)
+        }
+    }
+}
+
+impl Reading {
+    /// Reads on; true at the end of the value.
+    fn read(&mut self, buffer: &[u8]) -> bool {
+        while self.at < buffer.len() {
+            if self.in_text {
+                match memchr::memchr2(b'"', b'\\', &buffer[self.at..]) {
+                    None => self.at = buffer.len(),
+                    Some(skipped) if buffer[self.at + skipped] == b'\\' => self.at += skipped + 2,
+                    Some(skipped) => {
+                        self.at += skipped + 1;
+                        self.in_text = false;
+                        if self.depth == 0 {
+                            return true;
+                        }
+                    }
+                }
+                continue;
+            }
+            let byte = buffer[self.at];
+            self.at += 1;
+            match byte {
+                b'"' => self.in_text = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

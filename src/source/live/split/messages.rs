@@ -1,0 +1,177 @@
+//! Lists in protobuf, as API servers write them: four bytes that say so, an envelope (`runtime.Unknown`) that says what is in
+//! it, in it the list, and in that the items, each behind its length.
+
+use super::{Head, LARGEST_VALUE, NotAList, Taker};
+use crate::protobuf::{Cut, Header, header};
+
+/// What every answer in protobuf begins with.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// Where in the answer the cutter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Start,
+    /// Before a field of the envelope.
+    Envelope,
+    /// Before a field of the list, of which so many bytes are to come.
+    List(usize),
+}
+
+/// The cutter. Feed it with [`Messages::push`], end with [`Messages::finish`].
+pub(in super::super) struct Messages {
+    /// The kind of the items.
+    kind: &'static str,
+    /// What came and is not dealt with.
+    buffer: Vec<u8>,
+    /// Everything in the buffer before this is dealt with.
+    cursor: usize,
+    /// Bytes that have left the buffer, for places in messages.
+    gone: u64,
+    at: At,
+    /// Whether the envelope has said that this is in it.
+    named: bool,
+    seen_list: bool,
+}
+
+impl Messages {
+    pub(super) fn new(kind: &'static str) -> Messages {
+        let (buffer, cursor, gone) = (Vec::new(), 0, 0);
+        Messages { kind, buffer, cursor, gone, at: At::Start, named: false, seen_list: false }
+    }
+
+    /// See [`super::Splitter::push`].
+    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
+        self.buffer.extend_from_slice(bytes);
+        while self.step(taker)? {}
+        self.gone += self.cursor as u64;
+        self.buffer.drain(..self.cursor);
+        self.cursor = 0;
+        Ok(())
+    }
+
+    /// See [`super::Splitter::finish`].
+    pub(super) fn finish(self) -> Result<(), NotAList> {
+        match self.at {
+            At::Envelope if !self.buffer.is_empty() => Err(NotAList::Truncated(self.end())),
+            At::Envelope if self.seen_list => Ok(()),
+            At::Envelope if !self.named && self.end() > MAGIC.len() as u64 => {
+                Err(NotAList::OtherList(self.kind))
+            }
+            At::Start | At::Envelope | At::List(_) => Err(NotAList::Truncated(self.end())),
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.gone + self.buffer.len() as u64
+    }
+
+    fn broken(&self) -> NotAList {
+        NotAList::BrokenMessage(self.gone + self.cursor as u64)
+    }
+
+    /// One step; false when more bytes are needed first.
+    fn step(&mut self, taker: &mut impl Taker) -> Result<bool, NotAList> {
+        match self.at {
+            At::Start => self.start(),
+            At::Envelope => self.envelope(),
+            At::List(0) => {
+                self.at = At::Envelope;
+                Ok(true)
+            }
+            At::List(left) => self.list(left, taker),
+        }
+    }
+
+    fn start(&mut self) -> Result<bool, NotAList> {
+        match self.buffer.get(..MAGIC.len()) {
+            Some(MAGIC) => {
+                self.cursor = MAGIC.len();
+                self.at = At::Envelope;
+                Ok(true)
+            }
+            Some(_) => Err(self.broken()),
+            None => Ok(false),
+        }
+    }
+
+    fn envelope(&mut self) -> Result<bool, NotAList> {
+        let Some(header) = self.header()? else { return Ok(false) };
+        if header.number == 2 && header.value.is_none() {
+            if !self.named {
+                return Err(NotAList::OtherList(self.kind));
+            }
+            self.seen_list = true;
+            self.cursor += header.before;
+            self.at = At::List(header.length);
+            return Ok(true);
+        }
+        let Some(value) = self.value(header)? else { return Ok(false) };
+        let value = &self.buffer[value];
+        if header.number == 1 {
+            self.named = text_in(value, 2).is_some_and(|kind| kind.strip_suffix("List") == Some(self.kind));
+        }
+        self.cursor += header.before + header.length;
+        Ok(true)
+    }
+
+    fn list(&mut self, left: usize, taker: &mut impl Taker) -> Result<bool, NotAList> {
+        let header = match self.header()? {
+            Some(header) => header,
+            // Its header would have to end behind the list.
+            None if self.buffer.len() - self.cursor >= left => return Err(self.broken()),
+            None => return Ok(false),
+        };
+        let length = header.before.saturating_add(header.length);
+        let Some(left) = left.checked_sub(length) else { return Err(self.broken()) };
+        let Some(value) = self.value(header)? else { return Ok(false) };
+        let value = &self.buffer[value];
+        match (header.number, header.value) {
+            (1, None) => {
+                let next = text_in(value, 3).filter(|token| !token.is_empty()).map(str::to_owned);
+                taker.head(Head { next });
+            }
+            (2, None) if !taker.message(value) => return Err(NotAList::OtherList(self.kind)),
+            _ => {}
+        }
+        self.cursor += length;
+        self.at = At::List(left);
+        Ok(true)
+    }
+
+    /// How the field at the cursor begins; `None` when that has not come yet.
+    fn header(&self) -> Result<Option<Header>, NotAList> {
+        match header(&self.buffer[self.cursor..]) {
+            Ok(header) => Ok(Some(header)),
+            Err(Cut::Short) => Ok(None),
+            Err(Cut::Wrong) => Err(self.broken()),
+        }
+    }
+
+    /// Where in the buffer the value of the field at the cursor is; `None` when not all of it has come.
+    fn value(&self, header: Header) -> Result<Option<std::ops::Range<usize>>, NotAList> {
+        if header.length > LARGEST_VALUE {
+            return Err(NotAList::TooLarge);
+        }
+        let begin = self.cursor + header.before;
+        let end = begin + header.length;
+        Ok((end <= self.buffer.len()).then_some(begin..end))
+    }
+}
+
+/// The text that a message has in the field of that number.
+fn text_in(mut message: &[u8], number: u64) -> Option<&str> {
+    let mut found = None;
+    while !message.is_empty() {
+        let header = header(message).ok()?;
+        let end = header.before.checked_add(header.length)?;
+        let value = message.get(header.before..end)?;
+        if header.number == number && header.value.is_none() {
+            found = std::str::from_utf8(value).ok();
+        }
+        message = &message[end..];
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

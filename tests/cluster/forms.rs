@@ -1,0 +1,227 @@
+//! Protobuf and JSON: the same objects of a real server, read in both forms, are the same. The numbers of the fields can only
+//! be wrong together with the server's, so every field that is read stands in one of these objects.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use meshdoctor::item::{Item, Kind};
+use meshdoctor::model::node::NodeFiles;
+use meshdoctor::model::objects::{Job, Pod, Workload};
+use meshdoctor::protobuf::Message;
+use meshdoctor::protobuf::schema::{self, Holds, Schema};
+use meshdoctor::source::live::{Connect, Live};
+use meshdoctor::source::{Fetched, Intake, Request, Source};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::harness::kubeconfig::{ADMIN, write_kubeconfig};
+use crate::harness::{Cluster, Options};
+
+#[test]
+fn objects_are_the_same_in_both_forms() {
+    let Some(cluster) = Cluster::start(Options::still()) else { return };
+    objects().iter().for_each(|object| cluster.api.create(object));
+    let pod = "/api/v1/namespaces/default/pods/full";
+    let deployment = "/apis/apps/v1/namespaces/default/deployments/full";
+    let job = "/apis/batch/v1/namespaces/default/jobs/full";
+    let others = ["replicasets", "statefulsets", "daemonsets"];
+    let others = others.map(|kind| format!("/apis/apps/v1/namespaces/default/{kind}/full"));
+    // Their finalizers keep them, with the time at which they were deleted.
+    for path in [pod, deployment, job].into_iter().map(str::to_owned).chain(others) {
+        let answer = cluster.api.call("DELETE", &path, "application/json", Vec::new()).unwrap();
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    }
+
+    let kubeconfig = cluster.folder().join("forms.kubeconfig");
+    write_kubeconfig(&kubeconfig, &[("cluster", cluster.context(ADMIN))]);
+    same::<Pod>(&kubeconfig, Kind::Pod);
+    for kind in [Kind::Deployment, Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet] {
+        same::<Workload>(&kubeconfig, kind);
+    }
+    same::<Job>(&kubeconfig, Kind::Job);
+}
+
+/// Reads a kind in both forms, packed and not.
+fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug + Send>(kubeconfig: &Path, kind: Kind) {
+    for disable_compression in [false, true] {
+        let fetch = |messages: bool| {
+            let mut taken = Taken::<T> { messages, objects: Vec::new(), json: Vec::new() };
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let fetched = runtime.block_on(async {
+                let kubeconfig = Some(kubeconfig.to_owned());
+                let live =
+                    Live::connect(Connect { kubeconfig, disable_compression, ..Connect::default() }).await;
+                live.unwrap().fetch(&Request::of(Item::List(kind)), &mut taken).await
+            });
+            assert_eq!(fetched, Fetched::Complete, "{kind}");
+            taken
+        };
+        let (messages, texts) = (fetch(true), fetch(false));
+        assert!(messages.json.is_empty(), "{kind}: the server has no protobuf");
+        assert!(texts.objects.len() > 1, "{kind}");
+        assert_eq!(messages.objects, texts.objects, "{kind}");
+        let missing = missing(schema::of(kind).unwrap(), &texts.json);
+        assert_eq!(missing, [""; 0], "{kind}: in no object");
+    }
+}
+
+/// The objects of one answer.
+struct Taken<T> {
+    messages: bool,
+    objects: Vec<T>,
+    json: Vec<Value>,
+}
+
+impl<T: DeserializeOwned + Send> Intake for Taken<T> {
+    fn object(&mut self, json: &[u8]) {
+        self.objects.push(serde_json::from_slice(json).unwrap());
+        self.json.push(serde_json::from_slice(json).unwrap());
+    }
+
+    fn takes_messages(&self) -> bool {
+        self.messages
+    }
+
+    fn message(&mut self, message: Message<'_>) -> bool {
+        self.objects.push(T::deserialize(message).unwrap());
+        true
+    }
+
+    fn node(&mut self, _: NodeFiles) {}
+
+    fn restart(&mut self) {
+        self.objects.clear();
+    }
+}
+
+/// The fields that stand in none of these objects, or only empty. What has the same fields in several places counts as one.
+fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
+    let mut places = BTreeMap::new();
+    objects.iter().for_each(|object| sort(schema, object, &mut places));
+    let mut missing = Vec::new();
+    for (name, (schema, values)) in places {
+        let lacks = |name: &str| !values.iter().any(|value| said(&value[name]));
+        missing.extend(schema.fields.iter().filter(|f| lacks(f.name)).map(|f| format!("{name}.{}", f.name)));
+    }
+    missing
+}
+
+type Places<'a> = BTreeMap<&'static str, (&'static Schema, Vec<&'a Value>)>;
+
+/// Files an object and those in it by what they are.
+fn sort<'a>(schema: &'static Schema, object: &'a Value, places: &mut Places<'a>) {
+    places.entry(schema.name).or_insert((schema, Vec::new())).1.push(object);
+    for field in schema.fields {
+        match (&field.holds, &object[field.name]) {
+            (Holds::One(inner), value) => sort(inner, value, places),
+            (Holds::Many(inner), Value::Array(values)) => values.iter().for_each(|v| sort(inner, v, places)),
+            _ => {}
+        }
+    }
+}
+
+fn said(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(_) => true,
+        Value::Number(number) => number.as_i64() != Some(0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+    }
+}
+
+/// Of each kind an object with everything, and one with next to nothing.
+fn objects() -> Vec<Value> {
+    let owner = |controller: Value| json!({ "apiVersion": "example.com/v1", "kind": "App", "name": "a", "uid": "uid-of-a", "controller": controller });
+    let metadata = |name: &str| match name {
+        "full" => json!({
+            "name": name, "namespace": "default", "finalizers": ["example.com/kept"],
+            "labels": { "app": "a", "empty": "" },
+            "annotations": { "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-log-level": "", "example.com/other": "x" },
+            "ownerReferences": [owner(json!(true)), {
+                "apiVersion": "v1", "kind": "ConfigMap", "name": "b", "uid": "uid-of-b", "controller": false,
+            }],
+        }),
+        _ => json!({ "name": name, "namespace": "default", "labels": { "app": "a" } }),
+    };
+    let spec = json!({
+        "nodeName": "node-1", "hostNetwork": true, "serviceAccountName": "someone", "automountServiceAccountToken": false,
+        "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always",
+        "volumes": [{ "name": "one", "emptyDir": {} }, { "name": "two", "hostPath": { "path": "/tmp" } }],
+        "initContainers": [
+            { "name": "linkerd-init", "image": "init:1", "args": ["--outbound-proxy-port", ""] },
+            { "name": "linkerd-proxy", "image": "proxy:1", "restartPolicy": "Always", "command": ["linkerd-await", "--"],
+              "env": [
+                { "name": "LINKERD2_PROXY_INBOUND_LISTEN_ADDR", "value": "0.0.0.0:4143" },
+                { "name": "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "value": "" },
+                { "name": "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } },
+              ],
+              "ports": [{ "name": "admin", "containerPort": 4191, "hostPort": 4191 }] },
+        ],
+        "containers": [
+            { "name": "app", "image": "app:1", "command": ["app"], "args": ["a"], "env": [{ "name": "A", "value": "b" }],
+              "ports": [{ "containerPort": 65535, "hostPort": 65535 }] },
+            { "name": "other" , "image": "other:1" },
+        ],
+    });
+    let lean = json!({ "containers": [{ "name": "app", "image": "app:1" }] });
+    let time = "2026-01-15T12:00:00Z";
+    let state = |name: &str, state: Value, last: Value| json!({ "name": name, "image": "app:1", "imageID": "", "ready": name == "app", "restartCount": 3, "state": state, "lastState": last });
+    let ended = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled", "message": "it was\nkilled", "startedAt": time, "finishedAt": time } });
+    let waiting = json!({ "waiting": { "reason": "CrashLoopBackOff", "message": "back-off" } });
+    let running = json!({ "running": { "startedAt": time } });
+    let condition = |kind: &str| json!({ "type": kind, "status": "True", "reason": "Because", "message": "it is so", "lastTransitionTime": time });
+    let pod_status = json!({
+        "phase": "Running", "reason": "Evicted", "podIP": "10.1.2.3", "podIPs": [{ "ip": "10.1.2.3" }], "startTime": time,
+        "conditions": [condition("Ready"), { "type": "PodScheduled", "status": "False" }],
+        "containerStatuses": [state("app", running.clone(), ended.clone()), state("other", waiting.clone(), ended.clone())],
+        "initContainerStatuses": [state("linkerd-init", ended.clone(), waiting), state("linkerd-proxy", running, json!({}))],
+    });
+    let mut objects = Vec::new();
+    let mut add = |api: &str, kind: &str, name: &str, spec: Value, status: Value| {
+        objects.push(json!({ "apiVersion": api, "kind": kind, "metadata": metadata(name), "spec": spec, "status": status }));
+    };
+    add("v1", "Pod", "full", spec.clone(), pod_status);
+    add("v1", "Pod", "lean", lean.clone(), json!({}));
+    let selector = json!({ "matchLabels": { "app": "a" } });
+    let template = |spec: &Value| json!({ "metadata": { "labels": { "app": "a" }, "annotations": { "linkerd.io/inject": "enabled" } }, "spec": spec });
+    for kind in ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"] {
+        let status = match kind {
+            "DaemonSet" => {
+                json!({ "currentNumberScheduled": 3, "numberMisscheduled": 0, "desiredNumberScheduled": 4, "numberReady": 2 })
+            }
+            _ => json!({ "replicas": 3, "readyReplicas": 2 }),
+        };
+        let mut whole = json!({ "selector": selector, "template": template(&spec) });
+        let mut little = json!({ "selector": selector, "template": template(&lean) });
+        if kind != "DaemonSet" {
+            whole["replicas"] = json!(4);
+            little["replicas"] = json!(0);
+        }
+        let mut status = status;
+        status["conditions"] = json!([condition("Available"), { "type": "Progressing", "status": "False" }]);
+        add("apps/v1", kind, "full", whole, status);
+        add("apps/v1", kind, "lean", little, json!({}));
+    }
+    let mut of_job = spec;
+    of_job["restartPolicy"] = json!("Never");
+    let mut of_lean_job = lean;
+    of_lean_job["restartPolicy"] = json!("OnFailure");
+    let done = [condition("SuccessCriteriaMet"), condition("Complete")];
+    add(
+        "batch/v1",
+        "Job",
+        "full",
+        json!({ "template": { "spec": of_job }, "activeDeadlineSeconds": 600 }),
+        json!({ "succeeded": 1, "startTime": time, "completionTime": time, "conditions": done }),
+    );
+    add(
+        "batch/v1",
+        "Job",
+        "lean",
+        json!({ "template": { "spec": of_lean_job } }),
+        json!({ "active": 1, "startTime": time }),
+    );
+    objects
+}
