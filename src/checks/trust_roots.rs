@@ -7,7 +7,7 @@ use super::Context;
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::pod::{EnvVar, TRUST_ANCHORS};
+use crate::model::objects::container::{EnvVar, TRUST_ANCHORS};
 use crate::model::objects::{ConfigMap, Pod};
 
 /// The ConfigMap from which identity and the injector take the trust anchors.

@@ -2,7 +2,8 @@
 //! container that is not well says, else the phase. And what keeps a pod's proxy from counting as healthy.
 
 use super::objects::Pod;
-use super::objects::pod::{ContainerStatus, PROXY_CONTAINER};
+use super::objects::container::PROXY_CONTAINER;
+use super::objects::pod::ContainerStatus;
 
 /// The word: `Running`, `Completed`, `Init:0/2`, `CrashLoopBackOff`.
 pub fn word(pod: &Pod) -> String {

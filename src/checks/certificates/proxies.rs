@@ -10,7 +10,7 @@ use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::pod::TRUST_ANCHORS;
+use crate::model::objects::container::TRUST_ANCHORS;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 

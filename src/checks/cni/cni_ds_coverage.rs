@@ -11,7 +11,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::cni;
-use crate::model::objects::pod::INIT_CONTAINER;
+use crate::model::objects::container::INIT_CONTAINER;
 use crate::model::objects::{Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.

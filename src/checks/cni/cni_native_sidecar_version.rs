@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::pod::{INIT_CONTAINER, PROXY_CONTAINER};
+use crate::model::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
 use crate::model::objects::{ConfigMap, Pod, Workload};
 use crate::model::values::Values;
 use crate::source::Why;

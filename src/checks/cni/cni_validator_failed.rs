@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
-use crate::model::objects::pod::VALIDATOR_CONTAINER;
+use crate::model::objects::container::VALIDATOR_CONTAINER;
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::Owners;
 

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::objects::pod::PROXY_CONTAINER;
+use crate::model::objects::container::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 

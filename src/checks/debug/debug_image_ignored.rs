@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::KeyStatus;
-use crate::model::objects::pod::DEBUG_CONTAINER;
+use crate::model::objects::container::DEBUG_CONTAINER;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 use crate::version::{Contains, LinkerdVersion};

@@ -10,7 +10,7 @@ use crate::item::{Extension, Kind};
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
-use crate::model::objects::pod::TRUST_ANCHORS;
+use crate::model::objects::container::TRUST_ANCHORS;
 use crate::model::pod_status::unwell;
 
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current

@@ -10,7 +10,8 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::Scope;
 use crate::model::annotated::Annotated;
-use crate::model::objects::pod::{DEBUG_CONTAINER, PROXY_CONTAINER, Terminated};
+use crate::model::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
+use crate::model::objects::pod::Terminated;
 use crate::model::objects::{Job, Meta, Pod};
 use crate::model::owners::{Owner, Owners};
 

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod cluster_scope;
+pub mod container;
 pub mod extension;
 pub mod meta;
 pub mod other;
@@ -24,12 +25,13 @@ pub use access::AccessReview;
 pub use cluster_scope::{
     CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
 };
+pub use container::Container;
 pub use extension::{ApiService, Link, Named};
 pub use meta::{Meta, OwnerReference};
 pub use other::{
     ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
 };
-pub use pod::{Container, ContainerStatus, Pod, PodSpec};
+pub use pod::{ContainerStatus, Pod, PodSpec};
 pub use probe::ProbeAnswer;
 pub use served::{ServedBy, ServedCertificates};
 pub use shared::Shared;

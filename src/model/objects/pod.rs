@@ -1,27 +1,13 @@
-//! Pods and their containers, as far as the mesh shows in them.
+//! Pods, as far as the mesh shows in them.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use super::meta::{Meta, Text, address, nullable, redacted};
+use super::container::{Container, PROXY_CONTAINER};
+use super::meta::{Meta, address, nullable, redacted};
 use super::shared::Shared;
-use crate::model::certificates::BundlePrint;
-
-/// The names that Linkerd gives its own containers.
-pub const PROXY_CONTAINER: &str = "linkerd-proxy";
-/// See [`PROXY_CONTAINER`].
-pub const INIT_CONTAINER: &str = "linkerd-init";
-/// See [`PROXY_CONTAINER`].
-pub const VALIDATOR_CONTAINER: &str = "linkerd-network-validator";
-/// See [`PROXY_CONTAINER`].
-pub const DEBUG_CONTAINER: &str = "linkerd-debug";
-
-/// The variable in which a proxy gets its trust anchors. Of its value only a [`BundlePrint`] is kept.
-pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 
 /// A pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -74,52 +60,6 @@ pub struct PodSpec {
 pub struct Volume {
     /// Volume name.
     pub name: String,
-}
-
-/// A container of a pod.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Container {
-    /// Container name.
-    pub name: String,
-    /// Image reference as written.
-    #[serde(deserialize_with = "nullable")]
-    pub image: String,
-    /// Entry point; kept for Linkerd's own containers only.
-    #[serde(deserialize_with = "nullable")]
-    pub command: Vec<String>,
-    /// Arguments; kept for Linkerd's own containers only.
-    #[serde(deserialize_with = "nullable")]
-    pub args: Vec<String>,
-    /// Environment; kept for Linkerd's own containers only, and of that what checks read.
-    #[serde(deserialize_with = "kept_env")]
-    pub env: Vec<EnvVar>,
-    /// `Always` on an init container makes it a native sidecar.
-    pub restart_policy: Option<String>,
-    /// The ports that it names; it may listen on others.
-    #[serde(deserialize_with = "nullable")]
-    pub ports: Vec<ContainerPort>,
-}
-
-/// A port that a container names.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerPort {
-    /// What Services may call it by; empty where it has no name.
-    #[serde(deserialize_with = "nullable")]
-    pub name: String,
-    /// The port.
-    pub container_port: u16,
-}
-
-/// One environment variable that is set by value.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct EnvVar {
-    /// Variable name.
-    pub name: String,
-    /// Its value; `None` when it comes from a reference.
-    pub value: Option<String>,
 }
 
 /// A pod's status.
@@ -239,90 +179,6 @@ pub struct Terminated {
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-}
-
-impl Container {
-    /// Drops what may hold secrets and what no check reads.
-    fn trim(&mut self) {
-        // The border's own list, so that a live run and a bundle show the same.
-        if !crate::redact::is_linkerd_container(&self.name) {
-            self.command = Vec::new();
-            self.args = Vec::new();
-            self.env = Vec::new();
-            return;
-        }
-        for text in self
-            .args
-            .iter_mut()
-            .chain(&mut self.command)
-            .chain(self.env.iter_mut().filter_map(|v| v.value.as_mut()))
-        {
-            if let std::borrow::Cow::Owned(redacted) = crate::redact::text(text) {
-                *text = redacted;
-            }
-        }
-    }
-}
-
-/// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
-const KEPT_ENV: &[&str] = &[
-    TRUST_ANCHORS,
-    "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY",
-    "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
-    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
-    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",
-    "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
-    "DEST_CNI_NET_DIR",
-    "DEST_CNI_BIN_DIR",
-];
-
-/// Reads of an environment only what is kept of it.
-fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Variable<'a> {
-        #[serde(borrow)]
-        name: Cow<'a, str>,
-        #[serde(borrow)]
-        value: Option<Text<'a>>,
-    }
-    struct Kept;
-    impl<'de> Visitor<'de> for Kept {
-        type Value = Vec<EnvVar>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a list of environment variables")
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(Vec::new())
-        }
-
-        fn visit_none<E>(self) -> Result<Self::Value, E> {
-            Ok(Vec::new())
-        }
-
-        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-            deserializer.deserialize_seq(self)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-            let mut kept = Vec::new();
-            while let Some(variable) = items.next_element::<Variable<'de>>()? {
-                if KEPT_ENV.contains(&&*variable.name) {
-                    let value = variable.value.and_then(|Text(value)| match &*variable.name {
-                        // What somebody blotted out says nothing of what stood there.
-                        TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
-                        TRUST_ANCHORS => Some(BundlePrint::kept(&value)),
-                        _ => Some(value.into_owned()),
-                    });
-                    kept.push(EnvVar { name: variable.name.into_owned(), value });
-                }
-            }
-            Ok(kept)
-        }
-    }
-    deserializer.deserialize_option(Kept)
 }
 
 impl PodSpec {

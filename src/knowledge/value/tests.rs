@@ -1,0 +1,87 @@
+use super::*;
+use proptest::prelude::*;
+
+fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let numeric = ValueType::PortList { names: false, blanks: false, lowest: 0 };
+    let named = ValueType::PortList { names: true, blanks: true, lowest: 1 };
+    vec![
+        (
+            ValueType::OneOf { values: words(&["enabled", "disabled"]) },
+            vec!["enabled"],
+            vec!["Enabled", "true", ""],
+        ),
+        (ValueType::GoBool {}, vec!["true", "T", "0", "False"], vec!["yes", "enabled", "tRUE", "", " true"]),
+        (
+            ValueType::GoDuration {},
+            vec!["1m30s", "250ms", "0", "1.5h", ".5s", "-1s", "10µs"],
+            vec!["10", "1d", "", "s", "1 s", "ms", "99999999999h"],
+        ),
+        (
+            ValueType::PolicyDuration {},
+            vec!["10s", "0", "250ms", "1d", " 10s "],
+            vec!["1m30s", "1.5s", "10", "", "-1s", "s", "10 s", "99999999999999999999d", "1000000000000000d"],
+        ),
+        (
+            ValueType::Quantity {},
+            vec!["100m", "0.5", "64Mi", "1e3", "2", "1E", "+1"],
+            vec!["64MB", "", "abc", "1 Gi", "Mi", "1e"],
+        ),
+        (
+            numeric,
+            vec!["80", "80,443", "8000-8999", "0", ""],
+            vec!["80, 443", "http", "65536", "9-8", "80,", "-1"],
+        ),
+        (named, vec!["80, 443", "http,3306", "8000-8999", ""], vec!["0", "80,,443", "HTTP", "70000"]),
+        (
+            ValueType::CidrList {},
+            vec!["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
+            vec!["10.0.0.0", "10.0.0.0/33", "x/8", "10.0.0.0/"],
+        ),
+        (
+            ValueType::EnvList {},
+            vec!["[]", r#"[{"name":"A","value":"b"}]"#, r#"[{"name":"A","valueFrom":{}}]"#],
+            vec!["", "{}", r#"[{"value":"b"}]"#, r#"[{"name":"A","value":1}]"#],
+        ),
+        (
+            ValueType::Integer { min: Some(0), max: Some(65535) },
+            vec!["0", "65535"],
+            vec!["-1", "65536", "1.0", "", " 1"],
+        ),
+        (ValueType::Float { min: 0.0, max: 1.0, exclusive: true }, vec!["0.5"], vec!["0", "1", "x", "NaN"]),
+        (ValueType::Float { min: 0.0, max: 1.0, exclusive: false }, vec!["0", "1.0"], vec!["1.1", "inf"]),
+        (
+            ValueType::RetryHttp {},
+            vec!["5xx", "gateway-error,429", "500-599"],
+            vec!["", "5xx, 429", "600", "599-500", "99"],
+        ),
+        (
+            ValueType::Words { values: words(&["cancelled", "internal"]) },
+            vec!["Cancelled,internal"],
+            vec!["cancelled, internal", ""],
+        ),
+        (ValueType::SecondsOrGoDuration {}, vec!["3", "3s"], vec!["3 s", "", "+3"]),
+    ]
+}
+
+#[test]
+fn each_type_takes_what_its_reader_takes() {
+    for (value_type, good, bad) in types() {
+        for value in good {
+            assert_eq!(value_type.check(value), Ok(()), "{value_type:?} {value:?}");
+        }
+        for value in bad {
+            let error = value_type.check(value).expect_err(value);
+            assert!(error.contains("accepted"), "{error}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_value_panics(value in ".{0,30}", shaped in "[0-9a-zµ.,:/+ -]{0,16}") {
+        for (value_type, _, _) in types() {
+            let _ = (value_type.check(&value), value_type.check(&shaped));
+        }
+    }
+}
