@@ -4,6 +4,7 @@
 mod access;
 mod connect;
 mod exec;
+mod forms;
 mod lists;
 mod node_pods;
 mod probes;

@@ -70,8 +70,12 @@ impl Reply {
     }
 
     pub fn text(status: u16, kind: &str, body: &str) -> Reply {
+        Reply { status, ..Reply::bytes(kind, body.as_bytes().to_vec()) }
+    }
+
+    pub fn bytes(kind: &str, body: Vec<u8>) -> Reply {
         let headers = vec![("content-type", kind.to_owned())];
-        Reply { status, headers, body: body.as_bytes().to_vec(), end: End::Whole, after: Duration::ZERO }
+        Reply { status: 200, headers, body, end: End::Whole, after: Duration::ZERO }
     }
 
     /// A Status object, as the API server writes it.
