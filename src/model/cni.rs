@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::objects::meta::Meta;
 use super::objects::{ConfigMap, Pod, PodTemplate, Workload};
 use crate::finding::Evidence;
 use crate::version::CniVersion;
@@ -12,19 +13,23 @@ pub const INSTALLER: &str = "install-cni";
 /// The DaemonSet's annotation that names the tool it came by: `linkerd/helm v1.6.2`, `linkerd/cli edge-25.4.4`.
 const CREATED_BY: &str = "linkerd.io/created-by";
 
-/// Whether a DaemonSet is linkerd-cni's, by its labels or by what it runs: charts are installed under any name.
+/// What the chart and the CLI call the DaemonSet, and its pods by a label.
+const NAME: &str = "linkerd-cni";
+
+/// Whether a DaemonSet is linkerd-cni's: it runs the installer, and has its name or its labels. Charts are installed under
+/// any name, and `linkerd check` looks for the name alone.
 pub fn is_installer(workload: &Workload) -> bool {
     let meta = &workload.metadata;
-    let labelled =
-        meta.label("k8s-app") == Some("linkerd-cni") || meta.label("linkerd.io/cni-resource") == Some("true");
-    labelled && workload.spec.template.spec.container(INSTALLER).is_some()
+    (meta.name == NAME || is_labelled(meta)) && workload.spec.template.spec.container(INSTALLER).is_some()
+}
+
+fn is_labelled(meta: &Meta) -> bool {
+    meta.label("k8s-app") == Some(NAME) || meta.label("linkerd.io/cni-resource") == Some("true")
 }
 
 /// Whether a pod is an installer's.
 pub fn is_installer_pod(pod: &Pod) -> bool {
-    let labelled = pod.metadata.label("k8s-app") == Some("linkerd-cni")
-        || pod.metadata.label("linkerd.io/cni-resource") == Some("true");
-    labelled && pod.spec.container(INSTALLER).is_some()
+    is_labelled(&pod.metadata) && pod.spec.container(INSTALLER).is_some()
 }
 
 /// The plugin's version in a template, by the installer's image.

@@ -8,23 +8,38 @@ use crate::knowledge::ChartType;
 
 /// The values, as YAML.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values(Value);
+pub struct Values {
+    root: Value,
+    /// The same, with a mark in each text that stands in quotes and would be a boolean without them.
+    marked: Option<Value>,
+}
 
 impl Values {
     /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
     pub fn of(config: &ConfigMap) -> Option<Values> {
-        let values: Value = serde_yaml::from_str(config.data.get("values")?).ok()?;
-        let some = values.as_mapping().is_some_and(|mapping| !mapping.is_empty());
-        some.then_some(Values(values))
+        let text = config.data.get("values")?;
+        let root: Value = serde_yaml::from_str(text).ok()?;
+        let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
+        let marked = mark_quoted(text).and_then(|text| serde_yaml::from_str(&text).ok());
+        some.then_some(Values { root, marked })
     }
 
     fn get(&self, path: &str) -> Option<&Value> {
-        path.split('.').try_fold(&self.0, |value, key| value.get(key))
+        at(&self.root, path)
     }
 
-    /// A boolean by its path, such as `proxy.nativeSidecar`.
+    /// A boolean by its path, such as `proxy.nativeSidecar`; also by a word that Go's reader of YAML takes for one.
     pub fn bool(&self, path: &str) -> Option<bool> {
-        self.get(path)?.as_bool()
+        match self.get(path)? {
+            Value::String(text) if !self.is_quoted(path) => old_boolean(text),
+            value => value.as_bool(),
+        }
+    }
+
+    /// Whether a text that would be a boolean without its quotes stands in them.
+    fn is_quoted(&self, path: &str) -> bool {
+        let marked = self.marked.as_ref().and_then(|marked| at(marked, path)?.as_str());
+        marked.is_some_and(|text| text.starts_with(MARK))
     }
 
     /// A whole number by its path, also where it was written as text.
@@ -54,9 +69,8 @@ impl Values {
             (_, Value::Null) => true,
             (ChartType::Map, value) => value.is_mapping(),
             (ChartType::Text, value) => !value.is_mapping() && !value.is_sequence(),
-            // Who writes YAML of an older kind may mean a boolean by one of these words.
             (ChartType::Boolean, Value::String(text)) => {
-                OLD_BOOLEANS.iter().any(|word| text.eq_ignore_ascii_case(word))
+                old_boolean(text).is_some() && !self.is_quoted(path)
             }
             (ChartType::Boolean, value) => value.is_bool(),
             (ChartType::Count, value) => whole(value).is_some_and(|number| number >= 0.0),
@@ -77,8 +91,40 @@ impl Values {
     }
 }
 
-/// What YAML 1.1 calls booleans, beside true and false.
-const OLD_BOOLEANS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
+/// What YAML 1.1 calls booleans, beside true and false, and which they are.
+const OLD_BOOLEANS: [(&str, bool); 6] =
+    [("y", true), ("n", false), ("yes", true), ("no", false), ("on", true), ("off", false)];
+/// Begins a text that is marked. Quotes of both kinds take it as it is, and no chart value begins with it.
+const MARK: char = '\t';
+
+fn old_boolean(text: &str) -> Option<bool> {
+    let means = OLD_BOOLEANS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word))?.1;
+    // Written as `yes`, `Yes` or `YES`.
+    let written = text[1..] == text[1..].to_ascii_lowercase() || text == text.to_ascii_uppercase();
+    written.then_some(means)
+}
+
+/// The text with a mark in each pair of quotes that holds one of these words; `None` where there is none.
+fn mark_quoted(text: &str) -> Option<String> {
+    let mut marked = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let (before, quoted) = rest.split_at(at);
+        let inner = &quoted[1..];
+        let word = inner.find(&quoted[..1]).map(|end| &inner[..end]);
+        marked.push_str(before);
+        marked.push_str(&quoted[..1]);
+        if word.is_some_and(|word| old_boolean(word).is_some()) {
+            marked.push(MARK);
+        }
+        rest = inner;
+    }
+    marked.contains(MARK).then(|| marked + rest)
+}
+
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, key| value.get(key))
+}
 
 /// A number without a fraction.
 fn whole(value: &Value) -> Option<f64> {
@@ -105,7 +151,8 @@ mod tests {
 
     #[test]
     fn values_of_another_type_are_told() {
-        let text = "counts: {a: '3', b: -1, c: 3.0, d: 0.5, e: null}\nflags: {a: 'true', b: yes, c: 1}\n\
+        let text = "counts: {a: '3', b: -1, c: 3.0, d: 0.5, e: null}\n\
+                    flags: {a: 'true', b: yes, c: 1, d: 'yes', e: \"Off\", f: No, g: nO, h: don't}\n\
                     texts: {a: [x], b: 1, c: {}}\nproxy: 3";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
@@ -121,6 +168,11 @@ mod tests {
             ("flags.a", ChartType::Boolean, Some("a text")),
             ("flags.b", ChartType::Boolean, None),
             ("flags.c", ChartType::Boolean, Some("a number")),
+            ("flags.d", ChartType::Boolean, Some("a text")),
+            ("flags.e", ChartType::Boolean, Some("a text")),
+            ("flags.f", ChartType::Boolean, None),
+            ("flags.g", ChartType::Boolean, Some("a text")),
+            ("flags.h", ChartType::Boolean, Some("a text")),
             ("texts.a", ChartType::Text, Some("a list")),
             ("texts.b", ChartType::Text, None),
             ("texts.c", ChartType::Text, Some("a map")),
@@ -128,5 +180,8 @@ mod tests {
         ] {
             assert_eq!(values.unfit(path, wanted), said, "{path}");
         }
+        let flags = ["flags.b", "flags.d", "flags.e", "flags.f", "flags.g"].map(|path| values.bool(path));
+        assert_eq!(flags, [Some(true), None, None, Some(false), None]);
+        assert_eq!(values.text("flags.d"), Some("yes"));
     }
 }

@@ -8,6 +8,9 @@ use crate::item::{Kind, Scope};
 use crate::model::certificates::from_bundle;
 use crate::model::objects::Secret;
 
+const CONFIG_VALID: &str = "certificate config is valid";
+const ISSUED: &str = "issuer cert is issued by the trust anchor";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Err(missing) = config(ctx) {
         ctx.gap(missing);
@@ -39,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let message = "the issuer's Secret has no ca.crt: `linkerd check` and other commands that take the trust anchors from \
                        there fail";
         let seen = secret_says(ctx, "data", "no certificate under ca.crt".to_owned());
-        findings.push(finding(ctx, message, seen, scheme, "ca.crt"));
+        findings.push(finding(ctx, message, seen, scheme, "ca.crt").fails_rows([CONFIG_VALID, ISSUED]));
     }
     let pem = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     if scheme == Scheme::Linkerd
@@ -84,6 +87,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
     ctx.finding(Subject::object("Secret", namespace, ISSUER), message)
         .evidence(seen)
         .parameter(which)
+        .fails_rows([CONFIG_VALID])
         .remedy(steps)
         .tie(identity_deployment(ctx))
 }

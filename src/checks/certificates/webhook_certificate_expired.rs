@@ -7,7 +7,7 @@ use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Validity};
+use crate::model::certificates::{Certificate, Validity, reach};
 use crate::model::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,7 +39,10 @@ fn finding(
     trusted: &[Certificate],
 ) -> Option<Finding> {
     let out = |certificate: &&Certificate| certificate.validity(ctx.now()) != Validity::Current;
-    let own: Vec<&Certificate> = pair.served.iter().filter(out).collect();
+    // What is served beside the certificate itself counts only where no way leads past it.
+    let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
+    let leads_past = pair.served.first().is_some_and(now) && !reach(&pair.served, trusted, &now).anchors.is_empty();
+    let own: Vec<&Certificate> = if leads_past { Vec::new() } else { pair.served.iter().filter(out).collect() };
     let theirs: Vec<&Certificate> = trusted.iter().filter(out).collect();
     let effect = pair.server.effect(webhook.map(|(_, webhook)| webhook));
     let message = match (own.first(), theirs.first()) {

@@ -4,15 +4,40 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::checks::dates::{dates, ends_soon};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::certificates::Certificate;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::certificates::{Certificate, Validity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS)? {
         Ok(serving) => serving,
         Err(verdict) => return Ok(verdict),
     };
-    Ok(serving.iter().filter_map(|pair| finding(ctx, pair)).collect::<Vec<_>>().into())
+    let findings = serving.iter().flat_map(|pair| [finding(ctx, pair), left_over(ctx, pair)]);
+    Ok(findings.flatten().collect::<Vec<_>>().into())
+}
+
+/// A finding about certificates that have ended and stand behind one that has not. Whether a way leads past them is for
+/// `webhook-certificate-expired`; `linkerd check` counts them among those that end soon.
+fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
+    let over = |certificate: &&Certificate| certificate.validity(ctx.now()) == Validity::Over;
+    let (own, behind) = pair.served.split_first()?;
+    let ended: Vec<&Certificate> = behind.iter().filter(over).collect();
+    if over(&own) || ended.is_empty() {
+        return None;
+    }
+    let message = "behind the certificate of a webhook stands one that has ended: the API server needs it only where nothing else \
+                   leads to the caBundle, and linkerd check warns of it";
+    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
+    let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
+    let finding = finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
+    Some(finding.explains_nothing().evidence(quoted(ctx, pair, &ended)).remedy(remedy))
+}
+
+fn quoted(ctx: &Context<'_>, pair: &Serving<'_>, certificates: &[&Certificate]) -> Evidence {
+    let said = certificates.iter().map(|c| format!("{}: {}", c.summary(), dates(c, ctx.now())));
+    let object = format!("Secret {}/{}", ctx.namespaces().control_plane, pair.server.secret_name());
+    Evidence::field(object, "data: certificate", said.collect::<Vec<_>>().join("; "))
 }
 
 fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
@@ -20,8 +45,6 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     if soon.is_empty() {
         return None;
     }
-    let said: Vec<String> =
-        soon.iter().map(|c| format!("{}: {}", c.summary(), dates(c, ctx.now()))).collect();
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::verified_by("meshdoctor check --only certificates");
     let (message, remedy) = match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
@@ -40,10 +63,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
         ),
     };
-    let object = format!("Secret {namespace}/{}", pair.server.secret_name());
     let finding = ctx
         .finding(pair.server.secret_subject(ctx), message)
-        .evidence(Evidence::field(object, "data: certificate", said.join("; ")))
+        .evidence(quoted(ctx, pair, &soon))
         .fails_rows([pair.server.sixty_days])
         .remedy(remedy);
     Some(finding)

@@ -1,10 +1,15 @@
-//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several.
+//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several, or a caBundle with
+//! something else in it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use super::webhooks::{SERVERS, Server};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
+use crate::model::certificates::{from_base64_pem, from_bundle};
 use crate::model::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -15,7 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Ok(Some(configuration)) if configuration.webhooks.len() != 1 => {
                 findings.push(finding(ctx, server, configuration));
             }
-            Ok(_) => {}
+            Ok(Some(configuration)) => findings.extend(unread(ctx, server, configuration)),
+            Ok(None) => {}
             Err(gap) => missing.push(gap),
         }
     }
@@ -27,6 +33,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     missing.into_iter().for_each(|gap| ctx.gap(gap));
     Ok(findings.into())
+}
+
+/// A finding about a caBundle of which the API server takes the certificates, and which `linkerd check` refuses as a whole.
+fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Option<Finding> {
+    let bundle = &configuration.webhooks.first()?.client_config.ca_bundle;
+    let taken = from_base64_pem(bundle).is_ok_and(|certificates| !certificates.is_empty());
+    let text = STANDARD.decode(bundle.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
+    let error = from_bundle(&text).err().filter(|_| taken)?;
+    let name = &configuration.metadata.name;
+    let message = "the caBundle of a webhook holds more than certificates: the API server takes those and leaves the rest, but \
+                   `linkerd check` cannot read it";
+    let finding = ctx.finding(Subject::object(server.kind, "", name), message).severity(Severity::Info);
+    let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
+    let seen = Evidence::field(format!("{} {name}", server.kind), "webhooks[].clientConfig.caBundle", error);
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by("meshdoctor check --only certificates"),
+        StepKind::Command,
+        "Have it written again",
+        Options::both(""),
+    );
+    Some(finding.explains_nothing().evidence(seen).remedy(remedy))
 }
 
 fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Finding {

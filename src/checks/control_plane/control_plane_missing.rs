@@ -4,9 +4,10 @@ use crate::checks::control_plane::installation::config;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::item::Kind;
+use crate::item::{Kind, Scope};
 use crate::model::control_plane::serving;
-use crate::model::objects::{Namespace, Pod, Workload};
+use crate::model::objects::{Namespace, Pod, ServiceAccount, Workload};
+use crate::model::values::Values;
 
 /// The components without which no mesh works, as the label `linkerd.io/control-plane-component` names them.
 const COMPONENTS: [&str; 3] = ["destination", "identity", "proxy-injector"];
@@ -47,7 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // A dump may hold no namespaces, and a reader may not be allowed to list them.
     let namespaces = ctx.every::<Namespace>(Kind::Namespace);
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
-    let unconfigured = missing.len() == COMPONENTS.len() && config(ctx).is_ok_and(|config| config.is_none());
+    let nothing = missing.len() == COMPONENTS.len();
+    let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
     // Where their Deployment is gone, pods may run on for a while.
     let pods = ctx.hints::<Pod>(Kind::Pod);
     let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
@@ -55,10 +57,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (unserved, "control plane pods are ready"),
         (homeless, "control plane Namespace exists"),
         (unconfigured, "'linkerd-config' config map exists"),
+        (nothing && lacks_heartbeat(ctx), "heartbeat ServiceAccount exist"),
     ];
     let finding = finding.fails_rows(rows.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row));
     let finding = missing.iter().map(tie).fold(finding, Finding::tie);
     // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())
+}
+
+/// Whether values that somebody left want a heartbeat whose account is gone: with them there, `linkerd check` gets past the row
+/// of `linkerd-config` and stops at this one.
+fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
+    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));
+    let account = || ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, "linkerd-heartbeat");
+    wanted && account().is_ok_and(|account| account.is_none())
 }

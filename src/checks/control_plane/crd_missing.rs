@@ -3,9 +3,12 @@
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
 use crate::checks::upgrade::is_helms;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
+use crate::knowledge::Definition;
+use crate::missing::Missing;
 use crate::model::objects::CustomResourceDefinition;
+use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let present = installed(ctx)?.is_some();
@@ -19,38 +22,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings = Vec::new();
     for wanted in table.definitions(&version, minors) {
-        let kind = Kind::CustomResourceDefinition;
-        let found = match ctx.named::<CustomResourceDefinition>(kind, Scope::Cluster, &wanted.name) {
-            Ok(found) => found,
+        let unmet = match unmet(ctx, wanted) {
+            Ok(None) => continue,
+            Ok(Some(unmet)) => unmet,
             Err(missing) => {
                 ctx.gap(missing);
                 continue;
             }
         };
-        let (message, evidence) = match found {
-            None => (
-                "a definition of the release is not there: nothing of its kind can be created, and the controller that \
-                 watches it does not get ready after its next restart",
-                Evidence::other(format!("CustomResourceDefinition {}", wanted.name), "does not exist"),
-            ),
-            Some(found) => {
-                let versions = &found.spec.versions;
-                if versions.iter().any(|version| version.name == wanted.version && version.served) {
-                    continue;
-                }
-                let served: Vec<&str> =
-                    versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
-                let said = format!("{}, and not {}", served.join(", "), wanted.version);
-                (
-                    "a definition is older than the release: the controller asks for a version of it that is not served, \
-                     and does not get ready after its next restart",
-                    Evidence::field(
-                        format!("CustomResourceDefinition {}", wanted.name),
-                        "spec.versions",
-                        said,
-                    ),
-                )
-            }
+        let message = if unmet.absent {
+            "a definition of the release is not there: nothing of its kind can be created, and the controller that watches it \
+             does not get ready after its next restart"
+        } else {
+            "a definition is older than the release: the controller asks for a version of it that is not served, and does not \
+             get ready after its next restart"
         };
         let remedy = Remedy::verified_by(format!("kubectl get crd {}", wanted.name));
         let remedy = if is_helms(ctx) {
@@ -71,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
             .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), message)
-            .evidence(evidence)
+            .evidence(unmet.evidence)
             .evidence(seen.clone())
             .remedy(remedy)
             .tie(Tie::Fact(format!("definition-missing:{component}")))
@@ -82,5 +67,62 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         findings.push(finding);
     }
+    if present {
+        findings.extend(of_the_cli_alone(ctx, &version));
+    }
     Ok(findings.into())
+}
+
+/// A definition that does not meet a release.
+struct Unmet {
+    /// It is not there at all.
+    absent: bool,
+    /// What is seen of it.
+    evidence: Evidence,
+}
+
+/// How a definition falls short of what a release wants of it; `None` where it does not.
+fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missing> {
+    let kind = Kind::CustomResourceDefinition;
+    let object = format!("CustomResourceDefinition {}", wanted.name);
+    let Some(found) = ctx.named::<CustomResourceDefinition>(kind, Scope::Cluster, &wanted.name)? else {
+        return Ok(Some(Unmet { absent: true, evidence: Evidence::other(object, "does not exist") }));
+    };
+    let versions = &found.spec.versions;
+    if versions.iter().any(|version| version.name == wanted.version && version.served) {
+        return Ok(None);
+    }
+    let served: Vec<&str> =
+        versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
+    let said = format!("{}, and not {}", served.join(", "), wanted.version);
+    Ok(Some(Unmet { absent: false, evidence: Evidence::field(object, "spec.versions", said) }))
+}
+
+/// A finding where the CLI is of a release that has definitions which the installed one does without: the control plane
+/// lacks nothing, and `linkerd check` of that CLI stops.
+fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Finding> {
+    let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
+    let cli = ctx.cli_version().ok().filter(|cli| table.covers(cli, minors))?;
+    let needed: Vec<&Definition> = table.definitions(installed, minors).collect();
+    let further = table.definitions(cli, minors).filter(|wanted| {
+        !needed.iter().any(|known| known.name == wanted.name && known.version == wanted.version)
+    });
+    let seen: Vec<Evidence> =
+        further.filter_map(|wanted| unmet(ctx, wanted).ok().flatten()).map(|unmet| unmet.evidence).collect();
+    if seen.is_empty() {
+        return None;
+    }
+    let message = "the linkerd CLI is of a release that has definitions which the installed one does without: the control \
+                   plane lacks nothing, but linkerd check of this CLI stops at them";
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane")
+        .step(StepKind::Note, format!("Check with the CLI of the installed release, {installed}"));
+    let act = format!("Or, if {cli} is about to be installed, bring its definitions first");
+    let remedy = if is_helms(ctx) {
+        remedy.step(StepKind::Upgrade, format!("{act}: upgrade the chart linkerd-crds, with Helm"))
+    } else {
+        remedy.run(StepKind::Command, act, "linkerd upgrade --crds | kubectl apply -f -")
+    };
+    let finding = ctx.finding(Subject::thing("linkerd CLI"), message).severity(Severity::Info);
+    let finding = finding.rows_as(Severity::Error).explains_nothing().parameter("cli");
+    Some(finding.evidences(seen).evidence(Evidence::other("linkerd CLI", cli.as_str())).remedy(remedy))
 }

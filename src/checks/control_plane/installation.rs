@@ -143,6 +143,29 @@ pub(in crate::checks) fn unmarked(
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
+/// A finding about an object of the control plane under another name than its charts give it, by which alone `linkerd check`
+/// looks for it. `None` where it has that name.
+pub(in crate::checks) fn renamed(
+    ctx: &Context<'_>,
+    subject: Subject,
+    wanted: &str,
+    row: &'static str,
+) -> Option<Finding> {
+    let Subject::Object { name, .. } = &subject else { return None };
+    if name == wanted {
+        return None;
+    }
+    let message = "an object of the control plane has another name than Linkerd gives it: it serves, but linkerd check takes it for \
+                   missing, and the next upgrade adds one beside it";
+    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,injection").step(
+        StepKind::Note,
+        format!("Have what renames it (a prefix of kustomize, a policy engine) leave it at {wanted}, then delete this one"),
+    );
+    let evidence = Evidence::field(subject.to_string(), "metadata.name", format!("not {wanted}"));
+    let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("renamed");
+    Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
+}
+
 /// `one minor`, `three minors`: distances between versions in words.
 pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {

@@ -1,6 +1,6 @@
 //! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
 
-use crate::checks::control_plane::installation::{none_installed, present, unmarked};
+use crate::checks::control_plane::installation::{none_installed, present, renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -40,7 +40,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (service, name, harm, row) in VALIDATORS {
         if let Some(there) = seen.iter().find(|configuration| calls(configuration, service)) {
             let subject = Subject::object(kind, "", &there.metadata.name);
-            findings.extend(row.and_then(|row| unmarked(ctx, subject, &there.metadata, row)));
+            if let Some(row) = row {
+                findings.extend(unmarked(ctx, subject.clone(), &there.metadata, row));
+                findings.extend(renamed(ctx, subject, name, row));
+            }
             continue;
         }
         ctx.every::<WebhookConfiguration>(kind)?;

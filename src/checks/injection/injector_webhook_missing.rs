@@ -1,12 +1,15 @@
 //! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
 
 use super::unmeshed::injector_webhook;
-use crate::checks::control_plane::installation::{none_installed, present, unmarked};
+use crate::checks::control_plane::installation::{none_installed, present, renamed, unmarked};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+
+/// What the charts call the configuration.
+const CONFIGURATION: &str = "linkerd-proxy-injector-webhook-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -17,7 +20,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some((there, _)) = webhook? {
         let subject = Subject::object(Kind::MutatingWebhookConfiguration, "", &there.metadata.name);
         let row = "control plane MutatingWebhookConfigurations exist";
-        return Ok(unmarked(ctx, subject, &there.metadata, row).into_iter().collect::<Vec<_>>().into());
+        let unmarked = unmarked(ctx, subject.clone(), &there.metadata, row);
+        let found = [unmarked, renamed(ctx, subject, CONFIGURATION, row)];
+        return Ok(found.into_iter().flatten().collect::<Vec<_>>().into());
     }
     let remedy = Remedy::verified_by(
         "kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector",

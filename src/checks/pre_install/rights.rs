@@ -57,6 +57,11 @@ pub(super) fn lacking(
     Ok(Some(finding))
 }
 
+/// Whether a right is held in the whole cluster.
+pub(super) fn holds(ctx: &Context<'_>, right: &Right) -> Result<bool, Missing> {
+    Ok(ctx.access(&Access::new(right.verb, right.resource, Scope::Cluster))?.allowed)
+}
+
 /// Notes what could not be asked: once for each reason, as it is mostly one for all of them.
 fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
     let mut reasons: Vec<(Missing, usize)> = Vec::new();

@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{Certificate, from_der};
+use crate::redact::Marker;
 
 /// The certificates in a bundle of trust anchors.
 ///
@@ -12,12 +13,18 @@ use super::{Certificate, from_der};
 /// Linkerd refuses the text; says why.
 pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let mut found = Vec::new();
-    let mut rest = text;
+    let key = redacted_key(text);
+    let mut rest = key.map_or(text, |at| &text[..at]);
     while !rest.is_empty() {
-        let (label, der, after) = block(rest).ok_or_else(|| match found.is_empty() {
-            true => "no certificate in it".to_owned(),
-            false => "after the last certificate the text goes on, if only with an empty line".to_owned(),
-        })?;
+        let Some((label, der, after)) = block(rest) else {
+            return match (key, found.is_empty()) {
+                (Some(_), _) => Ok(found),
+                (None, true) => Err("no certificate in it".to_owned()),
+                (None, false) => {
+                    Err("after the last certificate the text goes on, if only with an empty line".to_owned())
+                }
+            };
+        };
         // What comes after another kind of block is not looked at.
         if label != "CERTIFICATE" {
             break;
@@ -26,6 +33,25 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
         rest = after;
     }
     Ok(found)
+}
+
+/// Where a private key begins, of which redacting left the lengths of its lines. Its last line is shorter than its first by
+/// what `END` is shorter than `BEGIN`.
+fn redacted_key(text: &str) -> Option<usize> {
+    const SHORTER: usize = "BEGIN".len() - "END".len();
+    let mut at = 0;
+    let mut first: Option<(usize, usize)> = None;
+    for line in text.split_inclusive('\n') {
+        let redacted = Marker::whole(line.trim_end().as_bytes()).map(|marker| marker.original_len);
+        match (first, redacted) {
+            (Some((start, begin)), Some(len)) if len + SHORTER == begin => return Some(start),
+            (Some(_), Some(_)) => {}
+            (None, Some(len)) => first = Some((at, len)),
+            (_, None) => first = None,
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// The next block: its label, its content, and the text after it.
@@ -96,6 +122,9 @@ mod tests {
             ("words alone", "none yet".to_owned(), Err(())),
             ("a key between", format!("{a}{key}{b}"), Ok(1)),
             ("a key before", format!("{key}{a}"), Ok(0)),
+            ("a key, and words after it", format!("{a}{key}\n# the end\n"), Ok(1)),
+            ("a key after words", format!("{a}# my key\n{key}"), Ok(1)),
+            ("a key that is moved in", format!("{a}{}", key.replace("-----B", "  -----B")), Err(())),
             ("every line is moved in", a.replace("-----B", "  -----B"), Err(())),
             ("two run into each other", format!("{}{b}", a.trim_end()), Err(())),
             ("one cut short", a[..a.len() / 2].to_owned(), Err(())),
@@ -106,6 +135,8 @@ mod tests {
             ),
         ] {
             assert_eq!(count(&text), found, "{what}");
+            // A ConfigMap is read after its keys were taken out.
+            assert_eq!(count(&crate::redact::text(&text)), found, "redacted: {what}");
         }
     }
 }
