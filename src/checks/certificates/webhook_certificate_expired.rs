@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx.gap(missing);
             None
         });
-        findings.extend(finding(ctx, pair, webhook, &trusted.unwrap_or_default()));
+        findings.extend(finding(ctx, pair, webhook, trusted.as_deref()));
     }
     Ok(findings.into())
 }
@@ -36,14 +36,15 @@ fn finding(
     ctx: &Context<'_>,
     pair: &Serving<'_>,
     webhook: Option<(&WebhookConfiguration, &Webhook)>,
-    trusted: &[Certificate],
+    trusted: Option<&[Certificate]>,
 ) -> Option<Finding> {
     let out = |certificate: &&Certificate| certificate.validity(ctx.now()) != Validity::Current;
-    // What is served beside the certificate itself counts only where no way leads past it.
+    // What is served behind the certificate itself counts only where nothing else leads to the bundle.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    let leads_past = pair.served.first().is_some_and(now) && !reach(&pair.served, trusted, &now).anchors.is_empty();
-    let own: Vec<&Certificate> = if leads_past { Vec::new() } else { pair.served.iter().filter(out).collect() };
-    let theirs: Vec<&Certificate> = trusted.iter().filter(out).collect();
+    let leads_past = |trusted: &[Certificate]| !reach(&pair.served, trusted, &now).anchors.is_empty();
+    let good = pair.served.first().is_some_and(now) && trusted.is_none_or(leads_past);
+    let own: Vec<&Certificate> = if good { Vec::new() } else { pair.served.iter().filter(out).collect() };
+    let theirs: Vec<&Certificate> = trusted.unwrap_or_default().iter().filter(out).collect();
     let effect = pair.server.effect(webhook.map(|(_, webhook)| webhook));
     let message = match (own.first(), theirs.first()) {
         (None, None) => return None,

@@ -102,7 +102,17 @@ fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missin
 /// lacks nothing, and `linkerd check` of that CLI stops.
 fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Finding> {
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
-    let cli = ctx.cli_version().ok().filter(|cli| table.covers(cli, minors))?;
+    let cli = match ctx.cli_version() {
+        Ok(cli) if table.covers(cli, minors) => cli,
+        Ok(_) => return None,
+        Err(missing) => {
+            // Who has no CLI meets none of this.
+            if missing.was_asked_for() {
+                ctx.gap(missing);
+            }
+            return None;
+        }
+    };
     let needed: Vec<&Definition> = table.definitions(installed, minors).collect();
     let further = table.definitions(cli, minors).filter(|wanted| {
         !needed.iter().any(|known| known.name == wanted.name && known.version == wanted.version)
