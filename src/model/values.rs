@@ -69,9 +69,7 @@ impl Values {
             (_, Value::Null) => true,
             (ChartType::Map, value) => value.is_mapping(),
             (ChartType::Text, value) => !value.is_mapping() && !value.is_sequence(),
-            (ChartType::Boolean, Value::String(text)) => {
-                old_boolean(text).is_some() && !self.is_quoted(path)
-            }
+            (ChartType::Boolean, Value::String(text)) => old_boolean(text).is_some() && !self.is_quoted(path),
             (ChartType::Boolean, value) => value.is_bool(),
             (ChartType::Count, value) => whole(value).is_some_and(|number| number >= 0.0),
             (ChartType::Integer, value) => whole(value).is_some(),

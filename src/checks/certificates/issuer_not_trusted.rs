@@ -69,7 +69,8 @@ fn unknown_to_linkerd_check(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Option<Fi
     let namespace = &ctx.namespaces().control_plane;
     let object = Subject::object("ConfigMap", namespace, "linkerd-config");
     let seen = Evidence::field(object.to_string(), format!("data.values: {ANCHORS}"), "empty, or absent");
-    let finding = ctx.finding(object, message).severity(Severity::Info).rows_as(Severity::Error).evidence(seen);
+    let finding =
+        ctx.finding(object, message).severity(Severity::Info).rows_as(Severity::Error).evidence(seen);
     Some(finding.parameter("nowhere").explains_nothing().remedy(keep_what_is_in_force(ctx)))
 }
 

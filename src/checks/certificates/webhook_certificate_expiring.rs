@@ -30,7 +30,8 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let remedy = Remedy::verified_by("meshdoctor check --only certificates");
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
-    let finding = finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
+    let finding =
+        finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
     Some(finding.explains_nothing().evidence(quoted(ctx, pair, &ended)).remedy(remedy))
 }
 

@@ -71,6 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
     let values = config(ctx).ok().flatten().and_then(Values::of);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));
-    let account = || ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, "linkerd-heartbeat");
+    let account =
+        || ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, "linkerd-heartbeat");
     wanted && account().is_ok_and(|account| account.is_none())
 }
