@@ -9,7 +9,7 @@ pub mod schema;
 mod wire;
 
 pub use de::{Broken, Message};
-pub(crate) use wire::{Cut, Header, header};
+pub(crate) use wire::{Cut, Header, MAGIC, header, in_envelope, text_in};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use meshdoctor::model::objects::{Job, Pod, Workload};
 use meshdoctor::protobuf::Message;
 use meshdoctor::protobuf::schema::{self, Holds, Schema};
 use meshdoctor::source::live::{Connect, Live};
-use meshdoctor::source::{Fetched, Intake, Request, Source};
+use meshdoctor::source::{Fetched, Intake, Request, Source, Why};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::harness::{Cluster, Options};
 
 #[test]
 fn objects_are_the_same_in_both_forms() {
-    let Some(cluster) = Cluster::start(Options::still()) else { return };
+    let Some(cluster) = Cluster::start(Options::still().user("nobody")) else { return };
     objects().iter().for_each(|object| cluster.api.create(object));
     let pod = "/api/v1/namespaces/default/pods/full";
     let deployment = "/apis/apps/v1/namespaces/default/deployments/full";
@@ -39,30 +39,45 @@ fn objects_are_the_same_in_both_forms() {
         same::<Workload>(&kubeconfig, kind);
     }
     same::<Job>(&kubeconfig, Kind::Job);
+
+    // What the server refuses, it refuses in the form that was asked for.
+    let kubeconfig = cluster.folder().join("refused.kubeconfig");
+    write_kubeconfig(&kubeconfig, &[("cluster", cluster.context("nobody"))]);
+    let refused = [true, false].map(|messages| fetch::<Pod>(&kubeconfig, Kind::Pod, messages, true).0);
+    let Fetched::Missing { reason: Why::Denied { message } } = &refused[0] else { panic!("{refused:?}") };
+    assert!(message.contains("User \"nobody\" cannot list resource \"pods\""), "{message}");
+    assert_eq!(refused[0], refused[1]);
 }
 
 /// Reads a kind in both forms, packed and not.
 fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug + Send>(kubeconfig: &Path, kind: Kind) {
-    for disable_compression in [false, true] {
-        let fetch = |messages: bool| {
-            let mut taken = Taken::<T> { messages, objects: Vec::new(), json: Vec::new() };
-            let runtime = tokio::runtime::Runtime::new().unwrap();
-            let fetched = runtime.block_on(async {
-                let kubeconfig = Some(kubeconfig.to_owned());
-                let live =
-                    Live::connect(Connect { kubeconfig, disable_compression, ..Connect::default() }).await;
-                live.unwrap().fetch(&Request::of(Item::List(kind)), &mut taken).await
-            });
+    for plain in [false, true] {
+        let [messages, texts] = [true, false].map(|messages| {
+            let (fetched, taken) = fetch::<T>(kubeconfig, kind, messages, plain);
             assert_eq!(fetched, Fetched::Complete, "{kind}");
             taken
-        };
-        let (messages, texts) = (fetch(true), fetch(false));
+        });
         assert!(messages.json.is_empty(), "{kind}: the server has no protobuf");
         assert!(texts.objects.len() > 1, "{kind}");
         assert_eq!(messages.objects, texts.objects, "{kind}");
         let missing = missing(schema::of(kind).unwrap(), &texts.json);
         assert_eq!(missing, [""; 0], "{kind}: in no object");
     }
+}
+
+fn fetch<T: DeserializeOwned + Send>(
+    kubeconfig: &Path,
+    kind: Kind,
+    messages: bool,
+    disable_compression: bool,
+) -> (Fetched, Taken<T>) {
+    let mut taken = Taken { messages, objects: Vec::new(), json: Vec::new() };
+    let connect =
+        Connect { kubeconfig: Some(kubeconfig.to_owned()), disable_compression, ..Connect::default() };
+    let fetched = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        Live::connect(connect).await.unwrap().fetch(&Request::of(Item::List(kind)), &mut taken).await
+    });
+    (fetched, taken)
 }
 
 /// The objects of one answer.

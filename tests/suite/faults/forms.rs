@@ -152,3 +152,24 @@ async fn a_token_that_expires_begins_the_list_again() {
         .await;
     assert_eq!(collected(&server).await, (Fetched::Complete, sorted(0, 620)));
 }
+
+#[tokio::test]
+async fn a_refusal_in_protobuf_is_told_in_the_servers_words() {
+    let message = "pods is forbidden: User \"eve\" cannot list resource \"pods\" in API group \"\" at the cluster scope";
+    let server = Server::start(move |_| {
+        let kind = [field(1, b"v1"), field(2, b"Status")].concat();
+        let status = [
+            field(1, b""),
+            field(2, b"Failure"),
+            field(3, message.as_bytes()),
+            field(4, b"Forbidden"),
+            field(5, b""),
+        ];
+        let body =
+            [b"k8s\0".to_vec(), field(1, &kind), field(2, &status.concat()), field(3, b""), field(4, b"")];
+        Reply::bytes("application/vnd.kubernetes.protobuf", body.concat()).with_status(403)
+    })
+    .await;
+    let denied = Why::Denied { message: message.to_owned() };
+    assert_eq!(collected(&server).await, (Fetched::Missing { reason: denied }, Vec::new()));
+}

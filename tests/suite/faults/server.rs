@@ -70,7 +70,7 @@ impl Reply {
     }
 
     pub fn text(status: u16, kind: &str, body: &str) -> Reply {
-        Reply { status, ..Reply::bytes(kind, body.as_bytes().to_vec()) }
+        Reply::bytes(kind, body.as_bytes().to_vec()).with_status(status)
     }
 
     pub fn bytes(kind: &str, body: Vec<u8>) -> Reply {
@@ -89,6 +89,12 @@ impl Reply {
 
     pub fn silence() -> Reply {
         Reply { status: 200, headers: Vec::new(), body: Vec::new(), end: End::Nothing, after: Duration::ZERO }
+    }
+
+    /// The same, with another status than 200.
+    pub fn with_status(mut self, status: u16) -> Reply {
+        self.status = status;
+        self
     }
 
     /// The same, later.

@@ -2,10 +2,7 @@
 //! it, in it the list, and in that the items, each behind its length.
 
 use super::{Head, LARGEST_VALUE, NotAList, Taker};
-use crate::protobuf::{Cut, Header, header};
-
-/// What every answer in protobuf begins with.
-const MAGIC: &[u8] = b"k8s\0";
+use crate::protobuf::{Cut, Header, MAGIC, header, text_in};
 
 /// Where in the answer the cutter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,21 +153,6 @@ impl Messages {
         let end = begin + header.length;
         Ok((end <= self.buffer.len()).then_some(begin..end))
     }
-}
-
-/// The text that a message has in the field of that number.
-fn text_in(mut message: &[u8], number: u64) -> Option<&str> {
-    let mut found = None;
-    while !message.is_empty() {
-        let header = header(message).ok()?;
-        let end = header.before.checked_add(header.length)?;
-        let value = message.get(header.before..end)?;
-        if header.number == number && header.value.is_none() {
-            found = std::str::from_utf8(value).ok();
-        }
-        message = &message[end..];
-    }
-    found
 }
 
 #[cfg(test)]
