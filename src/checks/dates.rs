@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::finding::{Remedy, StepKind};
 use crate::model::certificates::{Certificate, Validity};
 
 /// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
@@ -19,6 +20,23 @@ pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
         Validity::NotYet => format!("not valid before {begin}, in {}", span(begin.duration_since(now))),
         Validity::Over => format!("expired on {end}, {} ago", span(now.duration_since(end))),
         Validity::Current => format!("valid until {end}, for {} more", span(end.duration_since(now))),
+    }
+}
+
+/// Adds, where one of these certificates is not valid yet, the step that comes before all others.
+pub(super) fn clocks_first<'a>(
+    remedy: Remedy,
+    certificates: impl IntoIterator<Item = &'a Certificate>,
+    now: Timestamp,
+) -> Remedy {
+    if certificates.into_iter().any(|certificate| certificate.validity(now) == Validity::NotYet) {
+        remedy.step(
+            StepKind::Note,
+            "Compare the clocks first, of this machine, of the nodes and of the machine that made the certificate: one that is \
+             wrong is the usual reason, and set right it needs no new certificate",
+        )
+    } else {
+        remedy
     }
 }
 

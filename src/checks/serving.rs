@@ -1,12 +1,15 @@
 //! The certificate that one of Linkerd's servers shows to the API server, and the bundle by which the API server judges it.
 //! Shared by the checks of the injector and of the other webhooks; what a mismatch means is theirs to say.
 
+use jiff::Timestamp;
+
 use super::Context;
+use super::dates::ends_soon;
 use super::upgrade::{self, Options};
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Obstacle, Trust, from_base64_pem, trust};
+use crate::model::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::model::objects::Secret;
 use crate::redact::{KEY_MATCHES, KeyMatches};
 use crate::source::Why;
@@ -35,7 +38,7 @@ pub(super) enum Refusal {
 /// It holds none, or none that can be read; says why.
 pub(super) fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
     let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
-    let served = from_base64_pem(text.ok_or("it holds no certificate under tls.crt or crt.pem")?)?;
+    let served = from_base64_bundle(text.ok_or("it holds no certificate under tls.crt or crt.pem")?)?;
     if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
 }
 
@@ -57,6 +60,29 @@ pub(super) fn refusal(
         Trust::No if trusted.is_empty() => Some(Refusal::NoBundle),
         Trust::No => Some(Refusal::NotTrusted),
     })
+}
+
+/// The certificates that are not within their validity period and that the API server needs: the server's own, and those
+/// that come with it where its own leads to the bundle by way of them alone.
+pub(super) fn out_of_date<'a>(
+    served: &'a [Certificate],
+    trusted: &[Certificate],
+    now: Timestamp,
+) -> Vec<&'a Certificate> {
+    let current = |certificate: &Certificate| certificate.validity(now) == Validity::Current;
+    let out: Vec<&Certificate> = served.iter().filter(|certificate| !current(certificate)).collect();
+    let own = served.first().is_some_and(|own| !current(own));
+    let needed = !reach(served, trusted, &|_| true).anchors.is_empty()
+        && reach(served, trusted, &current).anchors.is_empty();
+    if own || needed { out } else { Vec::new() }
+}
+
+/// Those that end within 60 days; of those that come with the server's own also what has expired.
+pub(super) fn ending(served: &[Certificate], now: Timestamp) -> Vec<&Certificate> {
+    let soon = |(place, certificate): &(usize, &Certificate)| {
+        ends_soon(certificate, now) || (*place > 0 && certificate.validity(now) == Validity::Over)
+    };
+    served.iter().enumerate().filter(soon).map(|(_, certificate)| certificate).collect()
 }
 
 /// Both sides as evidence: the certificate in the Secret, and the bundle in the configuration.

@@ -34,7 +34,9 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
             Some("destination" | "identity" | "proxy-injector")
         )
     };
-    let cni = |w: &Workload| w.metadata.label("k8s-app") == Some("linkerd-cni");
+    let cni = |w: &Workload| {
+        w.metadata.label("k8s-app") == Some("linkerd-cni") || crate::model::cni::is_installer(w)
+    };
     Namespaces {
         control_plane: options
             .control_plane_namespace

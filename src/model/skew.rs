@@ -118,9 +118,8 @@ fn tag(image: &str) -> Option<String> {
 }
 
 fn cni(daemon_sets: &[Workload], namespace: &str) -> Option<String> {
-    let daemon_set = daemon_sets
-        .iter()
-        .find(|d| d.metadata.namespace == namespace && d.metadata.label("k8s-app") == Some("linkerd-cni"))?;
+    let daemon_set =
+        daemon_sets.iter().find(|d| d.metadata.namespace == namespace && super::cni::is_installer(d))?;
     let spec = &daemon_set.spec.template.spec;
     Some(spec.container("install-cni").and_then(|c| tag(&c.image)).unwrap_or_else(|| UNREADABLE.to_owned()))
 }

@@ -199,7 +199,8 @@ pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
 
 /// Only the certificates of a PEM text, as PEM again; `None` when it holds none.
 ///
-/// A file of certificates may hold the private key as well: it does not come through.
+/// A file of certificates may hold the private key as well: it does not come through. Of a text behind the last block, which
+/// Linkerd refuses, an empty line is left, which it refuses as well.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     let mut kept = String::new();
     for block in blocks(text).into_iter().filter(|block| block.label == "CERTIFICATE") {
@@ -211,7 +212,20 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
         }
         kept.push_str("-----END CERTIFICATE-----\n");
     }
-    (!kept.is_empty()).then_some(kept)
+    if goes_on(text) {
+        kept.push('\n');
+    }
+    (!kept.trim().is_empty()).then_some(kept)
+}
+
+/// Whether something that is no block stands behind the line that ends the last certificate, if only an empty line.
+fn goes_on(text: &[u8]) -> bool {
+    const END: &[u8] = b"-----END CERTIFICATE-----";
+    let ends = text.windows(END.len()).rposition(|window| window == END);
+    let Some(behind) = ends.map(|at| &text[at + END.len()..]) else { return false };
+    let line = behind.iter().position(|byte| *byte == b'\n').map_or(behind.len(), |at| at + 1);
+    let behind = &behind[line..];
+    !behind.is_empty() && !behind.windows(11).any(|window| window == b"-----BEGIN ")
 }
 
 #[cfg(test)]
@@ -225,6 +239,19 @@ mod tests {
 
     fn mk_certificate(key: &KeyPair) -> String {
         CertificateParams::new(vec!["identity.linkerd".into()]).unwrap().self_signed(key).unwrap().pem()
+    }
+
+    #[test]
+    fn of_a_text_behind_the_certificates_an_empty_line_is_left() {
+        let (one, key) = (mk_pem("CERTIFICATE", b"x"), mk_pem("PRIVATE KEY", b"y"));
+        let kept = |text: &str| certificates_only(text.as_bytes());
+        for whole in [one.clone(), one.trim_end().to_owned(), format!("{key}{one}"), format!("{one}{key}")] {
+            assert_eq!(kept(&whole), Some(one.clone()), "{whole}");
+        }
+        for more in [format!("{one}\n"), format!("{one}# secret\n"), format!("{one}  ")] {
+            assert_eq!(kept(&more), Some(format!("{one}\n")), "{more}");
+        }
+        assert_eq!((kept("garbage"), kept(&key)), (None, None));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, from_base64_pem, from_bundle};
+use crate::model::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::model::control_plane::components;
 use crate::model::objects::{ConfigMap, Secret, Workload};
 use crate::model::values::Values;
@@ -197,7 +197,7 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Asked<Issuer<'a>> {
 pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
     let key = scheme.certificate();
     let text = secret.data.get(key).ok_or_else(|| format!("no certificate under {key}"))?;
-    let chain = from_base64_pem(text).map_err(|error| format!("{key}: {error}"))?;
+    let chain = from_base64_bundle(text).map_err(|error| format!("{key}: {error}"))?;
     if chain.is_empty() { Err(format!("no certificate under {key}")) } else { Ok(chain) }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said =
         format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
     let steps = remedy::put_issuer(ctx, steps, Some(&issuer));

@@ -5,10 +5,12 @@ use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Kind, Scope};
-use crate::model::certificates::from_bundle;
+use crate::model::certificates::{from_base64_bundle, from_bundle};
 use crate::model::objects::Secret;
+use crate::model::values::Values;
 
-const CONFIG_VALID: &str = "certificate config is valid";
+/// What this is asked about, and what comes of trust anchors that are not there.
+const VALID: &str = "certificate config is valid";
 const ISSUED: &str = "issuer cert is issued by the trust anchor";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,33 +40,61 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let message = "the issuer's Secret does not hold the certificate that identity reads: identity does not start with it";
         findings.push(finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate"));
     }
-    if scheme == Scheme::External && !secret.data.contains_key("ca.crt") {
-        let message = "the issuer's Secret has no ca.crt: `linkerd check` and other commands that take the trust anchors from \
-                       there fail";
-        let seen = secret_says(ctx, "data", "no certificate under ca.crt".to_owned());
-        findings.push(finding(ctx, message, seen, scheme, "ca.crt").fails_rows([CONFIG_VALID, ISSUED]));
+    if scheme == Scheme::External {
+        let said = match secret.data.get("ca.crt").map(|text| from_base64_bundle(text)) {
+            None => Some("no certificate under ca.crt".to_owned()),
+            Some(Err(error)) => Some(format!("ca.crt: {error}")),
+            Some(Ok(_)) => None,
+        };
+        let message = "the issuer's Secret has no ca.crt that can be read: `linkerd check` and other commands that take the trust \
+                       anchors from there fail";
+        // One that is there and empty passes the first row, and is kept no more than none.
+        findings.extend(said.map(|said| {
+            let seen = secret_says(ctx, "data", said);
+            finding(ctx, message, seen, scheme, "ca.crt").fails_rows([VALID, ISSUED])
+        }));
     }
-    let pem = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     if scheme == Scheme::Linkerd
-        && let Some(pem) = pem
-        && let Err(error) = from_bundle(pem)
+        && let Some(values) = &values
     {
-        let namespace = &ctx.namespaces().control_plane;
-        let object = format!("ConfigMap {namespace}/linkerd-config");
-        let seen = Evidence::field(object, "data.values: identityTrustAnchorsPEM", error);
-        // The chart trims the text, so that blanks at its end reach nobody but `linkerd check`.
-        if from_bundle(pem.trim()).is_ok() {
-            let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read them and ends there; \
-                           nobody else minds";
-            let finding = finding(ctx, message, seen, scheme, "blanks");
-            findings.push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
-        } else {
-            let message = "the trust anchors that the mesh was installed with cannot be read: the next upgrade gives them to every \
-                           proxy";
-            findings.push(finding(ctx, message, seen, scheme, "anchors"));
-        }
+        findings.extend(anchors(ctx, values));
     }
     Ok(findings.into())
+}
+
+/// What is wrong with the trust anchors that stand in the values, which count where the chart writes the Secret.
+fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
+    let namespace = &ctx.namespaces().control_plane;
+    let says = |said: String| {
+        let object = format!("ConfigMap {namespace}/linkerd-config");
+        Evidence::field(object, "data.values: identityTrustAnchorsPEM", said)
+    };
+    let scheme = Scheme::Linkerd;
+    let Some(pem) = values.text("identityTrustAnchorsPEM") else {
+        // With an external authority there are none by design, and the real row cannot be met.
+        if values.bool("identity.externalCA") == Some(true) {
+            return None;
+        }
+        let message = "linkerd-config names no trust anchors, so that `linkerd check` and `linkerd multicluster check` find \
+                       that nothing here is signed by one; the mesh itself goes by those in linkerd-identity-trust-roots";
+        let finding = finding(ctx, message, says("there is none".to_owned()), scheme, "none");
+        let finding = finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing();
+        return Some(finding.fails_rows([ISSUED]));
+    };
+    let error = from_bundle(pem).err()?;
+    let seen = says(error);
+    // The chart trims the text, so that blanks at its end reach nobody but `linkerd check`.
+    let found = if from_bundle(pem.trim()).is_ok() {
+        let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read them and ends there; \
+                       nobody else minds";
+        let finding = finding(ctx, message, seen, scheme, "blanks");
+        finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
+    } else {
+        let message = "the trust anchors that the mesh was installed with cannot be read: the next upgrade gives them to every \
+                       proxy";
+        finding(ctx, message, seen, scheme, "anchors")
+    };
+    Some(found)
 }
 
 fn secret_says(ctx: &Context<'_>, path: &str, said: String) -> Evidence {
@@ -76,9 +106,9 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
     let steps = match scheme {
         Scheme::Linkerd if which == "anchors" => remedy::take_out(ctx, steps),
-        Scheme::Linkerd if which == "blanks" => {
+        Scheme::Linkerd if which == "blanks" || which == "none" => {
             let steps =
-                remedy::read_bundle(ctx, steps, "Write the bundle in force to a file, which has no such end");
+                remedy::read_bundle(ctx, steps, "Write the bundle in force, which is whole, to a file");
             remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
@@ -87,7 +117,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
     ctx.finding(Subject::object("Secret", namespace, ISSUER), message)
         .evidence(seen)
         .parameter(which)
-        .fails_rows([CONFIG_VALID])
         .remedy(steps)
+        .fails_rows([VALID])
         .tie(identity_deployment(ctx))
 }

@@ -40,6 +40,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         }
     };
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = dates::clocks_first(steps, [anchor.certificate], ctx.now());
     let steps = match role {
         Role::Only | Role::Unknown => {
             let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));

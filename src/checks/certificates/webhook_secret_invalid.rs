@@ -23,8 +23,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             Ok(Some(secret)) => {
                 if let Err(error) = served(secret) {
-                    let message = "the Secret with the certificate of a webhook holds none that can be read: the webhook has \
-                                   nothing to serve";
+                    let message = "the Secret with the certificate of a webhook holds none that Linkerd reads: the webhook has \
+                                   nothing to serve when it starts";
                     findings.push(finding(ctx, server, message, "data", &error));
                 }
             }

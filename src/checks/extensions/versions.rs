@@ -2,8 +2,9 @@
 
 use super::{by_owner, names, remedy};
 use crate::checks::renew::renew;
+use crate::checks::versions::compared::{differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity};
+use crate::finding::{Evidence, Finding, Severity, StepKind};
 use crate::item::{Extension, Kind};
 use crate::model::control_plane::{installed, proxy_version};
 use crate::model::objects::{Pod, Workload};
@@ -31,11 +32,15 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes
     } else {
         format!("proxies of the extension {extension} are of another build than the control plane")
     };
-    Ok(others(ctx, extension, (pods, homes), &expected, &message, "new pods get the control plane's proxy")
-        .into_iter()
-        .map(|finding| finding.severity(severity).evidence(seen.clone()))
-        .collect::<Vec<_>>()
-        .into())
+    let because = "new pods get the control plane's proxy";
+    let others = others(ctx, extension, (pods, homes), &expected, &message, because);
+    let others = others.into_iter().map(|finding| finding.severity(severity));
+    // Where nothing is expected, only the release counts.
+    let retagged = match severity {
+        Severity::Warning => retagged(ctx, extension, (pods, homes), &expected),
+        Severity::Info | Severity::Error => Vec::new(),
+    };
+    Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect::<Vec<_>>().into())
 }
 
 /// Proxies of another release than the operator's command. Reads `pods`, `cli-version`, and, where they are there,
@@ -46,8 +51,11 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, homes: &[&
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
     let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \
                    installed release instead";
-    Ok(others(ctx, extension, (pods, homes), cli, &message, because)
+    let others = others(ctx, extension, (pods, homes), cli, &message, because);
+    let retagged = retagged(ctx, extension, (pods, homes), cli);
+    Ok(others
         .into_iter()
+        .chain(retagged)
         .map(|finding| finding.evidence(Evidence::other("linkerd CLI", cli.as_str())))
         .collect::<Vec<_>>()
         .into())
@@ -78,6 +86,41 @@ fn others(
             .remedy(remedy)
     };
     grouped.iter().map(finding).collect()
+}
+
+/// A finding for each workload whose running proxies are of a version, by what the injector noted on them, and have an image
+/// whose tag does not say so.
+fn retagged(
+    ctx: &Context<'_>,
+    extension: Extension,
+    (pods, homes): (&[Pod], &[&str]),
+    wanted: &LinkerdVersion,
+) -> Vec<Finding> {
+    let running = pods.iter().filter_map(|pod| {
+        let is_it = homes.contains(&pod.metadata.namespace.as_str())
+            && tag(pod).is_some_and(|tag| differs(tag, wanted))
+            && proxy_version(pod).is_some_and(|version| version.same_build(wanted));
+        Some((said(pod).filter(|_| is_it)?, pod))
+    });
+    let message = format!(
+        "proxies of the extension {extension} have an image whose tag is not the release's: they are of the right one, as the \
+         injector noted on them, and `linkerd check` goes by the tag"
+    );
+    let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
+        let names = names(pods);
+        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+        let steps = remedy(extension).step(
+            StepKind::Note,
+            "Nothing to do, where the image is meant; give it the release as its tag, where linkerd check gates something",
+        );
+        ctx.finding(owner.subject(names), message.clone())
+            .parameter("retagged")
+            .severity(Severity::Info)
+            .rows_as(Severity::Warning)
+            .evidence(Evidence::field(object, "containers[linkerd-proxy].image", said))
+            .remedy(steps)
+    };
+    by_owner(ctx, running).iter().map(finding).collect()
 }
 
 /// The image of a pod's proxy; `None` where it has none, or where neither its tag nor the injector's annotation tells a

@@ -11,6 +11,10 @@ use crate::item::{Extension, Kind, Program, Scope};
 use crate::model::certificates::{Certificate, from_pem};
 use crate::model::objects::{ConfigMap, Link};
 
+/// What this is asked about, and what a refusal answers as well.
+const SHARED: &str = "clusters share trust anchors";
+const ACCESS: &str = "remote cluster access credentials are valid";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
         Links::Some(links) => links,
@@ -32,7 +36,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         match ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name) {
             Err(missing) => ctx.gap(missing),
             Ok(answer) if !answer.is_well() => {
-                findings.push(finding(ctx, link, Found::NotToBeHad, &answer.in_words()));
+                let finding = finding(ctx, link, Found::NotToBeHad, &answer.in_words());
+                // Who is refused there is refused as the controller of the link is.
+                let refused = matches!(answer.status, 401 | 403);
+                findings.push(if refused { finding.fails_rows([SHARED, ACCESS]) } else { finding });
             }
             Ok(answer) => {
                 let theirs: BTreeSet<String> = answer.anchors.iter().cloned().collect();
@@ -110,6 +117,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
     ctx.finding(subject(link), message)
         .severity(severity)
         .rows_as(Severity::Error)
+        .fails_rows([SHARED])
         .parameter(parameter)
         .evidence(Evidence::other(format!("linkerd-config of cluster {cluster}"), said))
         .remedy(remedy)

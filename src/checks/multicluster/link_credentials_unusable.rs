@@ -18,8 +18,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let mut findings = Vec::new();
     for link in links {
-        // A link that names none is a matter of its own.
         if link.spec.cluster_credentials_secret.is_empty() {
+            findings.push(finding(ctx, link, "not there"));
             continue;
         }
         match ctx.link_secret(link) {
@@ -41,13 +41,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {
     let secret = &link.spec.cluster_credentials_secret;
-    let object = format!("{} {}/{secret}", Kind::Secret, link.metadata.namespace);
-    ctx.finding(
+    let finding = ctx.finding(
         subject(link),
         "the credentials of the link are not there or cannot be used: its controller does not reach the other cluster, \
          and its mirror services stay as they are",
-    )
-    .evidence(field(link, "spec.clusterCredentialsSecret", secret))
-    .evidence(Evidence::field(object, "data.kubeconfig", said))
-    .remedy(link_again(remedy(Extension::Multicluster), link))
+    );
+    let finding = if secret.is_empty() {
+        finding.evidence(field(link, "spec.clusterCredentialsSecret", said))
+    } else {
+        let object = format!("{} {}/{secret}", Kind::Secret, link.metadata.namespace);
+        finding.evidence(field(link, "spec.clusterCredentialsSecret", secret)).evidence(Evidence::field(
+            object,
+            "data.kubeconfig",
+            said,
+        ))
+    };
+    finding.remedy(link_again(remedy(Extension::Multicluster), link))
 }

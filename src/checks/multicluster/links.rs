@@ -111,11 +111,15 @@ pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
     })
 }
 
-/// Whether the endpoints of a mirror are found over there, or among the members of a federated service, rather than here.
-pub(super) fn has_none_of_its_own(service: &Service) -> bool {
-    let meta = &service.metadata;
-    let said = |key: &str| meta.annotation(key).is_some_and(|value| !value.is_empty());
-    meta.label(REMOTE).is_some() || said(REMOTE) || said(LOCAL)
+/// Whether the endpoints of a mirror are found over there rather than here.
+pub(super) fn is_found_over_there(service: &Service) -> bool {
+    service.metadata.label(REMOTE).is_some()
+}
+
+/// Whether a mirror is a federated service, whose endpoints are those of its members.
+pub(super) fn is_federated(service: &Service) -> bool {
+    let said = |key: &str| service.metadata.annotation(key).is_some_and(|value| !value.is_empty());
+    said(REMOTE) || said(LOCAL)
 }
 
 /// The services that stand for the gateway of a cluster.

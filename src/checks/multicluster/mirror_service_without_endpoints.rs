@@ -1,6 +1,6 @@
 //! `mirror-service-without-endpoints`: a mirror service leads nowhere.
 
-use super::links::{CLUSTER, has_none_of_its_own, mirrors, mirrors_of, with_endpoints};
+use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
 use crate::checks::extensions::{absent, home, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
@@ -12,9 +12,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if home(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
-    let mut mirrors = mirrors(services).filter(|service| !has_none_of_its_own(service)).peekable();
+    let mut mirrors = mirrors(services).filter(|service| !is_found_over_there(service)).peekable();
     if mirrors.peek().is_none() {
         return Ok(Verdict::not_applicable("there are no mirror services with endpoints of their own"));
+    }
+    let mut mirrors = mirrors.filter(|service| !is_federated(service)).peekable();
+    if mirrors.peek().is_none() {
+        return Ok(Verdict::fine());
     }
     let served = with_endpoints(ctx.every::<EndpointSlice>(Kind::EndpointSlice)?);
     let findings = mirrors

@@ -1,13 +1,16 @@
 //! `service-mirror-role-missing`: a Link's controller lacks its account or a right.
 
+use std::fmt::Write as _;
+
 use super::links::{Links, link_again, links, no_links, subject};
 use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind};
 use crate::knowledge::ServiceMirror;
+use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use crate::model::objects::{Object, ServiceAccount};
+use crate::model::objects::{Link, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -21,46 +24,125 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.every::<Role>(Kind::Role)?;
     let role_bindings = ctx.every::<RoleBinding>(Kind::RoleBinding)?;
     let known = ctx.knowledge.extensions().service_mirrors();
+    let parts = [
+        Part::of(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),
+        Part::of(Kind::ClusterRole, |m| &m.cluster_role, cluster_roles.iter().map(|o| &o.metadata)),
+        Part::of(
+            Kind::ClusterRoleBinding,
+            |m| &m.cluster_role_binding,
+            cluster_role_bindings.iter().map(|o| &o.metadata),
+        ),
+        Part::of(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
+        Part::of(Kind::RoleBinding, |m| &m.role_binding, role_bindings.iter().map(|o| &o.metadata)),
+    ];
     let mut findings = Vec::new();
     for link in links {
-        let home = link.metadata.namespace.as_str();
-        let cluster = &link.spec.target_cluster_name;
-        let names = |of: fn(&ServiceMirror) -> &String| -> Vec<String> {
-            known.iter().map(|mirror| of(mirror).replace("{cluster}", cluster)).collect()
-        };
         let mut lost = Vec::new();
-        let mut must = |kind: Kind, namespace: &str, names: Vec<String>, there: &dyn Fn(&str) -> bool| {
-            if !names.iter().any(|name| there(name)) {
-                let place = if namespace.is_empty() { String::new() } else { format!(" in {namespace}") };
-                lost.push(Evidence::other(
-                    format!("every {kind}{place}"),
-                    format!("none is named {}", names.join(" or ")),
-                ));
+        let mut unmarked = Vec::new();
+        for part in &parts {
+            let there = part.of_link(link, known);
+            if there.is_empty() {
+                lost.push(part.absent(link, known));
+            } else if !there.iter().any(|(meta, mirror)| part.is_marked(meta, mirror, link, known)) {
+                unmarked.extend(there.into_iter().map(|(meta, mirror)| (part, meta, mirror)));
             }
-        };
-        must(Kind::ServiceAccount, home, names(|m| &m.service_account), &|name| has(accounts, home, name));
-        must(Kind::ClusterRole, "", names(|m| &m.cluster_role), &|name| has(cluster_roles, "", name));
-        must(Kind::ClusterRoleBinding, "", names(|m| &m.cluster_role_binding), &|name| {
-            has(cluster_role_bindings, "", name)
-        });
-        must(Kind::Role, home, names(|m| &m.role), &|name| has(roles, home, name));
-        must(Kind::RoleBinding, home, names(|m| &m.role_binding), &|name| has(role_bindings, home, name));
-        if lost.is_empty() {
-            continue;
         }
-        findings.push(
-            ctx.finding(
-                subject(link),
-                "the controller of the link lacks its account or a right: it cannot read its credentials, or cannot write \
-                 mirror services",
-            )
-            .evidences(lost)
-            .remedy(link_again(remedy(Extension::Multicluster), link)),
-        );
+        if !lost.is_empty() {
+            let message = "the controller of the link lacks its account or a right: it cannot read its credentials, or cannot \
+                           write mirror services";
+            let steps = link_again(remedy(Extension::Multicluster), link);
+            findings.push(ctx.finding(subject(link), message).evidences(lost).remedy(steps));
+        } else if !unmarked.is_empty() {
+            findings.push(mark(ctx, link, &unmarked));
+        }
     }
     Ok(findings.into())
 }
 
-fn has<T: Object>(objects: &[T], namespace: &str, name: &str) -> bool {
-    objects.iter().any(|object| object.key() == (namespace, name))
+/// The label by which `linkerd check` knows whose an object is.
+const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
+
+/// One of the objects that a controller consists of, whatever its link.
+struct Part<'a> {
+    kind: Kind,
+    /// Its name, of which `{cluster}` is to be filled in.
+    name: fn(&ServiceMirror) -> &String,
+    /// All that there are of its kind.
+    all: Vec<&'a Meta>,
+}
+
+impl<'a> Part<'a> {
+    fn of(kind: Kind, name: fn(&ServiceMirror) -> &String, all: impl Iterator<Item = &'a Meta>) -> Part<'a> {
+        Part { kind, name, all: all.collect() }
+    }
+
+    fn is_namespaced(&self) -> bool {
+        !matches!(self.kind, Kind::ClusterRole | Kind::ClusterRoleBinding)
+    }
+
+    /// Whether each link has one of its own.
+    fn is_of_one(&self, mirror: &ServiceMirror) -> bool {
+        (self.name)(mirror).contains("{cluster}")
+    }
+
+    fn named(&self, mirror: &ServiceMirror, link: &Link) -> String {
+        (self.name)(mirror).replace("{cluster}", &link.spec.target_cluster_name)
+    }
+
+    /// Those that are a link's by their names.
+    fn of_link<'k>(&self, link: &Link, known: &'k [ServiceMirror]) -> Vec<(&'a Meta, &'k ServiceMirror)> {
+        let home = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
+        let found = known.iter().flat_map(|mirror| {
+            let name = self.named(mirror, link);
+            let is_it = move |meta: &&&Meta| meta.namespace == home && meta.name == name;
+            self.all.iter().filter(is_it).map(move |meta| (*meta, mirror)).collect::<Vec<_>>()
+        });
+        found.collect()
+    }
+
+    /// Whether it carries the labels by which `linkerd check` looks for it. What no link has for itself belongs to all.
+    fn is_marked(&self, meta: &Meta, mirror: &ServiceMirror, link: &Link, known: &[ServiceMirror]) -> bool {
+        let component = meta.label("component");
+        if !self.is_of_one(mirror) {
+            return component == Some(mirror.component.as_str());
+        }
+        known.iter().any(|mirror| component == Some(mirror.component.as_str()))
+            && meta.label(CLUSTER) == Some(link.spec.target_cluster_name.as_str())
+    }
+
+    fn absent(&self, link: &Link, known: &[ServiceMirror]) -> Evidence {
+        let names: Vec<String> = known.iter().map(|mirror| self.named(mirror, link)).collect();
+        let kind = self.kind;
+        let place =
+            if self.is_namespaced() { format!(" in {}", link.metadata.namespace) } else { String::new() };
+        Evidence::other(format!("every {kind}{place}"), format!("none is named {}", names.join(" or ")))
+    }
+}
+
+/// What is there and lacks the labels: it serves all the same.
+fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceMirror)]) -> Finding {
+    let message = "objects of the link's controller are not labelled as such: they serve, but `linkerd check` takes them for \
+                   missing";
+    let cluster = &link.spec.target_cluster_name;
+    let mut lines = Vec::new();
+    let mut finding = ctx.finding(subject(link), message).parameter("unmarked").severity(Severity::Info);
+    for (part, meta, mirror) in unmarked {
+        let place = if meta.namespace.is_empty() { String::new() } else { format!(" -n {}", meta.namespace) };
+        let said = |key: &str| format!("{key}: {}", meta.label(key).unwrap_or("absent"));
+        let (mut labels, mut seen) = (format!("component={}", mirror.component), said("component"));
+        if part.is_of_one(mirror) {
+            _ = write!(labels, " {CLUSTER}={cluster}");
+            _ = write!(seen, ", {}", said(CLUSTER));
+        }
+        let kind = part.kind.to_string().to_ascii_lowercase();
+        lines.push(format!("kubectl label{place} {kind} {} --overwrite {labels}", meta.name));
+        let object = Subject::object(part.kind, &meta.namespace, &meta.name).to_string();
+        finding = finding.evidence(Evidence::field(object, "metadata.labels", seen));
+    }
+    let steps = remedy(Extension::Multicluster).run(
+        StepKind::Command,
+        "Set the labels right, and in what renders the objects as well",
+        lines.join("\n"),
+    );
+    finding.rows_as(Severity::Error).explains_nothing().remedy(steps)
 }

@@ -31,7 +31,7 @@ pub(super) const DATA_PLANE: Rows =
     Rows { latest: "data plane is up-to-date", cli: "data plane and cli versions match" };
 
 /// The text that counts as the version of a pod's proxy; `None` where none does.
-pub(super) fn tag(pod: &Pod) -> Option<&str> {
+pub(in crate::checks) fn tag(pod: &Pod) -> Option<&str> {
     let image = &pod.spec.proxy()?.image;
     let tag = image.rsplit(':').next().filter(|tag| !tag.is_empty() && !image.contains('@'));
     tag.filter(|_| word(pod) == "Running")
@@ -44,7 +44,7 @@ pub(super) fn configured(ctx: &Context<'_>) -> Option<String> {
 }
 
 /// Whether a text is another version than the one that is wanted.
-pub(super) fn differs(said: &str, wanted: &LinkerdVersion) -> bool {
+pub(in crate::checks) fn differs(said: &str, wanted: &LinkerdVersion) -> bool {
     !said.parse::<LinkerdVersion>().is_ok_and(|said| said.same_build(wanted))
 }
 

@@ -4,7 +4,7 @@ use super::{Check, row};
 
 mod cli_control_plane_skew;
 mod cli_outdated;
-mod compared;
+pub(super) mod compared;
 mod control_plane_mixed_versions;
 mod control_plane_outdated;
 mod data_plane_skew;

@@ -1,9 +1,9 @@
 //! `viz-tap-certificate-expiring`: the certificate of tap ends within 60 days.
 
 use super::tap::tap;
-use crate::checks::dates::{dates, ends_soon};
+use crate::checks::dates::dates;
 use crate::checks::extensions::{reinstall, remedy};
-use crate::checks::serving::served;
+use crate::checks::serving::{ending, served};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::StepKind;
 use crate::item::Extension;
@@ -19,9 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "tap has no certificate that can be read",
         ));
     };
-    let said: Vec<String> = served
-        .iter()
-        .filter(|certificate| ends_soon(certificate, ctx.now()))
+    let said: Vec<String> = ending(&served, ctx.now())
+        .into_iter()
         .map(|certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now())))
         .collect();
     if said.is_empty() {
@@ -37,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
     } else {
         (
-            "the certificate of tap ends within 60 days and nothing is known to renew it: from then on the API server refuses to \
+            "the certificate of tap, or one that it shows along with it, ends within 60 days and nothing is known to renew it: from then on the API server refuses to \
              talk to tap",
             "Lay viz down again with the command or the chart of its release, which writes a new pair",
             reinstall(Extension::Viz),

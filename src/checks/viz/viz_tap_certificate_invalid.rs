@@ -1,13 +1,13 @@
 //! `viz-tap-certificate-invalid`: the certificate of tap is missing, out of date, or not one that the API server trusts.
 
 use super::tap::{API, Tap, item, tap};
-use crate::checks::dates::dates;
+use crate::checks::dates::{clocks_first, dates};
 use crate::checks::extensions::{reinstall, remedy};
-use crate::checks::serving::{Refusal, both_sides, refusal, served};
+use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Severity, StepKind, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::model::certificates::{Certificate, Validity, from_base64_pem};
+use crate::model::certificates::{Certificate, Validity, from_base64_bundle, from_base64_pem};
 use crate::model::objects::ApiService;
 use crate::source::Why;
 
@@ -41,6 +41,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = refusal(&served, &trusted, &name)
         .map_err(|message| ctx.lacking(item(), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
+    if !trusted.is_empty()
+        && let Err(error) = from_base64_bundle(&service.spec.ca_bundle)
+    {
+        let message = "the caBundle of tap's APIService goes on after its last certificate: the API server does not mind, and \
+                       `linkerd viz check` cannot read it and ends there";
+        let seen = Evidence::field(format!("APIService {API}"), "spec.caBundle", error);
+        let finding = finding(ctx, &tap, "bundle", message).severity(Severity::Info).rows_as(Severity::Error);
+        findings.push(finding.explains_nothing().evidence(seen));
+    }
     if let Some(refused) = refused {
         let message = match refused {
             Refusal::WrongName => {
@@ -69,21 +78,34 @@ fn outdated(
     served: &[Certificate],
     trusted: &[Certificate],
 ) -> Option<Finding> {
-    let seen = |certificates: &[Certificate], object: &str, path: &str| -> Vec<Evidence> {
-        let out = certificates.iter().filter(|c| c.validity(ctx.now()) != Validity::Current);
-        out.map(|c| Evidence::field(object, path, format!("{}: {}", c.summary(), dates(c, ctx.now()))))
-            .collect()
+    let seen = |certificates: &[&Certificate], object: &str, path: &str| -> Vec<Evidence> {
+        let said = |c: &Certificate| format!("{}: {}", c.summary(), dates(c, ctx.now()));
+        certificates.iter().map(|c| Evidence::field(object, path, said(c))).collect()
     };
-    let mut evidence = seen(served, &tap.secret_name(), "data: certificate");
-    evidence.extend(seen(trusted, &format!("APIService {API}"), "spec.caBundle"));
+    let own = out_of_date(served, trusted, ctx.now());
+    let theirs: Vec<&Certificate> =
+        trusted.iter().filter(|c| c.validity(ctx.now()) != Validity::Current).collect();
+    let mut evidence = seen(&own, &tap.secret_name(), "data: certificate");
+    evidence.extend(seen(&theirs, &format!("APIService {API}"), "spec.caBundle"));
     let message = "the certificate of tap, or the bundle by which the API server judges it, is out of date: the API server refuses \
                    to talk to it";
-    (!evidence.is_empty()).then(|| finding(ctx, tap, "out-of-date", message).evidences(evidence))
+    let all: Vec<&Certificate> = own.into_iter().chain(theirs).collect();
+    (!evidence.is_empty()).then(|| finding_of(ctx, tap, "out-of-date", message, &all).evidences(evidence))
 }
 
 fn finding(ctx: &Context<'_>, tap: &Tap<'_>, which: &str, message: &str) -> Finding {
+    finding_of(ctx, tap, which, message, &[])
+}
+
+fn finding_of(
+    ctx: &Context<'_>,
+    tap: &Tap<'_>,
+    which: &str,
+    message: &str,
+    certificates: &[&Certificate],
+) -> Finding {
     let home = tap.home;
-    let steps = remedy(Extension::Viz)
+    let steps = clocks_first(remedy(Extension::Viz), certificates.iter().copied(), ctx.now())
         .run(
             StepKind::Command,
             "Lay viz down again with the command or the chart of its release, which writes both sides anew (with cert-manager, see \

@@ -67,9 +67,20 @@ fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
 /// # Errors
 /// It is not base64, or as [`from_pem`].
 pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
+    from_pem(&from_base64(text)?)
+}
+
+/// As [`from_bundle`], of a text that is base64-encoded.
+///
+/// # Errors
+/// It is not base64, or as [`from_bundle`].
+pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
+    from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
+}
+
+fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let pem = STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))?;
-    from_pem(&pem)
+    STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))
 }
 
 /// Two are the same when every byte is.
