@@ -14,6 +14,11 @@ use crate::model::objects::Secret;
 use crate::redact::{KEY_MATCHES, KeyMatches};
 use crate::source::Why;
 
+/// What ties a component of the control plane that is not there to what comes of that.
+pub(super) fn component_missing(component: &str) -> Tie {
+    Tie::Fact(format!("component-missing:{component}"))
+}
+
 /// What ties an injector that cannot answer to the pods that came up without it.
 pub(super) fn silent_injector() -> Tie {
     Tie::Fact("injector-does-not-answer".to_owned())

@@ -1,9 +1,10 @@
 //! `control-plane-below-ha`: the control plane was installed for high availability, and runs one pod of a component.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, components};
 use crate::model::objects::Workload;
@@ -26,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .filter(|component| CORE.contains(&component.name))
         .filter(|component| component.deployment.status.ready_replicas < ENOUGH);
-    let findings = short.map(|component| {
+    let short = short.map(|component| {
         let meta = &component.deployment.metadata;
         let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
         let object = format!("Deployment {namespace}/{}", meta.name);
@@ -62,5 +63,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = short.collect();
+    // Only who knows every Deployment knows which are not there.
+    if ctx.every::<Workload>(Kind::Deployment).is_ok() {
+        let there = |name: &str| components.iter().any(|component| component.name == name);
+        findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
+    }
+    Ok(findings.into())
+}
+
+/// The finding about a component without a Deployment, which `control-plane-missing` explains.
+fn gone(ctx: &Context<'_>, component: &str) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::verified_by(format!("kubectl -n {namespace} get deployments")),
+        StepKind::ChartValue,
+        "Bring the Deployment back with the values of the installation",
+        Options { cli: "--ha", helm: None },
+    );
+    ctx.finding(
+        Subject::object("Deployment", namespace, &format!("linkerd-{component}")),
+        "the control plane is installed for high availability, and a component has no Deployment: no pod of it comes back",
+    )
+    .evidence(Evidence::other("Deployments", format!("none in {namespace} is that of {component}")))
+    .parameter("gone")
+    .tie(component_missing(component))
+    .remedy(remedy)
 }

@@ -1,9 +1,9 @@
 //! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
 
 use crate::checks::control_plane::installation::config;
-use crate::checks::serving::silent_injector;
+use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::serving;
 use crate::model::objects::{Namespace, Pod, ServiceAccount, Workload};
@@ -44,7 +44,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(Subject::object("Namespace", "", namespace), message)
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
-    let tie = |component: &&str| Tie::Fact(format!("component-missing:{component}"));
     // A dump may hold no namespaces, and a reader may not be allowed to list them.
     let namespaces = ctx.every::<Namespace>(Kind::Namespace);
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
@@ -60,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (nothing && lacks_heartbeat(ctx), "heartbeat ServiceAccount exist"),
     ];
     let finding = finding.fails_rows(rows.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row));
-    let finding = missing.iter().map(tie).fold(finding, Finding::tie);
+    let finding = missing.iter().map(|component| component_missing(component)).fold(finding, Finding::tie);
     // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())

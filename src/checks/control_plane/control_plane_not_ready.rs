@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::failing::{Failing, event_evidence, failing};
 use crate::checks::control_plane::installation::none_installed;
+use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -207,7 +208,7 @@ fn finding(
         .evidences(why)
         .remedy(remedy);
     // Where none is ready, proxies get as little from it as if it were not there.
-    if ready == 0 { finding.tie(Tie::Fact(format!("component-missing:{}", component.name))) } else { finding }
+    if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
 /// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::SignedDuration;
 
+use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::container::PROXY_CONTAINER;
@@ -156,9 +157,9 @@ fn finding(
         .remedy(remedy);
     match stage {
         // What it waits for is what those components would tell it.
-        Stage::Unready => ["identity", "destination"].into_iter().fold(finding, |finding, component| {
-            finding.tie(Tie::Fact(format!("component-missing:{component}")))
-        }),
+        Stage::Unready => ["identity", "destination"]
+            .into_iter()
+            .fold(finding, |finding, component| finding.tie(component_missing(component))),
         Stage::Ended | Stage::NotStarted => finding,
         // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
         Stage::Starting | Stage::Beside | Stage::Over => {

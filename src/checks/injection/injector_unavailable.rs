@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::unmeshed::{injector_webhook, unmeshed};
+use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
@@ -75,7 +76,7 @@ fn finding(
         ))
         .evidences(injector.map(replicas))
         .remedy(remedy(namespace, &configuration.metadata.name, fails_open, injector))
-        .tie(Tie::Fact("component-missing:proxy-injector".to_owned()));
+        .tie(component_missing("proxy-injector"));
     if !fails_open {
         return finding;
     }
