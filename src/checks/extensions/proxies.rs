@@ -1,6 +1,6 @@
 //! Whether the proxies in namespaces of an extension are well: ready, and with the current trust anchors.
 
-use super::running::status;
+use super::running::{evicted, status};
 use super::{by_owner, names, remedy};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
@@ -11,7 +11,7 @@ use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::objects::container::TRUST_ANCHORS;
-use crate::model::pod_status::unwell;
+use crate::model::pod_status::{counts_as_unwell, unwell};
 
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current
 /// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,
@@ -31,6 +31,9 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, homes: &
             ctx.every::<Pod>(Kind::Pod)?;
             findings.push(none(ctx, extension, home));
         }
+        let over = meshed(home).filter(|pod| unwell(pod).is_none() && counts_as_unwell(pod));
+        let over = by_owner(ctx, over.map(|pod| ((), pod)));
+        findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
         let ill = meshed(home).filter(|pod| unwell(pod).is_some()).map(|pod| ((), pod));
         findings.extend(by_owner(ctx, ill).iter().map(|((owner, ()), pods)| {
             ctx.finding(

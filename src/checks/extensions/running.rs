@@ -2,12 +2,12 @@
 
 use super::{absent, by_owner, home, names, own, reinstall, remedy};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::objects::Pod;
 use crate::model::owners::Owner;
-use crate::model::pod_status::{Unwell, unwell, word};
+use crate::model::pod_status::{Unwell, counts_as_unwell, unwell, word};
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
@@ -20,16 +20,20 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
     let home = home.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, home), extension, components)?;
     // Pods without a proxy are a matter of their own.
-    let unwell = own(pods, home, extension).filter_map(|pod| match unwell(pod)? {
-        Unwell::Proxy if pod.spec.proxy().is_none() => None,
-        _ => Some(((), pod)),
+    let unwell = own(pods, home, extension).filter_map(|pod| match unwell(pod) {
+        Some(Unwell::Proxy) if pod.spec.proxy().is_none() => None,
+        Some(_) => Some((false, pod)),
+        None => counts_as_unwell(pod).then_some((true, pod)),
     });
     let unwell = by_owner(ctx, unwell);
-    findings.extend(unwell.iter().map(|((owner, ()), pods)| not_running(ctx, extension, owner, pods)));
+    findings.extend(unwell.iter().map(|((owner, over), pods)| match over {
+        true => evicted(ctx, extension, owner, pods),
+        false => not_running(ctx, extension, owner, pods),
+    }));
     Ok(findings.into())
 }
 
-/// The components that no pod carries as a label.
+/// The components that no pod carries as a label in which anything runs or will.
 fn missing(
     ctx: &Context<'_>,
     (pods, home): (&[Pod], &str),
@@ -38,6 +42,7 @@ fn missing(
 ) -> Result<Vec<Finding>, Missing> {
     let there = |component: &String| {
         own(pods, home, extension)
+            .filter(|pod| !pod.is_finished())
             .any(|pod| COMPONENT.iter().any(|label| pod.metadata.label(label) == Some(component)))
     };
     let lost: Vec<&String> = components.iter().filter(|component| !there(component)).collect();
@@ -46,7 +51,7 @@ fn missing(
     }
     ctx.every::<Pod>(Kind::Pod)?;
     let findings = lost.into_iter().map(|component| {
-        let seen = format!("none has the label component={component}");
+        let seen = format!("none that has not ended has the label component={component}");
         ctx.finding(
             Subject::object("Deployment", home, component),
             format!("a component of the extension {extension} has no pods: what it serves is not there"),
@@ -82,6 +87,27 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
         StepKind::Command,
         "See what keeps the pod",
         format!("kubectl -n {home} describe pod {}", pods[0].metadata.name),
+    ))
+}
+
+/// The finding about evicted pods: what they served is served by others, or by none, which is a finding of its own.
+pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
+    let home = &owner.namespace;
+    ctx.finding(
+        owner.subject(names(pods)),
+        format!(
+            "evicted pods of the extension {extension} are still listed: nothing runs in them, and `linkerd check` takes them for \
+             pods whose proxy is not ready"
+        ),
+    )
+    .severity(Severity::Info)
+    .rows_as(Severity::Warning)
+    .parameter("evicted")
+    .evidences(pods.iter().map(|pod| status(pod)))
+    .remedy(remedy(extension).run(
+        StepKind::Command,
+        "Delete them, once it is known why they were evicted",
+        format!("kubectl -n {home} delete pod {}", pods[0].metadata.name),
     ))
 }
 
