@@ -5,11 +5,16 @@
 //! can get wrong is held by a test on a real API server, that a slim type reads nothing that has no number by one here.
 
 mod de;
+#[cfg(feature = "live")]
+mod envelope;
 pub mod schema;
 mod wire;
 
 pub use de::{Broken, Message};
-pub(crate) use wire::{Cut, Header, MAGIC, header, in_envelope, text_in};
+#[cfg(feature = "live")]
+pub(crate) use envelope::{MAGIC, REFUSAL, in_envelope, text_in};
+#[cfg(feature = "live")]
+pub(crate) use wire::{Cut, Header, header};
 
 #[cfg(test)]
 mod tests;

@@ -74,20 +74,9 @@ macro_rules! schemas {
     )* };
 }
 
-/// Why a server refuses: it says so in the form that the answer would have had.
-pub(crate) static REFUSAL: &Schema = &STATUS;
-
 use Holds::{Bool, Many, Map, Number, One, Text, Texts, Time};
 
 schemas! {
-    STATUS "Status" {
-        3 message: Text,
-        5 details: One(&STATUS_DETAILS),
-    }
-    STATUS_DETAILS "StatusDetails" {
-        1 name: Text,
-    }
-
     META "ObjectMeta" {
         1 name: Text,
         3 namespace: Text,

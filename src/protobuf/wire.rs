@@ -114,33 +114,3 @@ impl<'de> Fields<'de> {
         }
     }
 }
-
-/// What every answer of an API server in protobuf begins with.
-pub(crate) const MAGIC: &[u8] = b"k8s\0";
-
-/// The object in a whole answer, if it is of that kind.
-pub(crate) fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
-    let mut object = None;
-    let mut fields = Fields::of(answer.strip_prefix(MAGIC)?);
-    let mut named = false;
-    while let Some(field) = fields.next().ok()? {
-        match (field.number, field.value) {
-            (1, Value::Bytes(about)) => named = text_in(about, 2) == Some(kind),
-            (2, Value::Bytes(bytes)) => object = Some(bytes),
-            _ => {}
-        }
-    }
-    object.filter(|_| named)
-}
-
-/// The text that a message has in the field of that number.
-pub(crate) fn text_in(message: &[u8], number: u64) -> Option<&str> {
-    let mut found = None;
-    let mut fields = Fields::of(message);
-    while let Some(field) = fields.next().ok()? {
-        if let (true, Value::Bytes(bytes)) = (field.number == number, field.value) {
-            found = std::str::from_utf8(bytes).ok();
-        }
-    }
-    found
-}

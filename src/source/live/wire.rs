@@ -20,8 +20,7 @@ use super::call::{Accept, Call, is_protobuf};
 use super::flow::{Flow, Form};
 use super::quote::quote;
 use super::traffic::Meter;
-use crate::protobuf::schema::REFUSAL;
-use crate::protobuf::{Message, in_envelope};
+use crate::protobuf::{Message, REFUSAL, in_envelope};
 
 /// How often a request is tried in all.
 pub(super) const TRIES: u32 = 3;
@@ -320,7 +319,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> Refusal {
     let body = answer.whole(&Meter::default(), 2 * ERROR_BODY).unwrap_or_default();
     // Only a Status object's message is quoted; a proxy's page is not.
     let said = if is_protobuf(headers) {
-        let status = in_envelope(&body, REFUSAL.name).map(|bytes| Message::new(REFUSAL, bytes));
+        let status = in_envelope(&body, REFUSAL.name).map(|bytes| Message::new(&REFUSAL, bytes));
         status.and_then(|status| Status::deserialize(status).ok())
     } else {
         serde_json::from_slice(&body).ok()

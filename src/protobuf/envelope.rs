@@ -1,0 +1,46 @@
+//! What API servers put around objects in protobuf (`runtime.Unknown`): four bytes, what is in it, and the object.
+
+use super::schema::{Field, Holds, Schema};
+use super::wire::{Fields, Value};
+
+/// What every answer of an API server in protobuf begins with.
+pub(crate) const MAGIC: &[u8] = b"k8s\0";
+
+/// Why a server refuses: it says so in the form that the answer would have had.
+pub(crate) static REFUSAL: Schema = Schema {
+    name: "Status",
+    fields: &[
+        Field { number: 3, name: "message", holds: Holds::Text },
+        Field { number: 5, name: "details", holds: Holds::One(&DETAILS) },
+    ],
+};
+
+static DETAILS: Schema =
+    Schema { name: "StatusDetails", fields: &[Field { number: 1, name: "name", holds: Holds::Text }] };
+
+/// The object in a whole answer, if it is of that kind.
+pub(crate) fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
+    let mut object = None;
+    let mut fields = Fields::of(answer.strip_prefix(MAGIC)?);
+    let mut named = false;
+    while let Some(field) = fields.next().ok()? {
+        match (field.number, field.value) {
+            (1, Value::Bytes(about)) => named = text_in(about, 2) == Some(kind),
+            (2, Value::Bytes(bytes)) => object = Some(bytes),
+            _ => {}
+        }
+    }
+    object.filter(|_| named)
+}
+
+/// The text that a message has in the field of that number.
+pub(crate) fn text_in(message: &[u8], number: u64) -> Option<&str> {
+    let mut found = None;
+    let mut fields = Fields::of(message);
+    while let Some(field) = fields.next().ok()? {
+        if let (true, Value::Bytes(bytes)) = (field.number == number, field.value) {
+            found = std::str::from_utf8(bytes).ok();
+        }
+    }
+    found
+}
