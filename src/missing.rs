@@ -65,7 +65,7 @@ impl Missing {
                 "have the programs asked: run it with --probe, on the cluster itself".to_owned()
             }
             (Item::Probe(Probe { program: Program::LinkedCluster, .. }), Why::TimedOut { .. } | Why::Failed { .. }) => {
-                "see that the other cluster can be reached from here, and that the link's credentials are good"
+                "compare by hand with: kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-identity-trust-roots"
                     .to_owned()
             }
             (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => {

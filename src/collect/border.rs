@@ -89,6 +89,7 @@ impl Border<'_> {
         }
         if self.live {
             redact::note_absent_key(&mut value);
+            redact::note_absent_kubeconfig(&mut value);
         }
         if redact::object(&mut value).touched() {
             self.touched += 1;

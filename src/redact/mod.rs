@@ -20,7 +20,7 @@ pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, is_linkerd_container, note_absent_key, object};
 pub use parse::parse;
-pub use remote::RemoteAccess;
+pub use remote::{RemoteAccess, note_absent_kubeconfig};
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;

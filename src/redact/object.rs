@@ -382,7 +382,10 @@ fn remote_access(secret: &Map<String, Value>, data: &Map<String, Value>) -> Opti
     if data.is_empty() || !(is_links || data.contains_key(remote::ENTRY)) {
         return None;
     }
-    let entry = data.get(remote::ENTRY).and_then(Value::as_str);
-    let kubeconfig = entry.map(|text| STANDARD.decode(text.trim()).unwrap_or_default());
+    let kubeconfig = match data.get(remote::ENTRY).and_then(Value::as_str) {
+        // No API server hands out anything but base64: somebody put a word in its place.
+        Some(text) => Some(STANDARD.decode(text.trim()).ok()?),
+        None => None,
+    };
     serde_json::to_string(&remote::RemoteAccess::read(kubeconfig.as_deref())).ok()
 }

@@ -1,9 +1,16 @@
-//! What passes the border of the kubeconfig with which a link reaches another cluster: whether it can be read, whether its
-//! context is there, and the address it leads to. Its tokens, keys and certificates do not.
+//! What passes the border of the kubeconfig with which a link reaches another cluster: whether a client could begin to use
+//! it, and the address it leads to. Its tokens, keys and certificates do not.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
-use crate::model::node::kubeconfig_facts;
+use super::certificate::{KeyMatches, blocks, key_matches};
+use crate::model::node::parse_kubeconfig;
 use crate::model::objects::Meta;
 
 /// Annotation of a redacted Secret: what its kubeconfig says of itself, as JSON.
@@ -15,30 +22,25 @@ pub(super) const ENTRY: &str = "kubeconfig";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct RemoteAccess {
-    /// Why it could not be read; the rest is then unknown. Quotes nothing of it.
+    /// Why no client can use it. Quotes nothing of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Scheme, host and port of the API server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Whether its current context is one of its contexts.
-    pub context: bool,
 }
 
 impl RemoteAccess {
     /// Reads a raw kubeconfig; `None`: the Secret has none.
     pub(super) fn read(kubeconfig: Option<&[u8]>) -> RemoteAccess {
-        let Some(kubeconfig) = kubeconfig else {
-            return RemoteAccess { error: Some(format!("no entry {ENTRY}")), ..RemoteAccess::default() };
-        };
-        let facts = kubeconfig_facts("", kubeconfig);
-        if let Some(error) = facts.parse_error {
-            return RemoteAccess { error: Some(error), ..RemoteAccess::default() };
-        }
-        RemoteAccess {
-            error: None,
-            server: facts.server.as_deref().and_then(address),
-            context: facts.current_context.is_some_and(|current| facts.contexts.contains(&current)),
+        let broken = |error: String| RemoteAccess { error: Some(error), server: None };
+        let Some(kubeconfig) = kubeconfig else { return broken(format!("no entry {ENTRY}")) };
+        match parse_kubeconfig::<Raw>(kubeconfig) {
+            Err(error) => broken(error),
+            Ok(raw) => {
+                let server = raw.cluster().and_then(|cluster| address(cluster.server.as_deref()?));
+                RemoteAccess { error: fault(&raw, server.as_deref()).map(str::to_owned), server }
+            }
         }
     }
 
@@ -49,18 +51,175 @@ impl RemoteAccess {
 
     /// Whether a client could begin to use it.
     pub fn is_usable(&self) -> bool {
-        self.error.is_none() && self.server.is_some() && self.context
+        self.error.is_none()
     }
 
     /// What is wrong with it, in words; where nothing is, where it leads.
     pub fn in_words(&self) -> String {
-        match (&self.error, &self.server) {
-            (Some(error), _) => error.clone(),
-            (None, None) => "no address of an API server".to_owned(),
-            (None, Some(_)) if !self.context => "its current context is none of its contexts".to_owned(),
-            (None, Some(server)) => server.clone(),
-        }
+        self.error.as_ref().or(self.server.as_ref()).cloned().unwrap_or_default()
     }
+}
+
+/// Notes of a Secret that it has no kubeconfig, where it holds none of the certificates that are read of other Secrets. Only
+/// for what was read first-hand: others leave out what they do not hand on. Before [`super::object`], which drops entries.
+pub fn note_absent_kubeconfig(value: &mut Value) {
+    let others = [ENTRY, "tls.crt", "crt.pem"];
+    let is_empty = |data: &Map<String, Value>| others.iter().all(|name| !data.contains_key(*name));
+    if value["kind"] != "Secret" || !value.get("data").and_then(Value::as_object).is_none_or(is_empty) {
+        return;
+    }
+    let Ok(said) = serde_json::to_string(&RemoteAccess::read(None)) else { return };
+    if let Some(Value::Object(metadata)) = value.get_mut("metadata")
+        && let Value::Object(annotations) =
+            metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
+    {
+        annotations.insert(KUBECONFIG.to_owned(), Value::String(said));
+    }
+}
+
+/// What a client reads of a kubeconfig.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "kebab-case")]
+struct Raw {
+    current_context: Option<String>,
+    clusters: Option<Vec<Named<Cluster>>>,
+    contexts: Option<Vec<Named<Context>>>,
+    users: Option<Vec<Named<User>>>,
+}
+
+#[derive(Deserialize)]
+struct Named<T> {
+    name: String,
+    #[serde(alias = "cluster", alias = "context", alias = "user")]
+    of: Option<T>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "kebab-case")]
+struct Cluster {
+    server: Option<String>,
+    certificate_authority: Option<String>,
+    certificate_authority_data: Option<String>,
+    insecure_skip_tls_verify: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Context {
+    cluster: Option<String>,
+    user: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "kebab-case")]
+struct User {
+    token: Option<String>,
+    #[serde(rename = "tokenFile")]
+    token_file: Option<String>,
+    client_certificate: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key: Option<String>,
+    client_key_data: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
+    exec: Option<IgnoredAny>,
+    auth_provider: Option<IgnoredAny>,
+}
+
+impl Raw {
+    fn context(&self) -> Option<&Context> {
+        named(self.contexts.as_deref(), self.current_context.as_deref())
+    }
+
+    fn cluster(&self) -> Option<&Cluster> {
+        named(self.clusters.as_deref(), self.context()?.cluster.as_deref())
+    }
+
+    fn user(&self) -> Option<&User> {
+        named(self.users.as_deref(), self.context()?.user.as_deref())
+    }
+}
+
+fn named<'a, T>(rows: Option<&'a [Named<T>]>, name: Option<&str>) -> Option<&'a T> {
+    rows?.iter().find(|row| Some(row.name.as_str()) == name)?.of.as_ref()
+}
+
+/// Whether an entry is there and says something: clients take an empty one for none.
+fn is_set(entry: &Option<String>) -> bool {
+    entry.as_deref().is_some_and(|text| !text.is_empty())
+}
+
+/// What keeps a client from using it: what client-go refuses before it connects, and a user who would be nobody to the other
+/// cluster. `server` is the address that was read.
+fn fault(raw: &Raw, server: Option<&str>) -> Option<&'static str> {
+    if raw.clusters.is_none() && raw.contexts.is_none() && raw.users.is_none() {
+        return Some("no clusters, contexts or users in it");
+    }
+    if raw.context().is_none() {
+        return Some("its current context is none of its contexts");
+    }
+    let Some(cluster) = raw.cluster() else { return Some("its context names a cluster that is not in it") };
+    match server {
+        None => Some("no address of an API server"),
+        // Neither an authority nor a user plays a part without TLS.
+        Some(server) if server.starts_with("http:") => None,
+        Some(_) => fault_of_cluster(cluster).or_else(|| match raw.user() {
+            None => Some("its context names a user who is not in it"),
+            Some(user) => fault_of_user(user),
+        }),
+    }
+}
+
+fn fault_of_cluster(cluster: &Cluster) -> Option<&'static str> {
+    let insecure = cluster.insecure_skip_tls_verify == Some(true);
+    let data = cluster.certificate_authority_data.as_deref().unwrap_or_default();
+    match () {
+        () if is_set(&cluster.certificate_authority) => {
+            Some("its certificate-authority is a file, which the controller does not have")
+        }
+        () if data.is_empty() => None,
+        () if insecure => Some("it has a certificate-authority-data, and insecure-skip-tls-verify turns its use off"),
+        // One that can be read is enough for Go.
+        () if bytes(data).is_some_and(|pem| blocks(&pem).iter().any(is_certificate)) => None,
+        () => Some("its certificate-authority-data holds no certificate"),
+    }
+}
+
+fn fault_of_user(user: &User) -> Option<&'static str> {
+    let certified = is_set(&user.client_certificate) || is_set(&user.client_certificate_data);
+    let by_name = is_set(&user.username) || is_set(&user.password);
+    let by_token = is_set(&user.token) || is_set(&user.token_file);
+    let pem = |data: &Option<String>| bytes(data.as_deref().unwrap_or_default());
+    match () {
+        () if by_name && is_set(&user.token) => Some("its user has a token and a password, of which a client takes one alone"),
+        () if is_set(&user.client_certificate) || is_set(&user.client_key) => {
+            Some("its user's certificate or key is a file, which the controller does not have")
+        }
+        () if is_set(&user.token_file) && !is_set(&user.token) => {
+            Some("its user's token is a file, which the controller does not have")
+        }
+        () if certified => match (pem(&user.client_certificate_data), pem(&user.client_key_data)) {
+            (Some(certificate), Some(key)) if is_pair(&certificate, &key) => None,
+            _ => Some("its user's client-certificate-data and client-key-data are no pair"),
+        },
+        () if by_token || by_name || user.exec.is_some() || user.auth_provider.is_some() => None,
+        () => Some("its user has nothing to sign in with"),
+    }
+}
+
+/// What is not understood may be a pair.
+fn is_pair(certificate: &[u8], key: &[u8]) -> bool {
+    let there = !blocks(certificate).is_empty() && !blocks(key).is_empty();
+    there && !matches!(key_matches(certificate, key), KeyMatches::False)
+}
+
+fn is_certificate(block: &super::certificate::Block) -> bool {
+    block.label == "CERTIFICATE" && Certificate::from_der(&block.der).is_ok()
+}
+
+/// What an entry of base64 holds; Go passes over line breaks in it.
+fn bytes(data: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(data.replace(['\n', '\r'], "")).ok()
 }
 
 /// Scheme, host and port of an address, and nothing that could be a secret.
@@ -75,19 +234,51 @@ fn address(server: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rcgen::{CertificateParams, KeyPair};
+    use serde_json::json;
+
     use super::*;
 
     const GOOD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: east, cluster: {server: \
         'https://u:canary@10.1.0.1:6443/path?token=canary'}}]\ncontexts: [{name: c, context: {cluster: east, user: u}}]\n\
         users: [{name: u, user: {token: canary}}]\n";
 
+    fn read(text: &str) -> RemoteAccess {
+        let access = RemoteAccess::read(Some(text.as_bytes()));
+        let kept = serde_json::to_string(&access).expect("plain data");
+        assert!(!kept.contains("canary"), "{text}: {kept}");
+        access
+    }
+
     #[test]
     fn only_the_address_is_kept() {
-        let access = RemoteAccess::read(Some(GOOD.as_bytes()));
+        let access = read(GOOD);
         assert!(access.is_usable(), "{access:?}");
         assert_eq!(access.server.as_deref(), Some("https://10.1.0.1:6443"));
-        let text = serde_json::to_string(&access).expect("plain data");
-        assert!(!text.contains("canary"), "{text}");
+        assert_eq!(access.in_words(), "https://10.1.0.1:6443");
+    }
+
+    #[test]
+    fn only_who_read_it_first_hand_knows_that_a_secret_has_no_kubeconfig() {
+        let said = |secret: &Value| RemoteAccess::of(&serde_json::from_value(secret["metadata"].clone()).unwrap());
+        let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
+        for data in [json!({}), json!(null), json!({"config": "eA=="})] {
+            let mut handed_on = secret(data.clone());
+            crate::redact::object(&mut handed_on);
+            assert_eq!(said(&handed_on), None, "{data}");
+            let mut first_hand = secret(data.clone());
+            note_absent_kubeconfig(&mut first_hand);
+            crate::redact::object(&mut first_hand);
+            assert_eq!(said(&first_hand).unwrap().in_words(), "no entry kubeconfig", "{data}");
+        }
+        for data in [json!({"tls.crt": ""}), json!({"kubeconfig": ""})] {
+            let mut other = secret(data);
+            note_absent_kubeconfig(&mut other);
+            assert_eq!(said(&other), None, "{other}");
+        }
+        let mut masked = secret(json!({"kubeconfig": "REDACTED!"}));
+        crate::redact::object(&mut masked);
+        assert_eq!(said(&masked), None, "{masked}");
     }
 
     #[test]
@@ -100,13 +291,75 @@ mod tests {
                 &GOOD.replace("current-context: c", "current-context: canary"),
                 "its current context is none of its contexts",
             ),
+            (&GOOD.replace("current-context: c\n", ""), "its current context is none of its contexts"),
             (&GOOD.replace("https://u:", "canary://u:"), "no address of an API server"),
+            (&GOOD.replace("{cluster: east", "{cluster: canary"), "its context names a cluster"),
+            (&GOOD.replace("user: u}", "user: canary}"), "its context names a user"),
+            (&GOOD.replace(", user: u}", "}"), "its context names a user"),
         ] {
-            let access = RemoteAccess::read(Some(text.as_bytes()));
+            let access = read(text);
             assert!(!access.is_usable(), "{text}");
             assert!(access.in_words().starts_with(said), "{text}: {}", access.in_words());
-            assert!(!access.in_words().contains("canary"), "{text}: {}", access.in_words());
         }
         assert_eq!(RemoteAccess::read(None).in_words(), "no entry kubeconfig");
+    }
+
+    /// The certificate and the key of somebody, as kubeconfigs hold them.
+    fn pair() -> [String; 2] {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec!["canary".into()]).unwrap().self_signed(&key).unwrap();
+        [certificate.pem(), key.serialize_pem()].map(|pem| STANDARD.encode(pem))
+    }
+
+    #[test]
+    fn an_authority_is_used_or_the_fault_named() {
+        let [authority, _] = pair();
+        let with = |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
+        let data = format!("certificate-authority-data: {authority}");
+        assert_eq!(with(&data), None);
+        assert_eq!(with("insecure-skip-tls-verify: true"), None);
+        assert_eq!(with("certificate-authority-data: ''"), None);
+        let begins = STANDARD.encode("-----BEGIN");
+        for (entries, said) in [
+            ("certificate-authority: /canary/ca.crt", "is a file"),
+            ("certificate-authority-data: canary", "holds no certificate"),
+            (&format!("certificate-authority-data: {begins}"), "holds no certificate"),
+            (&format!("insecure-skip-tls-verify: true, {data}"), "turns its use off"),
+        ] {
+            let error = with(entries).unwrap_or_default();
+            assert!(error.contains(said), "{entries}: {error}");
+        }
+        let plain = GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
+        assert_eq!(read(&plain).error, None, "without TLS nobody opens it");
+    }
+
+    #[test]
+    fn a_user_can_sign_in_or_the_fault_is_named() {
+        let ([certificate, key], [_, other]) = (pair(), pair());
+        let with = |user: &str| read(&GOOD.replace("{token: canary}", user)).error;
+        let certified =
+            |key: &str| format!("{{client-certificate-data: {certificate}, client-key-data: {key}}}");
+        for user in [
+            "{username: canary, password: canary}",
+            "{exec: {command: canary}}",
+            "{auth-provider: {name: canary}}",
+            "{token: canary, tokenFile: /canary}",
+            &certified(&key),
+        ] {
+            assert_eq!(with(user), None, "{user}");
+        }
+        for (user, said) in [
+            ("{}", "nothing to sign in with"),
+            ("{token: ''}", "nothing to sign in with"),
+            ("{tokenFile: /canary}", "token is a file"),
+            ("{client-certificate: /canary, client-key: /canary}", "is a file"),
+            ("{token: canary, username: canary}", "a token and a password"),
+            (&format!("{{client-certificate-data: {certificate}}}"), "no pair"),
+            (&certified(&other), "no pair"),
+            (&certified("canary"), "no pair"),
+        ] {
+            let error = with(user).unwrap_or_default();
+            assert!(error.contains(said), "{user}: {error}");
+        }
     }
 }

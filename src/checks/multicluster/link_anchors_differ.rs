@@ -35,6 +35,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for link in links {
         match ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name) {
             Err(missing) => ctx.gap(missing),
+            // From elsewhere it may be: the controller asks from inside this cluster.
+            Ok(answer) if !answer.is_an_answer() => {
+                let finding = finding(ctx, link, Found::Unreached, &answer.in_words());
+                findings.push(finding.likely().fails_rows([SHARED, ACCESS]));
+            }
             Ok(answer) if !answer.is_well() => {
                 let finding = finding(ctx, link, Found::NotToBeHad, &answer.in_words());
                 // Who is refused there is refused as the controller of the link is.
@@ -63,6 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// How the anchors of two clusters stand to each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
+    Unreached,
     NotToBeHad,
     NoneShared,
     SomeShared,
@@ -74,6 +80,12 @@ fn shown(prints: &BTreeSet<String>) -> String {
 
 fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding {
     let (severity, parameter, message) = match found {
+        Found::Unreached => (
+            Severity::Error,
+            "unreached",
+            "the API server of the linked cluster cannot be reached from here with the link's credentials: where the link's \
+             controller does not reach it either, mirror services stay as they are",
+        ),
         Found::NotToBeHad => (
             Severity::Error,
             "refused",
@@ -95,6 +107,21 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
     let cluster = &link.spec.target_cluster_name;
     let remedy = probed_remedy(Extension::Multicluster);
     let remedy = match found {
+        Found::Unreached => remedy
+            .step(StepKind::Note, "Ask the controller of the link whether it gets there: its log names what fails")
+            .run(
+                StepKind::Command,
+                "The end of its log",
+                format!(
+                    "kubectl -n {} logs -l mirror.linkerd.io/cluster-name={cluster} -c service-mirror --tail=50",
+                    link.metadata.namespace
+                ),
+            )
+            .step(
+                StepKind::Note,
+                "Where it does not: have the address of the link's credentials lead to that API server, under a certificate \
+                 of the authority that they name, or link the clusters again",
+            ),
         Found::NotToBeHad => remedy.run(
             StepKind::Command,
             "See over there that the ConfigMap linkerd-config is there, and link the clusters again",

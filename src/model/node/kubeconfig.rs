@@ -6,6 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::facts::KubeconfigFacts;
 use crate::token;
@@ -68,14 +69,18 @@ pub(crate) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
     // A copy may come with its token masked already.
     let size = crate::redact::original_len(content) as u64;
     let mut facts = KubeconfigFacts { path: path.to_owned(), size: Some(size), ..Default::default() };
-    match read(content) {
+    match parse::<Raw>(content) {
         Ok(raw) => fill(&mut facts, &raw),
         Err(why) => facts.parse_error = Some(why),
     }
     facts
 }
 
-fn read(content: &[u8]) -> Result<Raw, String> {
+/// The parts of a raw kubeconfig that `T` names.
+///
+/// # Errors
+/// It is none. The text quotes nothing of it.
+pub(crate) fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
     if content.len() > MAX_KUBECONFIG {
         return Err(format!("larger than {MAX_KUBECONFIG} bytes"));
     }
@@ -84,7 +89,7 @@ fn read(content: &[u8]) -> Result<Raw, String> {
     }
     let text =
         std::str::from_utf8(content).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
-    serde_saphyr::from_str::<Raw>(text).map_err(|error| match error.location() {
+    serde_saphyr::from_str(text).map_err(|error| match error.location() {
         Some(place) => format!("not a kubeconfig: line {}, column {}", place.line(), place.column()),
         None => "not a kubeconfig".to_owned(),
     })

@@ -41,7 +41,7 @@ pub struct ProbeAnswer {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Said {
-    /// The HTTP status.
+    /// The HTTP status; 0 where no server was reached, and `trouble` says why.
     pub status: u16,
     /// What was wrong with an answer that is not the expected one, or its first words; empty where nothing was.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -63,11 +63,21 @@ impl Said {
         self.status == 200 && self.trouble.is_empty()
     }
 
+    /// That no server was reached, and why.
+    pub fn unreached(why: &str) -> Said {
+        Said { trouble: quoted(why), ..Said::default() }
+    }
+
+    /// Whether a server answered at all.
+    pub fn is_an_answer(&self) -> bool {
+        self.status != 0
+    }
+
     /// In words, for evidence.
     pub fn in_words(&self) -> String {
         match (self.status, self.trouble.as_str()) {
             (200, "") => "200".to_owned(),
-            (200, trouble) => trouble.to_owned(),
+            (0 | 200, trouble) => trouble.to_owned(),
             (status, "") => format!("HTTP {status}"),
             (status, trouble) => format!("HTTP {status}: {trouble}"),
         }

@@ -2,9 +2,13 @@
 //! link's Secret holds, for the ConfigMap that its role over there lets be read. The credentials are used and never kept; a
 //! kubeconfig that would run a command is not used at all.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::StatusCode;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::forward::{PATIENCE, too_late};
 use super::kubeconfig::{Asked, configure, pick};
@@ -13,7 +17,8 @@ use super::traffic::Meter;
 use super::why::why;
 use super::wire::{Trouble, Wire};
 use super::{OBJECT_BODY, path};
-use crate::item::Kind;
+use crate::item::{Kind, Program};
+use crate::model::objects::probe::Said;
 use crate::source::Why;
 
 #[derive(Deserialize)]
@@ -21,8 +26,8 @@ struct Link {
     spec: Spec,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
 struct Spec {
     cluster_credentials_secret: String,
     target_cluster_linkerd_namespace: String,
@@ -30,76 +35,107 @@ struct Spec {
 
 #[derive(Deserialize)]
 struct Secret {
-    data: Data,
+    #[serde(default)]
+    data: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct Data {
-    kubeconfig: String,
-}
-
-/// The `linkerd-config` of the cluster that a link leads to: HTTP status and body.
-pub(super) async fn config(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(u16, Vec<u8>), Why> {
+/// What the cluster that a link leads to says of its trust anchors. No answer of it is one as well: whoever has the link's
+/// credentials does not get there.
+pub(super) async fn config(wire: &Wire, (namespace, link): (&str, &str)) -> Result<Said, Why> {
     let patience = wire.patience(PATIENCE);
-    let asking = ask(wire, (namespace, link));
-    tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(too_late(patience)))
+    let limit = tokio::time::Instant::now() + patience;
+    let asking = tokio::time::timeout_at(limit, way(wire, (namespace, link)));
+    let (remote, path) = match asking.await {
+        Ok(Ok(way)) => way,
+        Ok(Err(NoWay::Unusable(trouble))) => return Ok(Said::unreached(&trouble)),
+        Ok(Err(NoWay::Unknown(why))) => return Err(why),
+        Err(_) => return Err(too_late(patience)),
+    };
+    let seconds = patience.as_secs();
+    let meter = Meter::default();
+    let trouble = match tokio::time::timeout_at(limit, remote.get(&path, &meter, false)).await {
+        Ok(Ok(answer)) => match answer.whole(&meter, OBJECT_BODY) {
+            Ok(body) => return Ok(Said::read(Program::LinkedCluster, 200, &body)),
+            Err(_) => return Err(failed("the answer of the linked cluster is broken or endless")),
+        },
+        Ok(Err(Trouble::Refused(refusal))) => {
+            return Ok(Said::read(Program::LinkedCluster, refusal.status.as_u16(), &[]));
+        }
+        Ok(Err(Trouble::Broken(broken))) => broken.words(),
+        Ok(Err(Trouble::TimedOut { .. })) | Err(_) => format!("no answer within {seconds} s"),
+    };
+    Ok(Said::unreached(&trouble))
 }
 
-async fn ask(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(u16, Vec<u8>), Why> {
+/// Why there is no way to the linked cluster.
+enum NoWay {
+    /// Nobody who has the link's credentials has one.
+    Unusable(String),
+    /// It is not known whether there is one, or it is none for a probe.
+    Unknown(Why),
+}
+
+/// The way to the linked cluster, and the path of what is asked for there.
+async fn way(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(Wire, String), NoWay> {
     let link: Link = named(wire, Kind::Link, (namespace, link)).await?;
-    let secret: Secret =
-        named(wire, Kind::Secret, (namespace, &link.spec.cluster_credentials_secret)).await?;
-    let remote = remote(&secret.data.kubeconfig).map_err(|message| Why::Failed { message })?;
+    let name = &link.spec.cluster_credentials_secret;
+    let secret: Secret = match named(wire, Kind::Secret, (namespace, name)).await {
+        Err(NoWay::Unusable(_)) => return Err(NoWay::Unusable(format!("the Secret {name} is not there"))),
+        other => other?,
+    };
+    let remote = remote(secret.data.get("kubeconfig").map(String::as_str).unwrap_or_default())?;
     let path =
         path::named(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
-    let path = path.ok_or_else(|| failed("the link names no namespace of the control plane over there"))?;
-    let meter = Meter::default();
-    match remote.get(&path, &meter, false).await {
-        Ok(answer) => match answer.whole(&meter, OBJECT_BODY) {
-            Ok(body) => Ok((200, body)),
-            Err(_) => Err(failed("the answer of the linked cluster is broken or endless")),
-        },
-        Err(Trouble::Refused(refusal)) => Ok((refusal.status.as_u16(), Vec::new())),
-        Err(trouble) => Err(why(&trouble)),
+    match path {
+        Some(path) => Ok((remote, path)),
+        None => Err(NoWay::Unusable("the link names no namespace of the control plane over there".to_owned())),
     }
 }
 
-async fn named<T: serde::de::DeserializeOwned>(
+/// An object of this cluster; [`NoWay::Unusable`] where it is not there.
+async fn named<T: DeserializeOwned>(
     wire: &Wire,
     kind: Kind,
     (namespace, name): (&str, &str),
-) -> Result<T, Why> {
-    let path =
-        path::named(kind, Some(namespace), name).ok_or_else(|| failed("the link is in no namespace"))?;
+) -> Result<T, NoWay> {
+    let unknown = |words: &str| NoWay::Unknown(failed(words));
+    let path = path::named(kind, Some(namespace), name)
+        .ok_or_else(|| NoWay::Unusable(format!("no {kind} is named")))?;
     let meter = Meter::default();
-    let answer = wire.get(&path, &meter, false).await.map_err(|trouble| why(&trouble))?;
-    let body = answer.whole(&meter, OBJECT_BODY).map_err(|_| failed("the answer is broken or endless"))?;
+    let answer = wire.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
+        Trouble::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND => {
+            NoWay::Unusable(format!("the {kind} {name} is not there"))
+        }
+        _ => NoWay::Unknown(why(&trouble)),
+    })?;
+    let body = answer.whole(&meter, OBJECT_BODY).map_err(|_| unknown("the answer is broken or endless"))?;
     // Not the parser's words: they may quote what is secret.
-    serde_json::from_slice(&body).map_err(|_| failed(&format!("the {kind} {name} is not what it should be")))
+    serde_json::from_slice(&body).map_err(|_| unknown(&format!("the {kind} {name} is not what it should be")))
 }
 
 /// A way to the linked cluster. No error quotes the kubeconfig.
-fn remote(kubeconfig: &str) -> Result<Wire, String> {
+fn remote(kubeconfig: &str) -> Result<Wire, NoWay> {
+    let unusable = |words: &str| NoWay::Unusable(words.to_owned());
     let text = STANDARD.decode(kubeconfig).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let config = text.and_then(|text| kube::config::Kubeconfig::from_yaml(&text).ok());
-    let config = config.ok_or("the kubeconfig of the link cannot be read")?;
-    let picked =
-        pick(config, Asked::default()).map_err(|_| "the kubeconfig of the link has no usable context")?;
+    let config = config.ok_or_else(|| unusable("the kubeconfig of the link cannot be read"))?;
+    let picked = pick(config, Asked::default())
+        .map_err(|_| unusable("the kubeconfig of the link has no usable context"))?;
     if picked.user.exec.is_some() || picked.user.auth_provider.is_some() {
-        return Err(
-            "the kubeconfig of the link runs a command to sign in, which is not done for a probe".to_owned()
-        );
+        return Err(NoWay::Unknown(failed(
+            "the kubeconfig of the link runs a command to sign in, which is not done for a probe",
+        )));
     }
     let files = [&picked.user.token_file, &picked.user.client_certificate, &picked.user.client_key];
     if files.iter().any(|file| file.is_some()) || picked.cluster.certificate_authority.is_some() {
-        return Err("the kubeconfig of the link names files, which are not on this machine".to_owned());
+        return Err(unusable("the kubeconfig of the link names files, which its controller does not have"));
     }
-    let mut config = configure(&picked.cluster, picked.user, |_| None)
-        .map_err(|_| "the kubeconfig of the link cannot be used")?;
+    let cannot = "the kubeconfig of the link cannot be used";
+    let mut config = configure(&picked.cluster, picked.user, |_| None).map_err(|_| unusable(cannot))?;
     config.default_retry = false;
     config.disable_compression = true;
     config.connect_timeout = Some(PATIENCE);
-    let client = kube::Client::try_from(config).map_err(|_| "the kubeconfig of the link cannot be used")?;
+    let client = kube::Client::try_from(config).map_err(|_| unusable(cannot))?;
     Ok(Wire::new(client, Some(PATIENCE), false))
 }
 
@@ -126,11 +162,14 @@ mod tests {
             ("{tokenFile: /etc/passwd}", "names files"),
             ("{client-key: /root/key}", "names files"),
         ] {
-            let error = remote(&kubeconfig(user)).err().unwrap();
+            let error = match remote(&kubeconfig(user)).err().unwrap() {
+                NoWay::Unusable(words) | NoWay::Unknown(Why::Failed { message: words }) => words,
+                NoWay::Unknown(why) => panic!("{user}: {why:?}"),
+            };
             assert!(error.contains(word), "{user}: {error}");
         }
         for junk in ["", "%%%", "eA=="] {
-            assert!(remote(junk).is_err());
+            assert!(matches!(remote(junk), Err(NoWay::Unusable(_))), "{junk}");
         }
     }
 }

@@ -141,12 +141,13 @@ impl Live {
         let answer = match program {
             Program::LinkedCluster => linked::config(&self.wire, (namespace, pod)).await,
             Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
-                forward::get(&self.wire, (namespace, pod), program.port(), program.path()).await
+                forward::get(&self.wire, (namespace, pod), program.port(), program.path())
+                    .await
+                    .map(|(status, body)| Said::read(*program, status, &body))
             }
         };
         match answer {
-            Ok((status, body)) => {
-                let said = Said::read(*program, status, &body);
+            Ok(said) => {
                 intake.object(object(*program, (namespace, pod), &said).to_string().as_bytes());
                 Fetched::Complete
             }

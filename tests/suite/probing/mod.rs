@@ -99,10 +99,15 @@ impl World {
     }
 
     /// Starts it; `linked` is where its link leads to.
-    async fn start(mut self, linked: &Server) -> (Server, Vec<String>) {
+    async fn start(self, linked: &Server) -> (Server, Vec<String>) {
+        self.linked_to(json!({ "server": linked.url })).await
+    }
+
+    /// Starts it; `cluster` is the entry of the link's kubeconfig.
+    async fn linked_to(mut self, cluster: Value) -> (Server, Vec<String>) {
         let kubeconfig = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "east",
-            "clusters": [{ "name": "east", "cluster": { "server": linked.url } }],
+            "clusters": [{ "name": "east", "cluster": cluster }],
             "contexts": [{ "name": "east", "context": { "cluster": "east", "user": "mirror" } }],
             "users": [{ "name": "mirror", "user": { "token": LINKED_TOKEN } }],
         });
@@ -330,9 +335,13 @@ async fn whatever_a_port_forward_does_nothing_is_learned_from_it_and_it_ends() {
 }
 
 async fn learns_nothing(says: Says, reason: &str) {
-    let (server, keys) = World::all_say(&says).start(&Server::silent().await).await;
+    let (server, keys) = World::all_say(&says).start(&linked(None).await).await;
     let ran = twice(&server, &keys, &PROBE).await;
-    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown), "{reason}: {:#?}", ran.document.findings);
+    for (id, outcome) in ran.outcomes(&ASKING) {
+        // The linked cluster is asked another way.
+        let expected = if id == "link-anchors-differ" { Outcome::Pass } else { Outcome::Unknown };
+        assert_eq!(outcome, expected, "{reason}: {id}: {:#?}", ran.document.findings);
+    }
     assert_eq!(ran.status, 4, "{reason}: it was asked for");
     assert!(ran.took < Duration::from_secs(90), "{reason}: {:?}", ran.took);
     for id in ASKING.iter().filter(|id| **id != "link-anchors-differ") {
@@ -342,13 +351,38 @@ async fn learns_nothing(says: Says, reason: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_linked_cluster_that_does_not_answer_is_not_judged_and_all_else_is() {
-    let (server, keys) = World::well().start(&Server::silent().await).await;
-    let ran = twice(&server, &keys, &PROBE).await;
-    let reasons = ran.reasons("link-anchors-differ");
-    assert!(reasons.iter().any(|said| said.contains("no answer within 3 s")), "{reasons:?}");
-    assert_eq!((ran.outcomes["link-anchors-differ"], ran.status), (Outcome::Unknown, 4));
-    assert_eq!(ran.outcomes["gateway-probe-failing"], Outcome::Pass);
+async fn a_linked_cluster_that_is_not_reached_is_told_and_all_else_is_judged() {
+    let silent = Server::silent().await;
+    let [theirs, ours] = [(); 2].map(|()| certificate("kubernetes"));
+    let address = behind_tls(theirs.2).await;
+    let authority = base64(&ours.0);
+    let strange = json!({ "server": address, "certificate-authority-data": authority });
+    for (cluster, words) in [
+        (json!({ "server": silent.url }), "no answer within 3 s"),
+        (json!({ "server": "http://127.0.0.1:1" }), "the connection was refused"),
+        (strange, "the server's certificate is not trusted"),
+    ] {
+        let (server, keys) = World::well().linked_to(cluster).await;
+        let ran = twice(&server, &keys, &PROBE).await;
+        let found = ran.document.findings.iter().find(|finding| finding.check == "link-anchors-differ");
+        let found = format!("{:#?}", found.expect("it is told"));
+        assert!(found.contains(words), "{words}: {found}");
+        assert_eq!((ran.outcomes["link-anchors-differ"], ran.status), (Outcome::Findings, 1), "{words}");
+        assert_eq!(ran.outcomes["gateway-probe-failing"], Outcome::Pass, "{words}");
+    }
+}
+
+/// The address of a server that shows a certificate, and takes what follows for nothing.
+async fn behind_tls(config: Arc<ServerConfig>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(config);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let _ = acceptor.accept(stream).await;
+        }
+    });
+    format!("https://{address}")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
