@@ -178,7 +178,9 @@ fn fault_of_cluster(cluster: &Cluster) -> Option<&'static str> {
             Some("its certificate-authority is a file, which the controller does not have")
         }
         () if data.is_empty() => None,
-        () if insecure => Some("it has a certificate-authority-data, and insecure-skip-tls-verify turns its use off"),
+        () if insecure => {
+            Some("it has a certificate-authority-data, and insecure-skip-tls-verify turns its use off")
+        }
         // One that can be read is enough for Go.
         () if bytes(data).is_some_and(|pem| blocks(&pem).iter().any(is_certificate)) => None,
         () => Some("its certificate-authority-data holds no certificate"),
@@ -191,7 +193,9 @@ fn fault_of_user(user: &User) -> Option<&'static str> {
     let by_token = is_set(&user.token) || is_set(&user.token_file);
     let pem = |data: &Option<String>| bytes(data.as_deref().unwrap_or_default());
     match () {
-        () if by_name && is_set(&user.token) => Some("its user has a token and a password, of which a client takes one alone"),
+        () if by_name && is_set(&user.token) => {
+            Some("its user has a token and a password, of which a client takes one alone")
+        }
         () if is_set(&user.client_certificate) || is_set(&user.client_key) => {
             Some("its user's certificate or key is a file, which the controller does not have")
         }
@@ -260,7 +264,8 @@ mod tests {
 
     #[test]
     fn only_who_read_it_first_hand_knows_that_a_secret_has_no_kubeconfig() {
-        let said = |secret: &Value| RemoteAccess::of(&serde_json::from_value(secret["metadata"].clone()).unwrap());
+        let said =
+            |secret: &Value| RemoteAccess::of(&serde_json::from_value(secret["metadata"].clone()).unwrap());
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
             let mut handed_on = secret(data.clone());
@@ -314,7 +319,8 @@ mod tests {
     #[test]
     fn an_authority_is_used_or_the_fault_named() {
         let [authority, _] = pair();
-        let with = |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
+        let with =
+            |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
         let data = format!("certificate-authority-data: {authority}");
         assert_eq!(with(&data), None);
         assert_eq!(with("insecure-skip-tls-verify: true"), None);
@@ -329,7 +335,8 @@ mod tests {
             let error = with(entries).unwrap_or_default();
             assert!(error.contains(said), "{entries}: {error}");
         }
-        let plain = GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
+        let plain =
+            GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
         assert_eq!(read(&plain).error, None, "without TLS nobody opens it");
     }
 

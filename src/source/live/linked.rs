@@ -88,7 +88,9 @@ async fn way(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(Wire, Stri
         path::named(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
     match path {
         Some(path) => Ok((remote, path)),
-        None => Err(NoWay::Unusable("the link names no namespace of the control plane over there".to_owned())),
+        None => {
+            Err(NoWay::Unusable("the link names no namespace of the control plane over there".to_owned()))
+        }
     }
 }
 
