@@ -139,6 +139,12 @@ impl LinkerdVersion {
     /// Whether both strings can name the same build: equal in channel, numbers, hotpatch and suffix, where a version
     /// without a stated vendor agrees with any channel that counts versions (`2.17.0` and `enterprise-2.17.0`).
     pub fn same_build(&self, other: &Self) -> bool {
+        self.same_release(other) && self.suffix == other.suffix
+    }
+
+    /// As [`LinkerdVersion::same_build`], whatever their suffixes: a release that somebody built again is still that
+    /// release, and `linkerd check` reads no suffix where it asks which release something is of.
+    pub fn same_release(&self, other: &Self) -> bool {
         let counted = |c: Channel| matches!(c, Channel::Unmarked | Channel::Enterprise | Channel::Stable);
         let unstated = self.channel == Channel::Unmarked || other.channel == Channel::Unmarked;
         let channels =
@@ -146,7 +152,6 @@ impl LinkerdVersion {
         channels
             && self.numbers == other.numbers
             && self.hotpatch == other.hotpatch
-            && self.suffix == other.suffix
     }
 
     /// The version in a `linkerd.io/created-by` value (`linkerd/cli edge-25.4.4`, `linkerd/helm stable-2.14.10`); for

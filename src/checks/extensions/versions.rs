@@ -2,7 +2,7 @@
 
 use super::{by_owner, names, remedy};
 use crate::checks::renew::renew;
-use crate::checks::versions::compared::{differs, tag};
+use crate::checks::versions::compared::{Same, differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Severity, StepKind};
 use crate::item::{Extension, Kind};
@@ -33,11 +33,16 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes
         format!("proxies of the extension {extension} are of another build than the control plane")
     };
     let because = "new pods get the control plane's proxy";
-    let others = others(ctx, extension, (pods, homes), &expected, &message, because);
+    // Another build of the release that is expected is of that release; of the control plane it is another build.
+    let same = match severity {
+        Severity::Warning => LinkerdVersion::same_release,
+        Severity::Info | Severity::Error => LinkerdVersion::same_build,
+    };
+    let others = others(ctx, extension, (pods, homes), (&expected, same), &message, because);
     let others = others.into_iter().map(|finding| finding.severity(severity));
     // Where nothing is expected, only the release counts.
     let retagged = match severity {
-        Severity::Warning => retagged(ctx, extension, (pods, homes), &expected),
+        Severity::Warning => retagged(ctx, extension, (pods, homes), (&expected, same)),
         Severity::Info | Severity::Error => Vec::new(),
     };
     Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect::<Vec<_>>().into())
@@ -51,8 +56,9 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, homes: &[&
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
     let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \
                    installed release instead";
-    let others = others(ctx, extension, (pods, homes), cli, &message, because);
-    let retagged = retagged(ctx, extension, (pods, homes), cli);
+    let wanted: (_, Same) = (cli, LinkerdVersion::same_build);
+    let others = others(ctx, extension, (pods, homes), wanted, &message, because);
+    let retagged = retagged(ctx, extension, (pods, homes), wanted);
     Ok(others
         .into_iter()
         .chain(retagged)
@@ -66,7 +72,7 @@ fn others(
     ctx: &Context<'_>,
     extension: Extension,
     (pods, homes): (&[Pod], &[&str]),
-    wanted: &LinkerdVersion,
+    (wanted, same): (&LinkerdVersion, Same),
     message: &str,
     because: &str,
 ) -> Vec<Finding> {
@@ -74,7 +80,7 @@ fn others(
         .iter()
         .filter(|pod| homes.contains(&pod.metadata.namespace.as_str()) && word(pod) == "Running")
         .filter_map(|pod| Some((said(pod)?, pod)))
-        .filter(|(_, pod)| !proxy_version(pod).is_some_and(|version| version.same_build(wanted)));
+        .filter(|(_, pod)| !proxy_version(pod).is_some_and(|version| same(&version, wanted)));
     let grouped = by_owner(ctx, running);
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
@@ -94,12 +100,12 @@ fn retagged(
     ctx: &Context<'_>,
     extension: Extension,
     (pods, homes): (&[Pod], &[&str]),
-    wanted: &LinkerdVersion,
+    (wanted, same): (&LinkerdVersion, Same),
 ) -> Vec<Finding> {
     let running = pods.iter().filter_map(|pod| {
         let is_it = homes.contains(&pod.metadata.namespace.as_str())
-            && tag(pod).is_some_and(|tag| differs(tag, wanted))
-            && proxy_version(pod).is_some_and(|version| version.same_build(wanted));
+            && tag(pod).is_some_and(|tag| differs(tag, wanted, same))
+            && proxy_version(pod).is_some_and(|version| same(&version, wanted));
         Some((said(pod).filter(|_| is_it)?, pod))
     });
     let message = format!(

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
-        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(Kind::Pod), cli, |rows| rows.cli))
+        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(Kind::Pod), cli, LinkerdVersion::same_build, |rows| rows.cli))
         .remedy(remedy(&control_plane, ahead.is_some_and(|ahead| ahead > 0)));
     Ok(vec![finding].into())
 }

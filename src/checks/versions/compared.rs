@@ -43,10 +43,14 @@ pub(super) fn configured(ctx: &Context<'_>) -> Option<String> {
     Some(values.scalar("linkerdVersion").unwrap_or_default())
 }
 
-/// Whether a text is another version than the one that is wanted.
-pub(in crate::checks) fn differs(said: &str, wanted: &LinkerdVersion) -> bool {
-    !said.parse::<LinkerdVersion>().is_ok_and(|said| said.same_build(wanted))
+/// Whether a text is another version than the one that is wanted, as [`Same`] has it.
+pub(in crate::checks) fn differs(said: &str, wanted: &LinkerdVersion, same: Same) -> bool {
+    !said.parse::<LinkerdVersion>().is_ok_and(|said| same(&said, wanted))
 }
+
+/// When two versions are the same: of the expected release another build will do ([`LinkerdVersion::same_release`]), of the
+/// CLI's it will not ([`LinkerdVersion::same_build`]).
+pub(in crate::checks) type Same = fn(&LinkerdVersion, &LinkerdVersion) -> bool;
 
 /// The rows that a text fails. Where nobody says what is expected, or nothing is known of a CLI, `reference` counts.
 pub(super) fn failed(
@@ -57,8 +61,9 @@ pub(super) fn failed(
 ) -> Vec<&'static str> {
     let expected = ctx.settings.expected_version.as_ref().unwrap_or(reference);
     let cli = ctx.cli_version().unwrap_or(reference);
-    let latest = differs(said, expected).then_some(rows.latest);
-    latest.into_iter().chain(differs(said, cli).then_some(rows.cli)).collect()
+    let latest = differs(said, expected, LinkerdVersion::same_release).then_some(rows.latest);
+    let other = differs(said, cli, LinkerdVersion::same_build).then_some(rows.cli);
+    latest.into_iter().chain(other).collect()
 }
 
 /// What of the control plane, its proxies and those of the data plane is of another version than this: the row of each, as
@@ -67,16 +72,17 @@ pub(super) fn all_failed(
     ctx: &Context<'_>,
     pods: &[Pod],
     wanted: &LinkerdVersion,
+    same: Same,
     row: impl Fn(&Rows) -> &'static str,
 ) -> Vec<&'static str> {
     let home = ctx.namespaces().control_plane.as_str();
     let others = |of: &dyn Fn(&Pod) -> bool| {
-        pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted)))
+        pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted, same)))
     };
     let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE_NS).is_some();
     let meshed =
         |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace);
-    let config = configured(ctx).is_none_or(|said| differs(&said, wanted));
+    let config = configured(ctx).is_none_or(|said| differs(&said, wanted, same));
     let rows = [(config, &CONFIG), (others(&own), &CONTROL_PLANE), (others(&meshed), &DATA_PLANE)];
     rows.into_iter().filter(|(fails, _)| *fails).map(|(_, rows)| row(rows)).collect()
 }

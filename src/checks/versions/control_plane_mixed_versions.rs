@@ -101,7 +101,7 @@ fn proxy_rows(ctx: &Context<'_>, tag: &str, reference: &LinkerdVersion) -> Vec<&
 
 /// `linkerd-config` names another release than the one that runs, or none.
 fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
-    let said = configured(ctx).filter(|said| differs(said, reference))?;
+    let said = configured(ctx).filter(|said| differs(said, reference, LinkerdVersion::same_build))?;
     let namespace = &ctx.namespaces().control_plane;
     let message = match said.is_empty() {
         true => {

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .severity(behind.severity)
             .evidence(seen.clone())
             .evidence(behind.evidence)
-            .fails_rows(all_failed(ctx, pods, &behind.target, |rows| rows.latest))
+            .fails_rows(all_failed(ctx, pods, &behind.target, LinkerdVersion::same_release, |rows| rows.latest))
             .remedy(remedy)
     });
     Ok(advised.into_iter().chain(behind).collect::<Vec<_>>().into())

@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let odd = || tag(pod).is_some_and(|tag| tag.parse::<LinkerdVersion>().is_err());
         if let Some(gap) = gap.or_else(|| odd().then_some(Gap::OddTag)) {
             let unexpected = expected
-                .is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_build(expected)));
+                .is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected)));
             let pinned = meta.annotation(PIN).is_some();
             found.entry((gap, pinned, unexpected, owners.of(pod))).or_default().push(pod);
         }

@@ -22,7 +22,7 @@ pub(super) struct Behind {
 pub(super) fn behind(ctx: &Context<'_>, version: &LinkerdVersion) -> Option<Behind> {
     if let Some(target) = &ctx.settings.expected_version {
         let evidence = Evidence::other("--expected-version", target.as_str());
-        return (!version.same_build(target)).then(|| Behind {
+        return (!version.same_release(target)).then(|| Behind {
             severity: Severity::Warning,
             target: target.clone(),
             evidence,
