@@ -149,9 +149,7 @@ impl LinkerdVersion {
         let unstated = self.channel == Channel::Unmarked || other.channel == Channel::Unmarked;
         let channels =
             self.channel == other.channel || (unstated && counted(self.channel) && counted(other.channel));
-        channels
-            && self.numbers == other.numbers
-            && self.hotpatch == other.hotpatch
+        channels && self.numbers == other.numbers && self.hotpatch == other.hotpatch
     }
 
     /// The version in a `linkerd.io/created-by` value (`linkerd/cli edge-25.4.4`, `linkerd/helm stable-2.14.10`); for

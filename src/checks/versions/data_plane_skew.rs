@@ -59,8 +59,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .or_insert_with(|| gap(proxy_version(pod).as_ref(), &control_plane, ctx.knowledge.minors()));
         let odd = || tag(pod).is_some_and(|tag| tag.parse::<LinkerdVersion>().is_err());
         if let Some(gap) = gap.or_else(|| odd().then_some(Gap::OddTag)) {
-            let unexpected = expected
-                .is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected)));
+            let unexpected = expected.is_some_and(|expected| {
+                proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected))
+            });
             let pinned = meta.annotation(PIN).is_some();
             found.entry((gap, pinned, unexpected, owners.of(pod))).or_default().push(pod);
         }
