@@ -1,13 +1,11 @@
 //! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
 
 use super::beyond_identity::refused_by_proxies;
-use super::identity::{
-    Bundle, Issuer, Scheme, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item, values,
-};
+use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::finding::{Finding, Remedy};
 use crate::model::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::source::Why;
 
@@ -50,28 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             standing => findings.push(finding(ctx, &issuer, bundle, &standing)),
         }
     }
-    findings.extend(unknown_to_linkerd_check(ctx, &issuer));
     Ok(findings.into())
-}
-
-/// A finding where `linkerd-config` holds no trust anchors although nothing else than the chart is said to write them: nobody but
-/// the commands of Linkerd looks there.
-fn unknown_to_linkerd_check(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Option<Finding> {
-    const ANCHORS: &str = "identityTrustAnchorsPEM";
-    let values = values(ctx)?;
-    // Charts write this value whatever it is: where it is not there, somebody shows a part of the values.
-    let by_chart = issuer.scheme == Scheme::Linkerd && values.bool("identity.externalCA") == Some(false);
-    if !by_chart || values.text(ANCHORS).is_some() {
-        return None;
-    }
-    let message = "linkerd-config holds no trust anchors, and no other tool is said to write them: identity and the proxies \
-                   live by the bundle in force, but `linkerd check` and other commands find no anchor for the issuer";
-    let namespace = &ctx.namespaces().control_plane;
-    let object = Subject::object("ConfigMap", namespace, "linkerd-config");
-    let seen = Evidence::field(object.to_string(), format!("data.values: {ANCHORS}"), "empty, or absent");
-    let finding =
-        ctx.finding(object, message).severity(Severity::Info).rows_as(Severity::Error).evidence(seen);
-    Some(finding.parameter("nowhere").explains_nothing().remedy(keep_what_is_in_force(ctx)))
 }
 
 fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing {

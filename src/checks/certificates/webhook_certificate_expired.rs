@@ -2,12 +2,12 @@
 //! within its validity period.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use crate::checks::dates::dates;
-use crate::checks::serving::bring_together;
+use crate::checks::dates::{clocks_first, dates};
+use crate::checks::serving::{bring_together, out_of_date};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Validity, reach};
+use crate::model::certificates::{Certificate, Validity};
 use crate::model::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,11 +39,7 @@ fn finding(
     trusted: Option<&[Certificate]>,
 ) -> Option<Finding> {
     let out = |certificate: &&Certificate| certificate.validity(ctx.now()) != Validity::Current;
-    // What is served behind the certificate itself counts only where nothing else leads to the bundle.
-    let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    let leads_past = |trusted: &[Certificate]| !reach(&pair.served, trusted, &now).anchors.is_empty();
-    let good = pair.served.first().is_some_and(now) && trusted.is_none_or(leads_past);
-    let own: Vec<&Certificate> = if good { Vec::new() } else { pair.served.iter().filter(out).collect() };
+    let own = out_of_date(&pair.served, trusted.unwrap_or_default(), ctx.now());
     let theirs: Vec<&Certificate> = trusted.unwrap_or_default().iter().filter(out).collect();
     let effect = pair.server.effect(webhook.map(|(_, webhook)| webhook));
     let message = match (own.first(), theirs.first()) {
@@ -66,6 +62,7 @@ fn finding(
     };
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
         remedy

@@ -5,12 +5,9 @@ use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
-use crate::model::control_plane::serving;
+use crate::model::control_plane::{CORE, serving};
 use crate::model::objects::{Namespace, Pod, ServiceAccount, Workload};
 use crate::model::values::Values;
-
-/// The components without which no mesh works, as the label `linkerd.io/control-plane-component` names them.
-const COMPONENTS: [&str; 3] = ["destination", "identity", "proxy-injector"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -20,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|d| d.metadata.namespace == *namespace)
         .filter_map(|d| d.metadata.label("linkerd.io/control-plane-component"))
         .collect();
-    let missing: Vec<&str> = COMPONENTS.into_iter().filter(|component| !there.contains(component)).collect();
+    let missing: Vec<&str> = CORE.into_iter().filter(|component| !there.contains(component)).collect();
     if missing.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -28,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         [] => format!("no Deployment in {namespace} has the label linkerd.io/control-plane-component"),
         some => format!("{namespace} has {}, and no {}", some.join(", "), missing.join(", ")),
     };
-    let message = if missing.len() == COMPONENTS.len() {
+    let message = if missing.len() == CORE.len() {
         "there is no Linkerd control plane: no pod can be injected, get an identity or discover services"
     } else {
         "the control plane lacks a component: proxies that need it fail from their next start on"
@@ -47,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // A dump may hold no namespaces, and a reader may not be allowed to list them.
     let namespaces = ctx.every::<Namespace>(Kind::Namespace);
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
-    let nothing = missing.len() == COMPONENTS.len();
+    let nothing = missing.len() == CORE.len();
     let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
     // Where their Deployment is gone, pods may run on for a while.
     let pods = ctx.hints::<Pod>(Kind::Pod);

@@ -3,9 +3,13 @@
 use super::tap::API;
 use crate::checks::extensions::{absent, home, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::model::objects::ApiService;
+
+/// What this is asked about, and what cannot be met where nothing registers the API.
+const RUNNING: &str = "tap API service is running";
+const TRUSTED: &str = "tap API server has valid cert";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
@@ -53,5 +57,11 @@ fn finding(ctx: &Context<'_>, home: &str, gone: bool) -> Finding {
              policy, has to allow port 8089 of the pod",
         )
     };
-    ctx.finding(Subject::object("APIService", "", API), message).remedy(fix)
+    let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
+    // Without it there is no bundle to judge tap's certificate by.
+    if gone {
+        finding.fails_rows([RUNNING, TRUSTED]).rows_as(Severity::Error)
+    } else {
+        finding.fails_rows([RUNNING])
+    }
 }
