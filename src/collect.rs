@@ -129,7 +129,15 @@ pub async fn collect<S: Source>(
 
     let server_version =
         take_version(&mut gathered, &Item::ServerVersion, |v: ServerVersion| v.git_version.parse());
-    let source_cli = take_version(&mut gathered, &Item::CliVersion, |v: CliVersion| v.version.parse());
+    let found = take_version(&mut gathered, &Item::CliVersion, |v: CliVersion| {
+        v.version.parse::<LinkerdVersion>().map(|version| (version, v.extensions))
+    });
+    let (cli_version, cli_extensions) = match (&options.cli_version, found) {
+        // Another command than the one that was found.
+        (Some(given), _) => (Ok(given.clone()), None),
+        (None, Ok((version, extensions))) => (Ok(version), extensions),
+        (None, Err(why)) => (Err(why), None),
+    };
     let (nodes, node_trouble) = take_nodes(&mut gathered);
     let (at, time_source) = match (source.captured_at(), options.at) {
         (Some(captured), _) => (captured, TimeSource::Captured),
@@ -143,7 +151,8 @@ pub async fn collect<S: Source>(
         answers: gathered.into_iter().filter_map(|(item, g)| Some((item, g.answer?))).collect(),
         namespaces,
         server_version,
-        cli_version: options.cli_version.clone().map_or(source_cli, Ok),
+        cli_version,
+        cli_extensions,
         nodes,
         node_trouble,
         at,
@@ -236,6 +245,7 @@ struct ServerVersion {
 #[derive(Deserialize)]
 struct CliVersion {
     version: String,
+    extensions: Option<Vec<String>>,
 }
 
 fn take_version<R, V, E>(

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::knowledge::{Knowledge, Row, RowCategory, RowMode, RowSeverity};
+use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowMode, RowSeverity};
 use crate::report::Judged;
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::LinkerdVersion;
 
 /// What a row says of the cluster; the words of `linkerd check -o json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -71,17 +71,49 @@ pub fn rows(evidence: &Evidence<'_>, knowledge: &Knowledge) -> Vec<Category> {
         .iter()
         .filter(|category| category.modes.contains(&evidence.mode))
         .filter(|category| category.extension.is_none() || is_installed(category, &answers))
-        .filter_map(|category| {
-            let printed = category.rows.iter().filter(|row| is_of_release(row, evidence.release, knowledge));
-            let rows: Vec<RowVerdict> = printed
-                .filter_map(|row| {
-                    let answers = answers.get(&(category.name.as_str(), row.description.as_str()))?;
-                    verdict(category, row, answers, evidence.findings, &known.hint(&row.anchor))
-                })
+        .flat_map(|category| {
+            let printed =
+                category.rows.iter().filter(|row| row.is_printed_by(evidence.release, knowledge.minors()));
+            let answered = printed.filter_map(|row| {
+                let answers = answers.get(&(category.name.as_str(), row.description.as_str()))?;
+                Some((row, answers, known.hint(&row.anchor)))
+            });
+            if category.name.contains(COMMAND) {
+                return answered
+                    .flat_map(|(row, answers, hint)| {
+                        of_commands(category, row, answers, evidence.findings, &hint)
+                    })
+                    .collect();
+            }
+            let rows: Vec<RowVerdict> = answered
+                .filter_map(|(row, answers, hint)| verdict(category, row, answers, evidence.findings, &hint))
                 .collect();
-            (!rows.is_empty()).then(|| Category { name: category.name.clone(), rows })
+            if rows.is_empty() { Vec::new() } else { vec![Category { name: category.name.clone(), rows }] }
         })
         .collect()
+}
+
+/// The categories of one that is printed once for each command: those for which a finding names the command.
+fn of_commands(
+    category: &RowCategory,
+    row: &Row,
+    answers: &[&Judged],
+    findings: &[Finding],
+    hint: &str,
+) -> Vec<Category> {
+    let failing = findings.iter().filter(|finding| fails(finding, answers, &row.description));
+    let named = failing.flat_map(|finding| finding.parameters.iter().map(move |command| (finding, command)));
+    let categories = named.map(|(finding, command)| {
+        let row = RowVerdict {
+            description: row.description.replace(COMMAND, command),
+            hint: Some(hint.to_owned()),
+            error: in_words(finding),
+            result: RowResult::Warning,
+            checks: vec![finding.check],
+        };
+        Category { name: category.name.replace(COMMAND, command), rows: vec![row] }
+    });
+    categories.collect()
 }
 
 /// Whether every row is a success or a warning, which is what the real command calls success.
@@ -108,11 +140,6 @@ fn is_installed(category: &RowCategory, answers: &Answers<'_>) -> bool {
         let of_row = answers.get(&(category.name.as_str(), row.description.as_str()));
         of_row.into_iter().flatten().any(|judged| matches!(judged.outcome, Outcome::Pass | Outcome::Findings))
     })
-}
-
-fn is_of_release(row: &Row, release: Option<&LinkerdVersion>, knowledge: &Knowledge) -> bool {
-    let ended = row.releases.until.is_some() || row.releases.until_stable.is_some();
-    release.map_or(!ended, |release| row.releases.covers(release, knowledge.minors()) != Contains::No)
 }
 
 fn verdict(

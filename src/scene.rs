@@ -50,6 +50,8 @@ struct RunBlock {
     server: Option<String>,
     /// The operator's CLI.
     cli: Option<String>,
+    /// The commands of extensions beside it.
+    cli_extensions: Option<Vec<String>>,
     /// `all`, `none` or kinds.
     complete: Option<Complete>,
     /// Items that cannot be had: `events: denied`.
@@ -219,6 +221,7 @@ impl Scene {
         }
         memory.captured_at = run.at.or(memory.captured_at);
         memory.cli_version = run.cli.or(memory.cli_version.take());
+        memory.cli_extensions = run.cli_extensions.or(memory.cli_extensions.take());
         if let Some(rights) = run.access {
             let denied: Result<_, _> = rights.denied.iter().map(|access| access.parse()).collect();
             memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);

@@ -292,6 +292,12 @@ impl<'a> Context<'a> {
             .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
     }
 
+    /// The commands of extensions that it would find, `linkerd-NAME`; `None` where it was not run.
+    pub fn cli_extensions(&self) -> Option<&'a [String]> {
+        self.declared(&Item::CliVersion);
+        self.cluster.cli_extensions.as_deref()
+    }
+
     /// The nodes that evidence was given for, if any was: for what only sharpens.
     pub fn snapshot_hints(&self) -> &'a [NodeSnapshot] {
         self.declared(&Item::NodeFiles);

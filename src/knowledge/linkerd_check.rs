@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
+use crate::version::{Contains, LinkerdVersion, MinorTable};
 
 /// A way to run `linkerd check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -52,11 +53,22 @@ pub struct Row {
     pub releases: ReleaseRange,
 }
 
+impl Row {
+    /// Whether that release of the command prints it; `None`: the newest.
+    pub fn is_printed_by(&self, release: Option<&LinkerdVersion>, minors: &MinorTable) -> bool {
+        let ended = self.releases.until.is_some() || self.releases.until_stable.is_some();
+        release.map_or(!ended, |release| self.releases.covers(release, minors) != Contains::No)
+    }
+}
+
+/// Stands for the command of an extension, in a category that is printed once for each.
+pub const COMMAND: &str = "{command}";
+
 /// A category of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RowCategory {
-    /// Its name in the output.
+    /// Its name in the output. With [`COMMAND`] in it, it is printed as often as there are commands.
     pub name: String,
     /// The extension whose command prints it; printed where that extension is installed.
     #[serde(default)]
@@ -87,6 +99,17 @@ impl LinkerdCheck {
     pub fn row(&self, category: &str, description: &str) -> Option<&Row> {
         let category = self.categories.iter().find(|c| c.name == category)?;
         category.rows.iter().find(|row| row.description == description)
+    }
+
+    /// Whether that release of the command checks an extension itself, without another command on PATH; `None`: the newest.
+    pub fn is_built_in(
+        &self,
+        extension: &str,
+        release: Option<&LinkerdVersion>,
+        minors: &MinorTable,
+    ) -> bool {
+        let of_extension = self.categories.iter().filter(|c| c.extension.as_deref() == Some(extension));
+        of_extension.flat_map(|category| &category.rows).any(|row| row.is_printed_by(release, minors))
     }
 
     /// The page that explains a row's anchor.

@@ -35,7 +35,7 @@ pub use control_plane::{ControlPlane, Definition, GrantedRole, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
-pub use linkerd_check::{LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
+pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};

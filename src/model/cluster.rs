@@ -53,6 +53,8 @@ pub struct Cluster {
     pub server_version: Result<K8sVersion, Why>,
     /// The version of the operator's own CLI.
     pub cli_version: Result<LinkerdVersion, Why>,
+    /// The commands of extensions that it would find, `linkerd-NAME`; `None` where nobody looked for them.
+    pub cli_extensions: Option<Vec<String>>,
     /// Node evidence, by node name; the error says why there is none at all.
     pub nodes: Result<Vec<NodeSnapshot>, Why>,
     /// Node evidence that was offered and could not be read.

@@ -37,6 +37,8 @@ pub struct Memory {
     pub server_version: Option<serde_json::Value>,
     /// The operator's CLI version.
     pub cli_version: Option<String>,
+    /// The commands of extensions beside it; `None` where nobody looked.
+    pub cli_extensions: Option<Vec<String>>,
     /// What running programs answered, as the JSON of a [`crate::model::objects::ProbeAnswer`] each.
     pub probes: Vec<(Probe, Held)>,
     /// What the pods of servers showed: the certificates in PEM, or what went wrong.
@@ -191,7 +193,9 @@ impl Source for Memory {
             }
             Item::ServerVersion => one(self.server_version.clone(), Why::NotCaptured, intake),
             Item::CliVersion => {
-                let version = self.cli_version.as_ref().map(|v| serde_json::json!({ "version": v }));
+                let extensions = &self.cli_extensions;
+                let version = self.cli_version.as_ref();
+                let version = version.map(|v| serde_json::json!({ "version": v, "extensions": extensions }));
                 one(version, Why::NotOffered, intake)
             }
             Item::Logs if self.logs.is_empty() => Fetched::Missing { reason: Why::NotOffered },

@@ -202,7 +202,7 @@ pub trait Source: Sync {
     fn origin(&self) -> Origin;
 
     /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
-    /// (`{"version": "..."}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
+    /// (`{"version": "...", "extensions": ["linkerd-NAME"]}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
     fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> impl Future<Output = Fetched> + Send;
 
     /// When the evidence was captured, where the source knows better than the clock.

@@ -12,6 +12,7 @@ mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
 mod control_plane_role_missing;
 mod crd_missing;
+mod extension_command_missing;
 mod extension_namespace_twice;
 mod failing;
 pub(super) mod installation;
@@ -34,6 +35,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
     row!("control-plane", "linkerd-config-unreadable", linkerd_config_unreadable),

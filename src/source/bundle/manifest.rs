@@ -39,6 +39,9 @@ pub struct Manifest {
     /// The version of the operator's `linkerd` command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cli_version: Option<String>,
+    /// The commands of extensions beside it, where it was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cli_extensions: Option<Vec<String>>,
     /// Every item that was asked for.
     pub items: Vec<ItemRecord>,
     /// Every node with evidence.

@@ -151,7 +151,9 @@ impl Bundle {
                 }
                 Asked::CliVersion => {
                     if let Some(version) = &self.manifest.cli_version {
-                        take(serde_json::json!({ "version": version }).to_string().as_bytes());
+                        let extensions = &self.manifest.cli_extensions;
+                        let answer = serde_json::json!({ "version": version, "extensions": extensions });
+                        take(answer.to_string().as_bytes());
                     }
                     return record.fetched.clone();
                 }

@@ -82,6 +82,7 @@ struct State {
     nodes: BTreeMap<String, Vec<(String, Place)>>,
     server_version: Option<Value>,
     cli_version: Option<String>,
+    cli_extensions: Option<Vec<String>>,
     uid: Option<String>,
     error: Option<String>,
 }
@@ -112,6 +113,7 @@ impl Writer {
             nodes: BTreeMap::new(),
             server_version: None,
             cli_version: None,
+            cli_extensions: None,
             uid: None,
             error: None,
         };
@@ -157,6 +159,8 @@ impl Saver for Writer {
             }
             Item::CliVersion => {
                 state.cli_version = object.get("version").and_then(Value::as_str).map(str::to_owned);
+                let extensions = object.get("extensions").cloned().unwrap_or_default();
+                state.cli_extensions = serde_json::from_value(extensions).unwrap_or_default();
                 Ok(())
             }
             Item::NodeFiles => Ok(()),
@@ -308,6 +312,7 @@ impl State {
             namespaces: (&closing.namespaces).into(),
             server_version: self.server_version,
             cli_version,
+            cli_extensions: self.cli_extensions,
             items: records,
             nodes,
             redaction: RedactionRecord { touched: closing.redacted },

@@ -1,6 +1,8 @@
 //! The operator's own `linkerd` command: which version it is. It is run once, asks no cluster, and is given little time.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::process::Command;
@@ -57,6 +59,35 @@ pub(super) async fn version(cli: &Cli) -> Result<LinkerdVersion, Why> {
     }
 }
 
+/// The commands of extensions that it would find: programs on PATH named `linkerd-NAME`, each name once, in order. `None` where
+/// no command was run.
+pub(super) fn extensions(cli: &Cli) -> Option<Vec<String>> {
+    match cli {
+        Cli::OnPath | Cli::At(_) => Some(on_path(&std::env::var_os("PATH")?)),
+        Cli::Given(_) | Cli::None => None,
+    }
+}
+
+fn on_path(path: &OsStr) -> Vec<String> {
+    let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
+    let entries = folders.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let named = entries.filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with("linkerd-"))
+            && is_program(&entry.path())
+    });
+    let names: BTreeSet<String> = named.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.into_iter().collect()
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(metadata) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    metadata.is_file() && may_run
+}
+
 /// The version in the command's output: alone on a line, or behind `Client version:` when `--short` was not understood.
 fn parse(output: &str) -> Option<LinkerdVersion> {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -88,6 +119,29 @@ mod tests {
     async fn a_program_that_is_named_must_be_there() {
         let absent = version(&Cli::At("/nonexistent/linkerd".into())).await.unwrap_err();
         assert_eq!(absent.to_string(), "there is no program /nonexistent/linkerd");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn commands_of_extensions_are_programs_on_the_path() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
+        std::fs::create_dir_all(first.join("linkerd-folder")).unwrap();
+        std::fs::create_dir(&second).unwrap();
+        for (file, mode) in [
+            (first.join("linkerd-smi"), 0o755),
+            (second.join("linkerd-smi"), 0o755),
+            (second.join("linkerd-buoyant"), 0o700),
+            (second.join("linkerd-notes"), 0o644),
+            (second.join("linkerd"), 0o755),
+        ] {
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let path = std::env::join_paths([first, folder.path().join("absent"), second]).unwrap();
+        assert_eq!(on_path(&path), ["linkerd-buoyant", "linkerd-smi"]);
+        assert_eq!(extensions(&Cli::Given("2.15.7".parse().unwrap())), None);
     }
 
     #[cfg(unix)]

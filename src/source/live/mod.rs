@@ -126,7 +126,8 @@ impl Live {
             },
             Item::CliVersion => match cli::version(&self.cli).await {
                 Ok(version) => {
-                    intake.object(serde_json::json!({ "version": version.as_str() }).to_string().as_bytes());
+                    let answer = serde_json::json!({ "version": version.as_str(), "extensions": cli::extensions(&self.cli) });
+                    intake.object(answer.to_string().as_bytes());
                     Fetched::Complete
                 }
                 Err(reason) => Fetched::Missing { reason },
