@@ -16,7 +16,7 @@ mod issuer_pinned_as_anchor;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod proxies;
-mod remedy;
+pub(super) mod remedy;
 mod role;
 mod trust_anchor_duplicated;
 mod trust_anchor_expired;

@@ -110,7 +110,7 @@ pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 }
 
 /// Adds the step that writes the bundle in force to `bundle.crt`.
-pub(super) fn read_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+pub(in crate::checks) fn read_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     remedy.run(
         StepKind::Command,
@@ -122,7 +122,7 @@ pub(super) fn read_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remed
 }
 
 /// Adds the step that puts a bundle of trust anchors in place.
-pub(super) fn put_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+pub(in crate::checks) fn put_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
     let options = Options {
         cli: "--identity-trust-anchors-file bundle.crt",
         helm: Some("--set-file identityTrustAnchorsPEM=bundle.crt"),

@@ -3,13 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::links::{Links, links, no_links, subject};
+use crate::checks::certificates::remedy::{put_bundle, read_bundle};
+use crate::checks::control_plane::installation::config;
 use crate::checks::extensions::probed_remedy;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Severity, StepKind};
 use crate::item::{Extension, Kind, Program, Scope};
-use crate::model::certificates::{Certificate, from_pem};
+use crate::model::certificates::{Certificate, from_bundle, from_pem};
 use crate::model::objects::{ConfigMap, Link};
+use crate::model::values::Values;
+
+/// The value of the chart.
+const INSTALLED: &str = "identityTrustAnchorsPEM";
 
 /// What this is asked about, and what a refusal answers as well.
 const SHARED: &str = "clusters share trust anchors";
@@ -31,6 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     }
     let own: BTreeSet<String> = own.iter().map(Certificate::print).collect();
+    let installed = installed(ctx);
     let mut findings = Vec::new();
     for link in links {
         match ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name) {
@@ -48,21 +55,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             Ok(answer) => {
                 let theirs: BTreeSet<String> = answer.anchors.iter().cloned().collect();
-                let found = match (own == theirs, own.is_disjoint(&theirs)) {
-                    (true, _) => continue,
-                    (false, true) => Found::NoneShared,
-                    (false, false) => Found::SomeShared,
+                let found = match (&installed, own == theirs, own.is_disjoint(&theirs)) {
+                    // What is in force here and differs from that is for other checks to tell.
+                    (Some(installed), _, _) if *installed == theirs => continue,
+                    (None, true, _) => continue,
+                    (Some(_), true, _) => Found::OnPaper,
+                    (_, false, true) => Found::NoneShared,
+                    (_, false, false) => Found::SomeShared,
                 };
-                let object = format!("ConfigMap {}/{}", ctx.namespaces().control_plane, TRUST_ROOTS);
-                findings.push(finding(ctx, link, found, &shown(&theirs)).evidence(Evidence::field(
-                    object,
-                    format!("data[{}]", BUNDLE),
-                    shown(&own),
-                )));
+                let namespace = &ctx.namespaces().control_plane;
+                let seen = match (found, &installed) {
+                    (Found::OnPaper, Some(installed)) => Evidence::field(
+                        format!("ConfigMap {namespace}/linkerd-config"),
+                        format!("data.values: {INSTALLED}"),
+                        shown(installed),
+                    ),
+                    _ => Evidence::field(
+                        format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
+                        format!("data[{BUNDLE}]"),
+                        shown(&own),
+                    ),
+                };
+                findings.push(finding(ctx, link, found, &shown(&theirs)).evidence(seen));
             }
         }
     }
     Ok(findings.into())
+}
+
+/// The anchors that this cluster was installed with; the other one tells no more than that either.
+fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
+    let values = config(ctx).ok().flatten().and_then(Values::of)?;
+    let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
+    Some(anchors.iter().map(Certificate::print).collect())
 }
 
 /// How the anchors of two clusters stand to each other.
@@ -70,6 +95,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 enum Found {
     Unreached,
     NotToBeHad,
+    OnPaper,
     NoneShared,
     SomeShared,
 }
@@ -91,6 +117,12 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             "refused",
             "the linked cluster does not say which trust anchors it has: the link's credentials or its control plane are no \
              good",
+        ),
+        Found::OnPaper => (
+            Severity::Info,
+            "on-paper",
+            "the linked cluster was installed with the trust anchors that are in force here, and linkerd-config here names others: \
+             the mesh does not mind, `linkerd check` compares what stands there and fails",
         ),
         Found::NoneShared => (
             Severity::Error,
@@ -127,6 +159,10 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             "See over there that the ConfigMap linkerd-config is there, and link the clusters again",
             "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-config",
         ),
+        Found::OnPaper => {
+            let steps = read_bundle(ctx, remedy, "Write the bundle in force to a file");
+            put_bundle(ctx, steps, "Make it the bundle of the installation")
+        }
         Found::NoneShared | Found::SomeShared => remedy
             .step(
                 StepKind::Note,
