@@ -146,8 +146,8 @@ pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static
         KeyMatches::Absent => Some(("is not there", "there is no key beside it")),
         KeyMatches::Unreadable => Some((
             "is in a form that Linkerd does not read",
-            "the key's text does not begin with an EC, RSA or PKCS#8 key in plain PEM (EC PARAMETERS in front of it, an \
-             encrypted key, or no key at all)",
+            "the key's text does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, an encrypted or \
+             an Ed25519 key, or no key at all)",
         )),
     }
 }

@@ -5,17 +5,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
+use crate::version::EdgeTag;
 
 /// The table.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ChartValues {
     source: String,
     date: jiff::civil::Date,
     counts: Vec<String>,
     integers: Vec<String>,
+    numbers: Vec<String>,
     booleans: Vec<String>,
     texts: Vec<String>,
+    maps: Vec<String>,
+    text_maps: Vec<String>,
+    lists: Vec<String>,
+    text_lists: Vec<String>,
+    map_lists: Vec<String>,
+    read: Vec<Read>,
+}
+
+/// Which releases read some values, where not all do.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    since: Option<EdgeTag>,
+    until: Option<EdgeTag>,
+    paths: Vec<String>,
+}
+
+impl Read {
+    fn is_about(&self, path: &str) -> bool {
+        let within = |of: &String| {
+            path.strip_prefix(of.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.paths.iter().any(within)
+    }
+
+    fn holds_at(&self, edge: EdgeTag) -> bool {
+        self.since.is_none_or(|since| since <= edge) && self.until.is_none_or(|until| edge <= until)
+    }
 }
 
 /// What a chart value has to be.
@@ -29,8 +59,18 @@ pub enum ChartType {
     Boolean,
     /// A text; numbers and booleans are taken as theirs.
     Text,
+    /// A number, also with a fraction.
+    Number,
     /// Named values.
     Map,
+    /// Named texts.
+    TextMap,
+    /// A list of anything.
+    List,
+    /// A list of texts.
+    TextList,
+    /// A list of maps.
+    MapList,
 }
 
 impl ChartType {
@@ -41,24 +81,48 @@ impl ChartType {
             ChartType::Integer => "a whole number",
             ChartType::Boolean => "true or false",
             ChartType::Text => "a text",
+            ChartType::Number => "a number",
             ChartType::Map => "a map",
+            ChartType::TextMap => "a map of texts",
+            ChartType::List => "a list",
+            ChartType::TextList => "a list of texts",
+            ChartType::MapList => "a list of maps",
         }
     }
 }
 
 impl ChartValues {
-    /// Every value with a known type, by its path, and the maps that they are in.
-    pub fn types(&self) -> BTreeMap<&str, ChartType> {
-        let lists = [
+    /// Every value with a known type, by its path, and the maps that they are in. `release` is the edge that reads them;
+    /// where that is not known, only what all releases read.
+    pub fn types(&self, release: Option<EdgeTag>) -> BTreeMap<&str, ChartType> {
+        let is_read = |path: &str| {
+            let mut said = self.read.iter().filter(|read| read.is_about(path));
+            said.all(|read| release.is_some_and(|edge| read.holds_at(edge)))
+        };
+        let values = || {
+            let listed = self
+                .lists()
+                .into_iter()
+                .flat_map(|(paths, kind)| paths.iter().map(move |path| (path.as_str(), kind)));
+            listed.filter(|(path, _)| is_read(path))
+        };
+        let maps = values().flat_map(|(path, _)| maps_of(path)).map(|path| (path, ChartType::Map));
+        maps.chain(values()).collect()
+    }
+
+    fn lists(&self) -> [(&[String], ChartType); 10] {
+        [
             (&self.counts, ChartType::Count),
             (&self.integers, ChartType::Integer),
+            (&self.numbers, ChartType::Number),
             (&self.booleans, ChartType::Boolean),
             (&self.texts, ChartType::Text),
-        ];
-        let values =
-            lists.into_iter().flat_map(|(paths, kind)| paths.iter().map(move |path| (path.as_str(), kind)));
-        let maps = lists.into_iter().flat_map(|(paths, _)| paths).flat_map(|path| maps_of(path));
-        maps.map(|path| (path, ChartType::Map)).chain(values).collect()
+            (&self.maps, ChartType::Map),
+            (&self.text_maps, ChartType::TextMap),
+            (&self.lists, ChartType::List),
+            (&self.text_lists, ChartType::TextList),
+            (&self.map_lists, ChartType::MapList),
+        ]
     }
 
     /// Where the facts are from, and when they were read.
@@ -78,12 +142,18 @@ impl KnowledgeFile for ChartValues {
 
     fn finish(&mut self) -> Result<(), String> {
         let mut known = BTreeSet::new();
-        let all = || [&self.counts, &self.integers, &self.booleans, &self.texts].into_iter().flatten();
+        let all = || self.lists().into_iter().flat_map(|(paths, _)| paths);
         if let Some(twice) = all().find(|path| !known.insert(path.as_str())) {
             return Err(format!("{twice} is listed twice"));
         }
         match all().flat_map(|path| maps_of(path)).find(|map| known.contains(map)) {
-            Some(map) => Err(format!("{map} is a value and a map of values")),
+            Some(map) => return Err(format!("{map} is a value and a map of values")),
+            None => {}
+        }
+        let about =
+            |path: &String| all().any(|value| value == path || value.starts_with(&format!("{path}.")));
+        match self.read.iter().flat_map(|read| &read.paths).find(|path| !about(path)) {
+            Some(path) => Err(format!("nothing is known of {path}, which not every release reads")),
             None => Ok(()),
         }
     }

@@ -45,7 +45,8 @@ impl FromStr for Network {
             let (address, prefix) = text.split_once('/')?;
             let address: IpAddr = address.parse().ok()?;
             let most = if address.is_ipv4() { 32 } else { 128 };
-            let prefix = prefix.parse().ok().filter(|bits| *bits <= most)?;
+            let digits = Some(prefix).filter(|bits| bits.bytes().all(|byte| byte.is_ascii_digit()));
+            let prefix = digits?.parse().ok().filter(|bits| *bits <= most)?;
             Some(Network { address, prefix })
         };
         read().ok_or_else(|| NotANetwork(text.to_owned()))
@@ -92,9 +93,17 @@ mod tests {
 
     #[test]
     fn what_is_no_network_is_refused() {
-        for text in
-            ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", " 10.0.0.0/8", "fd00::/129", "x/8", "10.0.0.0/8/8"]
-        {
+        for text in [
+            "",
+            "10.0.0.0",
+            "10.0.0.0/33",
+            "10.0.0.0/-1",
+            "10.0.0.0/+8",
+            " 10.0.0.0/8",
+            "fd00::/129",
+            "x/8",
+            "10.0.0.0/8/8",
+        ] {
             assert!(text.parse::<Network>().is_err(), "{text:?}");
         }
     }

@@ -3,6 +3,7 @@
 
 use serde_yaml::Value;
 
+use super::chart_yaml;
 use super::objects::ConfigMap;
 use crate::knowledge::ChartType;
 
@@ -18,9 +19,9 @@ impl Values {
     /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
     pub fn of(config: &ConfigMap) -> Option<Values> {
         let text = config.data.get("values")?;
-        let root: Value = serde_yaml::from_str(text).ok()?;
+        let root = chart_yaml::read(text)?;
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
-        let marked = mark_quoted(text).and_then(|text| serde_yaml::from_str(&text).ok());
+        let marked = mark_quoted(text).and_then(|text| chart_yaml::read(&text));
         some.then_some(Values { root, marked })
     }
 
@@ -68,7 +69,18 @@ impl Values {
         let fits = match (wanted, value) {
             (_, Value::Null) => true,
             (ChartType::Map, value) => value.is_mapping(),
-            (ChartType::Text, value) => !value.is_mapping() && !value.is_sequence(),
+            (ChartType::TextMap, value) => {
+                value.as_mapping().is_some_and(|map| map.values().all(|value| !is_nested(value)))
+            }
+            (ChartType::List, value) => value.is_sequence(),
+            (ChartType::TextList, value) => {
+                value.as_sequence().is_some_and(|list| list.iter().all(|value| !is_nested(value)))
+            }
+            (ChartType::MapList, value) => value
+                .as_sequence()
+                .is_some_and(|list| list.iter().all(|value| value.is_mapping() || value.is_null())),
+            (ChartType::Number, value) => value.is_number(),
+            (ChartType::Text, value) => !is_nested(value),
             (ChartType::Boolean, Value::String(text)) => old_boolean(text).is_some() && !self.is_quoted(path),
             (ChartType::Boolean, value) => value.is_bool(),
             (ChartType::Count, value) => whole(value).is_some_and(|number| number >= 0.0),
@@ -80,10 +92,21 @@ impl Values {
             Value::Number(_) => match wanted {
                 ChartType::Count if whole(value).is_some() => "a negative number",
                 ChartType::Count | ChartType::Integer => "a fraction",
-                ChartType::Boolean | ChartType::Text | ChartType::Map => "a number",
+                ChartType::Number
+                | ChartType::Boolean
+                | ChartType::Text
+                | ChartType::Map
+                | ChartType::TextMap
+                | ChartType::List
+                | ChartType::TextList
+                | ChartType::MapList => "a number",
             },
             Value::String(_) => "a text",
+            Value::Sequence(_) if matches!(wanted, ChartType::TextList | ChartType::MapList) => {
+                "a list of something else"
+            }
             Value::Sequence(_) => "a list",
+            Value::Mapping(_) if wanted == ChartType::TextMap => "a map of something else",
             Value::Mapping(_) | Value::Tagged(_) => "a map",
         })
     }
@@ -124,6 +147,11 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
+/// A map or a list, which is no text.
+fn is_nested(value: &Value) -> bool {
+    value.is_mapping() || value.is_sequence()
+}
+
 /// A number without a fraction.
 fn whole(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.fract() == 0.0)
@@ -151,7 +179,8 @@ mod tests {
     fn values_of_another_type_are_told() {
         let text = "counts: {a: '3', b: -1, c: 3.0, d: 0.5, e: null}\n\
                     flags: {a: 'true', b: yes, c: 1, d: 'yes', e: \"Off\", f: No, g: nO, h: don't}\n\
-                    texts: {a: [x], b: 1, c: {}}\nproxy: 3";
+                    texts: {a: [x], b: 1, c: {}}\nproxy: 3\n\
+                    some: {a: {x: 1, y: null}, b: {x: [y]}, c: [x, 1], d: [{x: y}, null], e: 0.5, f: '1'}";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
         let values = Values::of(&config).expect("values");
@@ -175,6 +204,16 @@ mod tests {
             ("texts.b", ChartType::Text, None),
             ("texts.c", ChartType::Text, Some("a map")),
             ("proxy", ChartType::Map, Some("a number")),
+            ("some.a", ChartType::TextMap, None),
+            ("some.b", ChartType::TextMap, Some("a map of something else")),
+            ("some.c", ChartType::TextMap, Some("a list")),
+            ("some.c", ChartType::TextList, None),
+            ("some.d", ChartType::TextList, Some("a list of something else")),
+            ("some.d", ChartType::MapList, None),
+            ("some.c", ChartType::MapList, Some("a list of something else")),
+            ("some.a", ChartType::List, Some("a map")),
+            ("some.e", ChartType::Number, None),
+            ("some.f", ChartType::Number, Some("a text")),
         ] {
             assert_eq!(values.unfit(path, wanted), said, "{path}");
         }

@@ -4,12 +4,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ring::signature::{
-    ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair,
-};
+use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair};
 use serde::{Deserialize, Serialize};
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
+
+use super::pem::block;
 
 /// Does the private key belong to the certificate?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,8 @@ pub enum KeyMatches {
     True,
     /// It is not.
     False,
-    /// The key is in a form that Linkerd does not read: another block stands before it, or it is encrypted.
+    /// The key is in a form that Linkerd does not read: another block stands before it, it is encrypted, or it is an Ed25519
+    /// key.
     Unreadable,
     /// The Secret was read first-hand, and has no entry for a key.
     Absent,
@@ -54,14 +55,16 @@ const READ: [&str; 3] = ["EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"];
 
 /// Compares the first certificate of a PEM text with the private key of another.
 pub fn key_matches(certificates: &[u8], key: &[u8]) -> KeyMatches {
-    if blocks(key).first().is_some_and(|block| !READ.contains(&block.label.as_str())) {
+    let key = String::from_utf8_lossy(key);
+    let Some((label, key, _)) = block(&key) else { return KeyMatches::Unknown };
+    if !READ.contains(&label) || is_ed25519(&key) {
         return KeyMatches::Unreadable;
     }
-    compare(certificates, key)
+    compare(certificates, label, &key)
         .map_or(KeyMatches::Unknown, |same| if same { KeyMatches::True } else { KeyMatches::False })
 }
 
-fn compare(certificates: &[u8], key: &[u8]) -> Option<bool> {
+fn compare(certificates: &[u8], label: &str, key: &[u8]) -> Option<bool> {
     let certificate = blocks(certificates).into_iter().find(|block| block.label == "CERTIFICATE")?;
     let certificate = Certificate::from_der(&certificate.der).ok()?;
     let spki = certificate.tbs_certificate().subject_public_key_info();
@@ -69,44 +72,39 @@ fn compare(certificates: &[u8], key: &[u8]) -> Option<bool> {
     let curve = spki.algorithm.parameters.as_ref().and_then(|any| any.to_der().ok());
     let public = spki.subject_public_key.as_bytes()?;
 
-    let key = blocks(key).into_iter().find(|block| block.label.ends_with("PRIVATE KEY"))?;
-    match key.label.as_str() {
-        "RSA PRIVATE KEY" => same_rsa(&key.der, &algorithm, public),
-        "EC PRIVATE KEY" => same_ec(&key.der, &algorithm, curve.as_deref(), public),
-        "PRIVATE KEY" => same_pkcs8(&key.der, &algorithm, curve.as_deref(), public),
-        // Encrypted, or of another tool's making.
-        _ => None,
+    match label {
+        "RSA PRIVATE KEY" => same_rsa(key, &algorithm, public),
+        "EC PRIVATE KEY" => same_ec(key, &algorithm, curve.as_deref(), public),
+        _ => same_pkcs8(key, &algorithm, curve.as_deref(), public),
     }
 }
 
 const RSA: &str = "1.2.840.113549.1.1.1";
 const EC: &str = "1.2.840.10045.2.1";
-const ED25519: &str = "1.3.101.112";
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 
-fn same_pkcs8(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
+/// The parts of a PKCS#8 key: the identifier of its algorithm, what more is said of that, and the key itself.
+fn pkcs8(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let mut fields = Der(Der(der).take(0x30)?);
     fields.take(0x02)?;
     let mut identifier = Der(fields.take(0x30)?);
     let oid = identifier.take(0x06)?;
-    let named = match oid {
-        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01] => RSA,
-        [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01] => EC,
-        [0x2b, 0x65, 0x70] => ED25519,
-        _ => return None,
-    };
-    let inner = fields.take(0x04)?;
-    if named != algorithm {
-        return Some(false);
-    }
-    match named {
-        RSA => same_rsa(inner, algorithm, public),
-        EC if curve.is_some_and(|curve| curve != identifier.0) => Some(false),
-        EC => same_ec(inner, algorithm, curve, public),
-        _ => {
-            let seed = Der(inner).take(0x04)?;
-            let seed: [u8; 32] = seed.try_into().ok()?;
-            Some(Ed25519KeyPair::from_seed_and_public_key(&seed, public).is_ok())
+    Some((oid, identifier.0, fields.take(0x04)?))
+}
+
+fn is_ed25519(der: &[u8]) -> bool {
+    pkcs8(der).is_some_and(|(oid, ..)| oid == ED25519)
+}
+
+fn same_pkcs8(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
+    let (oid, parameters, inner) = pkcs8(der)?;
+    match oid {
+        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01] => same_rsa(inner, algorithm, public),
+        [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01] => {
+            let other = algorithm != EC || curve.is_some_and(|curve| curve != parameters);
+            if other { Some(false) } else { same_ec(inner, algorithm, curve, public) }
         }
+        _ => None,
     }
 }
 
@@ -197,35 +195,37 @@ pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
     found
 }
 
-/// Only the certificates of a PEM text, as PEM again; `None` when it holds none.
+/// In place of a block that is no certificate, at which Linkerd stops reading.
+const STOP: &str = "-----BEGIN OTHER-----\n-----END OTHER-----\n";
+
+/// Only the certificates of a PEM text that Go finds in it, as PEM again; `None` where it finds none.
 ///
-/// A file of certificates may hold the private key as well: it does not come through. Of a text behind the last block, which
-/// Linkerd refuses, an empty line is left, which it refuses as well.
+/// A file of certificates may hold the private key as well: it does not come through, only that another block stands in front
+/// of a certificate. Of a text behind the last block, which Linkerd refuses, an empty line is left, which it refuses as well.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
-    let mut kept = String::new();
-    for block in blocks(text).into_iter().filter(|block| block.label == "CERTIFICATE") {
+    let text = String::from_utf8_lossy(text);
+    let (mut kept, mut stops, mut rest) = (String::new(), "", text.as_ref());
+    let mut found = false;
+    while let Some((label, der, after)) = block(rest) {
+        rest = after;
+        if label != "CERTIFICATE" {
+            stops = STOP;
+            continue;
+        }
+        found = true;
+        kept.push_str(std::mem::take(&mut stops));
         kept.push_str("-----BEGIN CERTIFICATE-----\n");
-        let body = STANDARD.encode(&block.der);
+        let body = STANDARD.encode(&der);
         for line in body.as_bytes().chunks(64) {
             kept.push_str(&String::from_utf8_lossy(line));
             kept.push('\n');
         }
         kept.push_str("-----END CERTIFICATE-----\n");
     }
-    if goes_on(text) {
+    if !rest.is_empty() && stops.is_empty() {
         kept.push('\n');
     }
-    (!kept.trim().is_empty()).then_some(kept)
-}
-
-/// Whether something that is no block stands behind the line that ends the last certificate, if only an empty line.
-fn goes_on(text: &[u8]) -> bool {
-    const END: &[u8] = b"-----END CERTIFICATE-----";
-    let ends = text.windows(END.len()).rposition(|window| window == END);
-    let Some(behind) = ends.map(|at| &text[at + END.len()..]) else { return false };
-    let line = behind.iter().position(|byte| *byte == b'\n').map_or(behind.len(), |at| at + 1);
-    let behind = &behind[line..];
-    !behind.is_empty() && !behind.windows(11).any(|window| window == b"-----BEGIN ")
+    found.then_some(kept)
 }
 
 #[cfg(test)]
@@ -245,29 +245,56 @@ mod tests {
     fn of_a_text_behind_the_certificates_an_empty_line_is_left() {
         let (one, key) = (mk_pem("CERTIFICATE", b"x"), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
-        for whole in [one.clone(), one.trim_end().to_owned(), format!("{key}{one}"), format!("{one}{key}")] {
+        for whole in [
+            one.clone(),
+            one.trim_end().to_owned(),
+            format!("{one}{key}"),
+            format!("{one}{key}# secret\n"),
+            format!("# secret\n{one}"),
+        ] {
             assert_eq!(kept(&whole), Some(one.clone()), "{whole}");
         }
-        for more in [format!("{one}\n"), format!("{one}# secret\n"), format!("{one}  ")] {
+        for more in [
+            format!("{one}\n"),
+            format!("{one}# secret\n"),
+            format!("{one}  "),
+            format!("{one}{}", &one[..30]),
+            format!("{one}{}", one.replace('\n', "\r")),
+        ] {
             assert_eq!(kept(&more), Some(format!("{one}\n")), "{more}");
+        }
+        for behind in [format!("{key}{one}"), format!("{key}# secret\n{key}{one}")] {
+            assert_eq!(kept(&behind), Some(format!("{STOP}{one}")), "{behind}");
+        }
+        let unseen = [format!("{}{one}", one.trim_end()), format!("\u{feff}{one}"), one.replace('\n', "\r")];
+        for text in unseen {
+            assert_eq!(kept(&text), None, "{text}");
         }
         assert_eq!((kept("garbage"), kept(&key)), (None, None));
     }
 
     #[test]
     fn a_key_is_told_from_its_like_on_every_curve() {
-        for algorithm in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384, &PKCS_ED25519] {
+        for algorithm in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384] {
             let (own, other) =
                 (KeyPair::generate_for(algorithm).unwrap(), KeyPair::generate_for(algorithm).unwrap());
             let certificate = mk_certificate(&own);
             let matches = |key: &str| key_matches(certificate.as_bytes(), key.as_bytes());
             assert_eq!(matches(&own.serialize_pem()), KeyMatches::True);
             assert_eq!(matches(&other.serialize_pem()), KeyMatches::False);
-            let foreign = KeyPair::generate_for(match algorithm {
-                a if *a == PKCS_ED25519 => &PKCS_ECDSA_P256_SHA256,
-                _ => &PKCS_ED25519,
-            });
-            assert_eq!(matches(&foreign.unwrap().serialize_pem()), KeyMatches::False);
+            let foreign = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+            assert_eq!(matches(&foreign.serialize_pem()), KeyMatches::Unreadable);
+            assert_eq!(
+                key_matches(mk_certificate(&foreign).as_bytes(), own.serialize_pem().as_bytes()),
+                KeyMatches::False
+            );
+            // Go knows a key by its lines.
+            for unread in [
+                own.serialize_pem().replace("-----B", "  -----B"),
+                format!("\u{feff}{}", own.serialize_pem()),
+            ] {
+                assert_eq!(matches(&unread), KeyMatches::Unknown, "{unread}");
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod keys;
 mod marker;
 mod object;
 mod parse;
+mod pem;
 mod remote;
 mod text;
 
@@ -20,6 +21,7 @@ pub use json::json_bytes;
 pub use marker::{Marker, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, is_linkerd_container, note_absent_key, object};
 pub use parse::parse;
+pub(crate) use pem::block as pem_block;
 pub use remote::{RemoteAccess, note_absent_kubeconfig};
 pub use text::{bytes, text, yaml_bytes};
 

@@ -11,8 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::certificate::{KeyMatches, blocks, certificates_only, key_matches};
+use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
+use super::pem::block;
 use super::{json, keys, remote, text};
 
 /// Annotation of a redacted Secret: whether its private key belonged to its certificate.
@@ -360,7 +361,8 @@ pub fn note_absent_key(value: &mut Value) {
         .filter_map(|name| STANDARD.decode(data.get(*name)?.as_str()?.trim()).ok())
         .collect();
     let keyless = PRIVATE_KEYS.iter().all(|name| !data.contains_key(*name));
-    let garbage = !texts.is_empty() && texts.iter().all(|text| !text.is_empty() && blocks(text).is_empty());
+    let garbage = !texts.is_empty()
+        && texts.iter().all(|text| !text.is_empty() && block(&String::from_utf8_lossy(text)).is_none());
     if !certified || !(keyless || garbage) || value["kind"] != "Secret" {
         return;
     }

@@ -1,9 +1,10 @@
 //! `annotation-as-label`: a key that Linkerd reads among the annotations is among the labels.
 
-use super::fault::{Fault, Survey};
+use super::fault::{Fault, Found, Survey};
 use super::said;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
+use crate::item;
 use crate::knowledge::Kind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -24,8 +25,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Labels that only running pods have: somebody put them there by hand, or their workload has changed since.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    let told =
-        |key: &str| survey.found.iter().any(|found| found.written_as == Kind::Label && found.key == key);
+    // What makes pods says it of them; a Namespace or a Service with the label speaks of itself alone.
+    let makes_pods =
+        |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
+    let told = |key: &str| {
+        let mut labels =
+            survey.found.iter().filter(|found| found.written_as == Kind::Label && found.key == key);
+        labels.any(makes_pods)
+    };
     let mut findings = Vec::new();
     for pod in said::meshed(ctx) {
         let meta = &pod.metadata;

@@ -68,6 +68,10 @@ fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &Standing) -> Finding {
     let message = match (standing, bundle.in_force) {
+        (Standing::Barred(Obstacle::Extension), _) => {
+            "the issuer's certificate, or one above it, has a critical extension that nothing of Linkerd knows: identity refuses \
+             it and issues no certificates"
+        }
         (Standing::Barred(Obstacle::Purpose), _) => {
             "the issuer's certificate, or one above it, is limited to purposes that leave out TLS servers: identity refuses it \
              and issues no certificates"

@@ -1,15 +1,12 @@
 //! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several, or a caBundle with
 //! something else in it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::webhooks::{SERVERS, Server};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
-use crate::model::certificates::{from_base64_pem, from_bundle};
+use crate::model::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::model::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,9 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// A finding about a caBundle of which the API server takes the certificates, and which `linkerd check` refuses as a whole.
 fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Option<Finding> {
     let bundle = &configuration.webhooks.first()?.client_config.ca_bundle;
-    let taken = from_base64_pem(bundle).is_ok_and(|certificates| !certificates.is_empty());
-    let text = STANDARD.decode(bundle.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
-    let error = from_bundle(&text).err().filter(|_| taken)?;
+    let taken = from_base64_pool(bundle).is_ok_and(|certificates| !certificates.is_empty());
+    let error = from_base64_bundle(bundle).and_then(at_least_one).err().filter(|_| taken)?;
     let name = &configuration.metadata.name;
     let message = "the caBundle of a webhook holds more than certificates: the API server takes those and leaves the rest, but \
                    `linkerd check` cannot read it";

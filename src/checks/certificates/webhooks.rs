@@ -7,7 +7,7 @@ use crate::checks::{Context, Verdict};
 use crate::finding::{Finding, Subject, Tie};
 use crate::item::{self, Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, from_base64_pem};
+use crate::model::certificates::{Certificate, from_base64_pool};
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
 use crate::source::Why;
 
@@ -144,7 +144,7 @@ impl Server {
     /// # Errors
     /// They cannot be read.
     pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
-        from_base64_pem(&webhook.client_config.ca_bundle).map_err(|message| {
+        from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
             let part = format!("the caBundle of linkerd-{}", self.name);
             ctx.lacking(Item::List(self.kind), Why::Malformed { message }, part)
         })

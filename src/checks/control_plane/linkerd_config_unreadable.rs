@@ -1,6 +1,6 @@
 //! `linkerd-config-unreadable`: a chart value is of a type that the injector cannot read.
 
-use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::control_plane::installation::{CONFIG, installed, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -12,7 +12,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
-    let types = ctx.knowledge.chart_values().types();
+    let installed = installed(ctx).ok().flatten().map(|(version, _)| version);
+    let release = installed.and_then(|version| version.presumed_edge(ctx.knowledge.minors()));
+    let types = ctx.knowledge.chart_values().types(release);
     let unfit = types.into_iter().filter_map(|(path, wanted)| {
         let found = values.unfit(path, wanted)?;
         let said = format!("{found}, where {} is wanted", wanted.in_words());

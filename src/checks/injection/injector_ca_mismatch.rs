@@ -5,7 +5,7 @@ use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_i
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::model::certificates::{Certificate, from_base64_pem};
+use crate::model::certificates::{Certificate, from_base64_pool};
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
 use crate::source::Why;
 
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
     let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
     let bundles = || Item::List(Kind::MutatingWebhookConfiguration);
-    let trusted = from_base64_pem(&webhook.client_config.ca_bundle)
+    let trusted = from_base64_pool(&webhook.client_config.ca_bundle)
         .map_err(|message| wrong(bundles(), "the injector's caBundle", message))?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
     let refusal = serving::refusal(&served, &trusted, &name)

@@ -7,7 +7,7 @@ use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Severity, StepKind, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::model::certificates::{Certificate, Validity, from_base64_bundle, from_base64_pem};
+use crate::model::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
 use crate::model::objects::ApiService;
 use crate::source::Why;
 
@@ -35,17 +35,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(service) = service else {
         return Ok(Verdict::blocked("viz-tap-api-unavailable", "nothing registers the API of tap"));
     };
-    let trusted = from_base64_pem(&service.spec.ca_bundle)
+    let trusted = from_base64_pool(&service.spec.ca_bundle)
         .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;
     let name = format!("tap.{}.svc", tap.home);
     let refused = refusal(&served, &trusted, &name)
         .map_err(|message| ctx.lacking(item(), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
     if !trusted.is_empty()
-        && let Err(error) = from_base64_bundle(&service.spec.ca_bundle)
+        && let Err(error) = from_base64_bundle(&service.spec.ca_bundle).and_then(at_least_one)
     {
-        let message = "the caBundle of tap's APIService goes on after its last certificate: the API server does not mind, and \
-                       `linkerd viz check` cannot read it and ends there";
+        let message = "the caBundle of tap's APIService holds more than certificates: the API server does not mind, and `linkerd \
+                       viz check` cannot read it and ends there";
         let seen = Evidence::field(format!("APIService {API}"), "spec.caBundle", error);
         let finding = finding(ctx, &tap, "bundle", message).severity(Severity::Info).rows_as(Severity::Error);
         findings.push(finding.explains_nothing().evidence(seen));

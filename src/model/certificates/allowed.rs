@@ -26,7 +26,21 @@ impl Purpose {
 /// Any purpose at all.
 const ANY: &str = "2.5.29.37.0";
 
+/// The extensions that Go knows: those of RFC 5280 with these last numbers below 2.5.29, and none beside them that may be
+/// critical.
+const KNOWN: [u32; 12] = [14, 15, 17, 19, 30, 31, 32, 33, 35, 36, 37, 54];
+
 impl Certificate {
+    /// Whether an extension that Go does not know is critical, so that Go, and the proxies' own verifier, refuse it.
+    pub fn demands_the_unknown(&self) -> bool {
+        let known = |oid: &str| {
+            let last = oid.strip_prefix("2.5.29.").and_then(|last| last.parse().ok());
+            last.is_some_and(|last| KNOWN.contains(&last))
+        };
+        let extensions = self.parsed.tbs_certificate().extensions().into_iter().flatten();
+        extensions.into_iter().any(|extension| extension.critical && !known(&extension.extn_id.to_string()))
+    }
+
     /// How many authorities may stand below it, where it says.
     pub fn path_length(&self) -> Option<u8> {
         let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();

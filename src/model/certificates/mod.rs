@@ -22,7 +22,7 @@ use crate::redact::pem_blocks;
 
 pub use allowed::Purpose;
 pub use key::Key;
-pub use pem::from_bundle;
+pub use pem::{from_base64_pool, from_bundle};
 pub use print::BundlePrint;
 pub use trust::{Obstacle, Path, Reached, Trust, reach, trust};
 
@@ -76,6 +76,18 @@ pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
 /// It is not base64, or as [`from_bundle`].
 pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
+}
+
+/// What was read, where it is something.
+///
+/// # Errors
+/// It is nothing.
+pub fn at_least_one(read: Vec<Certificate>) -> Result<Vec<Certificate>, String> {
+    if read.is_empty() {
+        Err("another block stands in front of the certificates".to_owned())
+    } else {
+        Ok(read)
+    }
 }
 
 fn from_base64(text: &str) -> Result<Vec<u8>, String> {

@@ -1,11 +1,8 @@
-//! Bundles of certificates as identity and `linkerd check` read them. Go's reader of PEM knows a block by its line, and
-//! Linkerd's around it stops at a block that is no certificate and refuses a text that goes on after its last block.
+//! Bundles of certificates as identity and `linkerd check` read them: around Go's reader of PEM, Linkerd's stops at a block
+//! that is no certificate and refuses a text that goes on after its last block.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use super::{Certificate, from_der};
-use crate::redact::Marker;
+use super::{Certificate, from_base64, from_der};
+use crate::redact::{Marker, pem_block};
 
 /// The certificates in a bundle of trust anchors.
 ///
@@ -16,7 +13,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let key = redacted_key(text);
     let mut rest = key.map_or(text, |at| &text[..at]);
     while !rest.is_empty() {
-        let Some((label, der, after)) = block(rest) else {
+        let Some((label, der, after)) = pem_block(rest) else {
             return match (key, found.is_empty()) {
                 (Some(_), _) => Ok(found),
                 (None, true) => Err("no certificate in it".to_owned()),
@@ -33,6 +30,18 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
         rest = after;
     }
     Ok(found)
+}
+
+/// The certificates that the API server takes from a `caBundle`, which leaves what else stands in it.
+///
+/// # Errors
+/// It is not base64.
+pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
+    let text = from_base64(text)?;
+    let text = String::from_utf8_lossy(&text);
+    let blocks = std::iter::successors(pem_block(&text), |(.., rest)| pem_block(rest));
+    let certificates = blocks.filter(|(label, ..)| *label == "CERTIFICATE");
+    Ok(certificates.filter_map(|(_, der, _)| from_der(der).ok()).collect())
 }
 
 /// Where a private key begins, of which redacting left the lengths of its lines. Its last line is shorter than its first by
@@ -52,48 +61,6 @@ fn redacted_key(text: &str) -> Option<usize> {
         at += line.len();
     }
     None
-}
-
-/// The next block: its label, its content, and the text after it.
-fn block(text: &str) -> Option<(&str, Vec<u8>, &str)> {
-    const BEGIN: &str = "\n-----BEGIN ";
-    let mut rest = text;
-    loop {
-        rest = match rest.strip_prefix(&BEGIN[1..]) {
-            Some(rest) => rest,
-            None => rest.split_once(BEGIN)?.1,
-        };
-        let (line, body) = line(rest);
-        rest = body;
-        let Some(label) = line.strip_suffix("-----") else { continue };
-        if let Some((der, after)) = content(label, body) {
-            return Some((label, der, after));
-        }
-    }
-}
-
-fn content<'a>(label: &str, text: &'a str) -> Option<(Vec<u8>, &'a str)> {
-    let mut body = text;
-    // Headers, which no certificate has, end where a line has no colon.
-    while let (header, after) = line(body)
-        && header.contains(':')
-    {
-        body = after;
-    }
-    let (body, end) = body
-        .strip_prefix("-----END ")
-        .map_or_else(|| body.split_once("\n-----END "), |end| Some(("", end)))?;
-    let after = end.strip_prefix(label)?.strip_prefix("-----")?;
-    let (trailer, after) = line(after);
-    let base64: String = body.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    (trailer.is_empty()).then_some(())?;
-    Some((STANDARD.decode(base64).ok()?, after))
-}
-
-/// The first line without blanks at its end, and what comes after it.
-fn line(text: &str) -> (&str, &str) {
-    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
-    (line.trim_end_matches([' ', '\t', '\r']), rest)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::*;
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer,
-    KeyPair, NameConstraints,
+    BasicConstraints, CertificateParams, CustomExtension, DnType, ExtendedKeyUsagePurpose, GeneralSubtree,
+    IsCa, Issuer, KeyPair, NameConstraints,
 };
 use tokio_rustls::rustls;
 
@@ -184,8 +184,16 @@ fn identity_and_proxies_take_different_chains() {
             }
         })
     };
+    let demanding = |params: &mut CertificateParams| {
+        let mut extension = CustomExtension::from_oid_content(&[1, 2, 3, 4, 5], vec![5, 0]);
+        extension.set_criticality(true);
+        params.custom_extensions = vec![extension];
+    };
     let cases: Vec<(&str, Bend, Option<Obstacle>, [bool; 2])> = vec![
         ("nothing bent", bend(0, |_| {}), None, [true, true]),
+        ("root demands the unknown", bend(0, demanding), Some(Obstacle::Extension), [true, true]),
+        ("intermediate demands the unknown", bend(1, demanding), Some(Obstacle::Extension), [false, false]),
+        ("issuer demands the unknown", bend(2, demanding), Some(Obstacle::Extension), [false, false]),
         // The intermediate is an authority below the root for Go; rustls asks nothing of an anchor.
         ("root allows none", bend(0, |p| p.is_ca = length(0)), Some(Obstacle::PathLength), [true, true]),
         ("root allows one", bend(0, |p| p.is_ca = length(1)), None, [true, true]),
@@ -240,7 +248,8 @@ fn identity_and_proxies_take_different_chains() {
         assert_eq!(rustls_takes(&mesh), rustls, "{what}");
         let chain = || mesh.issuer.iter();
         for (purpose, taken) in [(Purpose::Server, rustls[0]), (Purpose::Client, rustls[1])] {
-            let fits = chain().all(|certificate| certificate.lets_strictly(purpose))
+            let fits = chain()
+                .all(|certificate| certificate.lets_strictly(purpose) && !certificate.demands_the_unknown())
                 && chain()
                     .enumerate()
                     .all(|(below, c)| c.path_length().is_none_or(|allowed| usize::from(allowed) >= below))

@@ -25,6 +25,8 @@ pub enum Trust {
 /// What forbids a way whose signatures are good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
+    /// A certificate has a critical extension that Go does not know, and so refuses.
+    Extension,
     /// An authority allows fewer authorities below itself.
     PathLength,
     /// A certificate names purposes, and serving TLS is not among them.
@@ -140,8 +142,14 @@ impl Walk<'_> {
 
     fn obstacle(&self, between: &[usize], root: &Certificate) -> Option<Obstacle> {
         let mut below = vec![&self.served[0]];
+        if below[0].demands_the_unknown() {
+            return Some(Obstacle::Extension);
+        }
         let above = between.iter().map(|place| &self.served[*place]);
         for authority in above.chain((root != below[0]).then_some(root)) {
+            if authority.demands_the_unknown() {
+                return Some(Obstacle::Extension);
+            }
             // The first one counts as an end, as it does for whoever verifies it.
             if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
                 return Some(Obstacle::PathLength);
@@ -164,7 +172,7 @@ impl Certificate {
             return Ok(false);
         }
         let signed_with = self.signed_with();
-        if !fits(&signed_with, &issuer.key()) {
+        if signed_with.contains("SHA1") || !fits(&signed_with, &issuer.key()) {
             return Ok(false);
         }
         let algorithm = algorithm(&signed_with, &issuer.key())
