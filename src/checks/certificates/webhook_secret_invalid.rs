@@ -5,7 +5,9 @@ use super::webhooks::{SERVERS, Server};
 use crate::checks::serving::served;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::certificates::from_base64_pem;
+use crate::model::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
@@ -22,7 +24,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 findings.push(finding(ctx, server, message, "metadata.name", "there is no such Secret"));
             }
             Ok(Some(secret)) => {
-                if let Err(error) = served(secret) {
+                let Err(error) = served(secret) else { continue };
+                if is_read_by_rust(server, secret) {
+                    let message = "the Secret with the certificate of a webhook holds text that Linkerd's commands do not read: the \
+                                   webhook serves the certificate all the same, and `linkerd check` fails";
+                    let finding = finding(ctx, server, message, "data", &error);
+                    findings
+                        .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
+                } else {
                     let message = "the Secret with the certificate of a webhook holds none that Linkerd reads: the webhook has \
                                    nothing to serve when it starts";
                     findings.push(finding(ctx, server, message, "data", &error));
@@ -34,6 +43,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     Ok(findings.into())
+}
+
+/// Whether the program behind the webhook reads a certificate where Go's programs do not: the policy controller looks for the
+/// certificates alone, whatever stands behind them.
+fn is_read_by_rust(server: &Server, secret: &Secret) -> bool {
+    let certificates = || secret.data.get("tls.crt").and_then(|text| from_base64_pem(text).ok());
+    server.name == "policy-validator" && certificates().is_some_and(|found| !found.is_empty())
 }
 
 /// Whether the API server knows the webhook; where that is unknown, it is noted as a gap.
