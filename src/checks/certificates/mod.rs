@@ -15,6 +15,7 @@ mod issuer_outlives_anchor;
 mod issuer_pinned_as_anchor;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
+mod issuer_update_skipped;
 mod proxies;
 pub(super) mod remedy;
 mod role;
@@ -46,6 +47,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-pinned-as-anchor", issuer_pinned_as_anchor),
     row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
     row!("certificates", "issuer-unsupported", issuer_unsupported),
+    row!("certificates", "issuer-update-skipped", issuer_update_skipped),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),
     row!("certificates", "trust-anchor-expiring", trust_anchor_expiring),

@@ -53,7 +53,7 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
 }
 
 /// A warning about something, as evidence.
-pub(super) fn event_evidence(object: &str, event: &Event) -> Evidence {
+pub(in crate::checks) fn event_evidence(object: &str, event: &Event) -> Evidence {
     let place = crate::finding::Place::Event {
         object: object.to_owned(),
         reason: event.reason.clone(),

@@ -14,7 +14,7 @@ mod control_plane_role_missing;
 mod crd_missing;
 mod extension_command_missing;
 mod extension_namespace_twice;
-mod failing;
+pub(super) mod failing;
 pub(super) mod installation;
 mod linkerd_config_missing;
 mod linkerd_config_unreadable;
