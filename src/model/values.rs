@@ -19,9 +19,9 @@ impl Values {
     /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
     pub fn of(config: &ConfigMap) -> Option<Values> {
         let text = config.data.get("values")?;
-        let root = chart_yaml::read(text)?;
+        let root = without_global(chart_yaml::read(text)?);
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
-        let marked = mark_quoted(text).and_then(|text| chart_yaml::read(&text));
+        let marked = mark_quoted(text).and_then(|text| chart_yaml::read(&text)).map(without_global);
         some.then_some(Values { root, marked })
     }
 
@@ -112,6 +112,16 @@ impl Values {
     }
 }
 
+/// The values without the map `global`, in which charts before 2.10 had most of them: what stands in it counts.
+fn without_global(mut root: Value) -> Value {
+    if let Value::Mapping(values) = &mut root
+        && let Some(Value::Mapping(global)) = values.remove("global")
+    {
+        values.extend(global);
+    }
+    root
+}
+
 /// What YAML 1.1 calls booleans, beside true and false, and which they are.
 const OLD_BOOLEANS: [(&str, bool); 6] =
     [("y", true), ("n", false), ("yes", true), ("no", false), ("on", true), ("off", false)];
@@ -173,6 +183,12 @@ mod tests {
         assert_eq!(values.text("debugContainer.image.version"), None);
         assert_eq!((values.number("proxy.uid"), values.number("proxy.gid")), (Some(2102), Some(7)));
         assert_eq!(Values::of(&ConfigMap::default()), None);
+        let text = "global: {clusterNetworks: a, proxy: {uid: 1}}\nclusterNetworks: b\nproxy: {gid: 2}";
+        let config =
+            ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
+        let values = Values::of(&config).expect("values");
+        assert_eq!((values.text("clusterNetworks"), values.number("proxy.uid")), (Some("a"), Some(1)));
+        assert_eq!((values.number("proxy.gid"), values.text("global")), (None, None));
     }
 
     #[test]

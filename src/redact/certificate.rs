@@ -19,8 +19,8 @@ pub enum KeyMatches {
     True,
     /// It is not.
     False,
-    /// The key is in a form that Linkerd does not read: another block stands before it, it is encrypted, or it is an Ed25519
-    /// key.
+    /// The key is in a form that Linkerd does not read: another block stands before it, it is encrypted or mislabelled, or it
+    /// is an Ed25519 key.
     Unreadable,
     /// The Secret was read first-hand, and has no entry for a key.
     Absent,
@@ -57,7 +57,7 @@ const READ: [&str; 3] = ["EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"];
 pub fn key_matches(certificates: &[u8], key: &[u8]) -> KeyMatches {
     let key = String::from_utf8_lossy(key);
     let Some((label, key, _)) = block(&key) else { return KeyMatches::Unknown };
-    if !READ.contains(&label) || is_ed25519(&key) {
+    if !READ.contains(&label) || is_ed25519(&key) || is_mislabelled(label, &key) {
         return KeyMatches::Unreadable;
     }
     compare(certificates, label, &key)
@@ -94,6 +94,20 @@ fn pkcs8(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 
 fn is_ed25519(der: &[u8]) -> bool {
     pkcs8(der).is_some_and(|(oid, ..)| oid == ED25519)
+}
+
+/// Whether a key stands in the form of another label than its own. Go goes by the label.
+fn is_mislabelled(label: &str, der: &[u8]) -> bool {
+    let form = |second| {
+        Der(der).take(0x30).is_some_and(|fields| {
+            let mut fields = Der(fields);
+            fields.take(0x02).is_some() && fields.take(second).is_some()
+        })
+    };
+    // What comes after the version: a number in PKCS#1, the key in SEC 1, the algorithm in PKCS#8.
+    let forms =
+        [("RSA PRIVATE KEY", form(0x02)), ("EC PRIVATE KEY", form(0x04)), ("PRIVATE KEY", form(0x30))];
+    forms.into_iter().any(|(of, is_it)| is_it && of != label)
 }
 
 fn same_pkcs8(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
@@ -288,6 +302,8 @@ mod tests {
                 key_matches(mk_certificate(&foreign).as_bytes(), own.serialize_pem().as_bytes()),
                 KeyMatches::False
             );
+            let mislabelled = own.serialize_pem().replace("PRIVATE KEY", "EC PRIVATE KEY");
+            assert_eq!(matches(&mislabelled), KeyMatches::Unreadable);
             // Go knows a key by its lines.
             for unread in [
                 own.serialize_pem().replace("-----B", "  -----B"),

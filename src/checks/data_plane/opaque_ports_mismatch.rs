@@ -118,7 +118,9 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
     // A list replaces the default one, so only a side without any has that.
     let by_default =
         |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.holds(port));
-    let pairs = service.spec.ports.iter().filter_map(|port| Some((port.port, target(port, pod)?)));
+    // Nothing but TCP goes through proxies.
+    let proxied = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
+    let pairs = proxied.filter_map(|port| Some((port.port, target(port, pod)?)));
     pairs
         .filter_map(|(port, target)| match (marks(&of_service, port), marks(&of_pod, target)) {
             // What has no proxy of its own reads no annotation: there only the Service's counts.

@@ -64,6 +64,9 @@ pub struct ServicePort {
     /// Its name; empty where it has none.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
+    /// What is spoken to it; empty, for TCP, where nothing is said.
+    #[serde(deserialize_with = "nullable")]
+    pub protocol: String,
     /// The port that clients use.
     pub port: u16,
     /// The port of the pods; the same where nothing is said.
