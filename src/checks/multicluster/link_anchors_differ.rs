@@ -85,7 +85,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The anchors that this cluster was installed with; the other one tells no more than that either.
 fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
-    let values = config(ctx).ok().flatten().and_then(Values::of)?;
+    let config = config(ctx).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        None
+    });
+    let values = config.and_then(Values::of)?;
     let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
     Some(anchors.iter().map(Certificate::print).collect())
 }
