@@ -1,224 +1,15 @@
 //! Beside the real `linkerd check`, on one live server: as its extension, and row by row against it. Both are asked about
 //! the same state, healthy and broken in several ways; where the verdicts differ, `checks/parity.yaml` must say why.
 
-use std::collections::BTreeSet;
-use std::os::unix::fs::symlink;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+mod stage;
 
 use meshdoctor::render::linkerd::Document;
 use meshdoctor::rows::RowResult;
 use serde_json::{Value, json};
 
-use crate::doctor::{Doctor, text};
-use crate::harness::binaries::kubernetes_version;
-use crate::harness::kubeconfig::ADMIN;
-use crate::harness::linkerd_cli::{LinkerdCli, linkerd_clis};
-use crate::harness::objects::ObjectSet;
-use crate::harness::{Cluster, Options, say};
-use crate::parity_rows::{Name, Pair, Rows, Said, unexplained};
-
-/// Two workloads that ask for a proxy, and a Service.
-const WORKLOADS: &str = r#"
-apiVersion: v1
-kind: Namespace
-metadata: {name: shop}
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: shop}
-spec:
-  selector: {app: web}
-  ports: [{name: http, port: 80, targetPort: 8080}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: web, image: registry.example/web, ports: [{containerPort: 8080}]}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: api, namespace: shop}
-spec:
-  selector: {matchLabels: {app: api}}
-  template:
-    metadata: {labels: {app: api}}
-    spec:
-      containers: [{name: api, image: registry.example/api}]
-"#;
-
-/// A cluster with what one CLI installs, and somebody who has that CLI.
-struct Beside {
-    cluster: Cluster,
-    doctor: Doctor,
-    cli: LinkerdCli,
-    installed: ObjectSet,
-}
-
-impl Beside {
-    fn new(cli: &LinkerdCli) -> Option<Beside> {
-        let mut beside = Beside::empty(cli)?;
-        let workloads = beside.cluster.folder().join("workloads.yaml");
-        std::fs::write(&workloads, WORKLOADS).unwrap();
-        let kubeconfig = beside.doctor.file("kubeconfig");
-        beside.installed = beside.cluster.install_with(cli, &kubeconfig, &workloads);
-        Some(beside)
-    }
-
-    /// The same before anything is installed.
-    fn empty(cli: &LinkerdCli) -> Option<Beside> {
-        let cluster = Cluster::start(Options::played())?;
-        cluster.add_nodes(3, &kubernetes_version());
-        let doctor = Doctor::of(&cluster, ADMIN);
-        Some(Beside { cluster, doctor, cli: cli.clone(), installed: ObjectSet::default() })
-    }
-
-    /// A folder for PATH in which the binary is the extension of `linkerd`.
-    fn extension(&self) -> PathBuf {
-        let folder = self.doctor.file("bin");
-        std::fs::create_dir_all(&folder).unwrap();
-        let link = folder.join("linkerd-meshdoctor");
-        if !link.exists() {
-            symlink(env!("CARGO_BIN_EXE_meshdoctor"), &link).unwrap();
-        }
-        folder
-    }
-
-    /// What the real command prints, with the extension or without.
-    fn linkerd(&self, extension: bool, words: &[&str]) -> (i32, String, String) {
-        let path = if extension { self.extension() } else { self.doctor.file("nothing") };
-        let kubeconfig = self.doctor.file("kubeconfig");
-        // It asks a server on the internet for the newest version, unless it is told.
-        let always =
-            ["--kubeconfig", text(&kubeconfig), "--expected-version", &self.cli.version, "--wait", "1s"];
-        let output = self.cli.run(&path, &self.doctor.file(""), &[words, &always].concat());
-        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        (output.status.code().unwrap(), out, err)
-    }
-
-    /// The rows of the real command.
-    fn theirs(&self, words: &[&str]) -> Rows {
-        let (_, out, err) = self.linkerd(false, &[&["check", "-o", "json"], words].concat());
-        let documents = documents(&out);
-        assert!(!documents.is_empty(), "{} {words:?}: {out}\n{err}", self.cli.version);
-        documents.into_iter().flat_map(rows).collect()
-    }
-
-    /// Our rows.
-    fn ours(&self, words: &[&str]) -> Rows {
-        let output = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-            .args(["check", "-o", "linkerd", "--kubeconfig", text(&self.doctor.file("kubeconfig"))])
-            .args(["--expected-version", &self.cli.version, "--linkerd-cli", text(&self.cli.program)])
-            .args(words)
-            .env_clear()
-            .env("HOME", self.doctor.file(""))
-            .env("PATH", self.doctor.file("nothing"))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let out = String::from_utf8(output.stdout).unwrap();
-        let [document] = <[Document; 1]>::try_from(documents(&out)).unwrap_or_else(|all| {
-            panic!("{} documents: {out}\n{}", all.len(), String::from_utf8_lossy(&output.stderr))
-        });
-        rows(document)
-    }
-
-    /// What differs between both and is not on the list, with and without `--proxy`.
-    fn differences(&self, state: &str) -> Vec<String> {
-        self.differences_of(state, &[&[], &["--proxy"]])
-    }
-
-    /// The same for these ways to run both.
-    fn differences_of(&self, state: &str, ways: &[&[&str]]) -> Vec<String> {
-        let mut all = Vec::new();
-        for &words in ways {
-            let (theirs, ours) = (self.theirs(words), self.ours(words));
-            let pair = Pair { state, theirs: &theirs, ours: &ours, unrecorded: &[] };
-            let wrong = unexplained(&pair, &mut BTreeSet::new());
-            all.extend(wrong.into_iter().map(|text| format!("{} {words:?} {text}", self.cli.version)));
-            say(&format!(
-                "{} {state} {words:?}: {} rows beside {}",
-                self.cli.version,
-                ours.len(),
-                theirs.len()
-            ));
-        }
-        all
-    }
-
-    fn installed(&self, kind: &str, name: &str) -> &Value {
-        let found = |object: &&Value| object["kind"] == kind && object["metadata"]["name"] == name;
-        self.installed.objects.iter().find(found).unwrap_or_else(|| panic!("no {kind} {name} is installed"))
-    }
-
-    fn take_away(&self, kind: &str, name: &str) {
-        let path = self.cluster.api.path(self.installed(kind, name));
-        let answer = self.cluster.api.call("DELETE", &path, "application/json", Vec::new()).unwrap();
-        assert_eq!(answer.status, 200, "{path}: {:?}", answer.body);
-    }
-
-    fn change(&self, kind: &str, name: &str, fields: &Value) {
-        self.cluster.api.merge(&self.cluster.api.path(self.installed(kind, name)), fields);
-    }
-
-    fn put_back(&self, kind: &str, name: &str) {
-        self.cluster.api.apply(self.installed(kind, name));
-    }
-
-    /// Gives `linkerd-config` another value under this key, or none.
-    fn set_value(&self, key: &str, value: Option<&str>) {
-        let text = self.installed("ConfigMap", "linkerd-config")["data"]["values"].as_str().unwrap();
-        let mut values: serde_yaml::Mapping = serde_yaml::from_str(text).unwrap();
-        match value {
-            Some(value) => values.insert(key.into(), serde_yaml::from_str(value).unwrap()),
-            None => values.remove(key),
-        };
-        let values = serde_yaml::to_string(&values).unwrap();
-        self.change("ConfigMap", "linkerd-config", &json!({ "data": { "values": values } }));
-    }
-
-    /// A pod that no scheduler looks at, with a status as a kubelet or the scheduler leaves it.
-    fn leave_pod(&self, namespace: &str, name: &str, labels: &Value, status: &Value) {
-        self.cluster.api.create(&json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": { "name": name, "namespace": namespace, "labels": labels },
-            "spec": {
-                "schedulerName": "nobody",
-                "containers": [{ "name": "app", "image": "registry.example/app" }],
-            },
-            "status": status,
-        }));
-    }
-
-    fn take_pod(&self, namespace: &str, name: &str) {
-        let path = format!("/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0");
-        let answer = self.cluster.api.call("DELETE", &path, "application/json", Vec::new()).unwrap();
-        assert_eq!(answer.status, 200, "{path}: {:?}", answer.body);
-    }
-}
-
-fn documents(text: &str) -> Vec<Document> {
-    let documents = serde_json::Deserializer::from_str(text).into_iter::<Document>();
-    documents.map(|document| document.unwrap_or_else(|error| panic!("{error}:\n{text}"))).collect()
-}
-
-fn rows(document: Document) -> Rows {
-    let of_category = |category: meshdoctor::render::linkerd::DocumentCategory| {
-        let name = category.name;
-        let said = move |row: meshdoctor::render::linkerd::DocumentRow| {
-            ((name.clone(), row.description), Said { result: row.result, error: row.error })
-        };
-        category.checks.into_iter().map(said)
-    };
-    document.categories.into_iter().flat_map(of_category).collect()
-}
+use crate::harness::linkerd_cli::linkerd_clis;
+use crate::parity_rows::{Name, Said};
+use stage::{Beside, documents};
 
 #[test]
 fn linkerd_check_runs_the_doctor_as_its_extension() {
@@ -416,6 +207,18 @@ fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
         beside.cluster.api.merge(&path, &label(json!("debug")));
         wrong.extend(beside.differences_of("live: a running pod is labelled", proxy));
         beside.cluster.api.merge(&path, &label(Value::Null));
+
+        let extension = json!({
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": { "name": "linkerd-smi", "labels": { "linkerd.io/extension": "smi" } },
+        });
+        beside.cluster.api.apply(&extension);
+        let row = ("linkerd-smi".to_owned(), "Linkerd extension command linkerd-smi exists".to_owned());
+        for rows in [beside.theirs(&[]), beside.ours(&[])] {
+            let said = rows.iter().find(|(name, _)| *name == row).map(|(_, said)| said.result);
+            assert_eq!(said, Some(RowResult::Warning), "{}", cli.version);
+        }
+        wrong.extend(beside.differences_of("live: an extension without a command", both));
     }
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }
