@@ -146,9 +146,8 @@ impl KnowledgeFile for ChartValues {
         if let Some(twice) = all().find(|path| !known.insert(path.as_str())) {
             return Err(format!("{twice} is listed twice"));
         }
-        match all().flat_map(|path| maps_of(path)).find(|map| known.contains(map)) {
-            Some(map) => return Err(format!("{map} is a value and a map of values")),
-            None => {}
+        if let Some(map) = all().flat_map(|path| maps_of(path)).find(|map| known.contains(map)) {
+            return Err(format!("{map} is a value and a map of values"));
         }
         let about =
             |path: &String| all().any(|value| value == path || value.starts_with(&format!("{path}.")));

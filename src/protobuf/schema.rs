@@ -190,6 +190,7 @@ schemas! {
     }
     DEPLOYMENT_STATUS "DeploymentStatus" {
         2 replicas: Number,
+        4 availableReplicas: Number,
         6 conditions: Many(&DEPLOYMENT_CONDITION),
         7 readyReplicas: Number,
     }
@@ -213,6 +214,7 @@ schemas! {
     REPLICA_SET_STATUS "ReplicaSetStatus" {
         1 replicas: Number,
         4 readyReplicas: Number,
+        5 availableReplicas: Number,
         6 conditions: Many(&SET_CONDITION),
     }
     SET_CONDITION "ReplicaSetCondition" {
@@ -251,6 +253,7 @@ schemas! {
         2 replicas: Number,
         3 readyReplicas: Number,
         10 conditions: Many(&SET_CONDITION),
+        11 availableReplicas: Number,
     }
 
     JOB "Job" {

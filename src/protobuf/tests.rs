@@ -352,7 +352,12 @@ fn a_slim_type_reads_nothing_that_has_no_number() {
     assert_eq!(lacking::<Workload>(Kind::Deployment), of_daemon_sets("DeploymentStatus"));
     assert_eq!(lacking::<Workload>(Kind::ReplicaSet), of_daemon_sets("ReplicaSetStatus"));
     assert_eq!(lacking::<Workload>(Kind::StatefulSet), of_daemon_sets("StatefulSetStatus"));
-    let of_others = ["DaemonSetSpec.replicas", "DaemonSetStatus.readyReplicas", "DaemonSetStatus.replicas"];
+    let of_others = [
+        "DaemonSetSpec.replicas",
+        "DaemonSetStatus.availableReplicas",
+        "DaemonSetStatus.readyReplicas",
+        "DaemonSetStatus.replicas",
+    ];
     assert_eq!(lacking::<Workload>(Kind::DaemonSet), of_others);
 }
 

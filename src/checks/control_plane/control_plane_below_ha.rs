@@ -26,11 +26,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let short = components
         .iter()
         .filter(|component| CORE.contains(&component.name))
-        .filter(|component| component.deployment.status.ready_replicas < ENOUGH);
+        .filter(|component| available(component.deployment) < ENOUGH);
     let short = short.map(|component| {
         let meta = &component.deployment.metadata;
-        let (wanted, ready) = (component.wanted(), component.deployment.status.ready_replicas);
+        let (wanted, available) = (component.wanted(), available(component.deployment));
         let object = format!("Deployment {namespace}/{}", meta.name);
+        let ready = component.deployment.status.ready_replicas == available;
+        let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
         let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get deployments"));
         let remedy = if wanted < ENOUGH {
             upgrade::step(
@@ -55,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the control plane is installed for high availability and has fewer than two ready pods of a component: when \
              their node goes, so does what they serve",
         )
-        .evidence(Evidence::field(object, "status.readyReplicas", format!("{ready} of {wanted}")))
+        .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
         .evidence(Evidence::field(
             format!("ConfigMap {namespace}/{CONFIG}"),
             "data.values: highAvailability",
@@ -70,6 +72,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
     }
     Ok(findings.into())
+}
+
+/// The pods that are ready, and have been for as long as the Deployment asks.
+fn available(deployment: &Workload) -> u32 {
+    let status = &deployment.status;
+    let none = || {
+        status.conditions.iter().any(|condition| condition.kind == "Available" && condition.status == "False")
+    };
+    match status.available_replicas {
+        Some(available) => available.min(status.ready_replicas),
+        // None at all is not written.
+        None if none() => 0,
+        None => status.ready_replicas,
+    }
 }
 
 /// The finding about a component without a Deployment, which `control-plane-missing` explains.

@@ -68,6 +68,8 @@ pub struct WorkloadStatus {
     /// Pods that are ready.
     #[serde(deserialize_with = "nullable")]
     pub ready_replicas: u32,
+    /// Pods that have been ready for long enough (`minReadySeconds`); not of DaemonSets.
+    pub available_replicas: Option<u32>,
     /// DaemonSets: nodes that should run it.
     #[serde(deserialize_with = "nullable")]
     pub desired_number_scheduled: u32,
