@@ -82,7 +82,7 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: 
     let finding = ctx
         .finding(server.secret_subject(ctx), message)
         .evidence(Evidence::field(object, path, said))
-        .fails_rows([server.valid])
+        .fails_rows([server.valid, server.sixty_days])
         .remedy(remedy);
     server.tied(ctx, finding)
 }
