@@ -76,16 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The pods that are ready, and have been for as long as the Deployment asks.
 fn available(deployment: &Workload) -> u32 {
-    let status = &deployment.status;
-    let none = || {
-        status.conditions.iter().any(|condition| condition.kind == "Available" && condition.status == "False")
-    };
-    match status.available_replicas {
-        Some(available) => available.min(status.ready_replicas),
-        // None at all is not written.
-        None if none() => 0,
-        None => status.ready_replicas,
-    }
+    deployment.status.available_replicas.min(deployment.status.ready_replicas)
 }
 
 /// The finding about a component without a Deployment, which `control-plane-missing` explains.

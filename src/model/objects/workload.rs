@@ -69,7 +69,8 @@ pub struct WorkloadStatus {
     #[serde(deserialize_with = "nullable")]
     pub ready_replicas: u32,
     /// Pods that have been ready for long enough (`minReadySeconds`); not of DaemonSets.
-    pub available_replicas: Option<u32>,
+    #[serde(deserialize_with = "nullable")]
+    pub available_replicas: u32,
     /// DaemonSets: nodes that should run it.
     #[serde(deserialize_with = "nullable")]
     pub desired_number_scheduled: u32,
