@@ -206,7 +206,7 @@ fn objects() -> Vec<Value> {
             "DaemonSet" => {
                 json!({ "currentNumberScheduled": 3, "numberMisscheduled": 0, "desiredNumberScheduled": 4, "numberReady": 2 })
             }
-            _ => json!({ "replicas": 3, "readyReplicas": 2 }),
+            _ => json!({ "replicas": 3, "readyReplicas": 2, "availableReplicas": 1 }),
         };
         let mut whole = json!({ "selector": selector, "template": template(&spec) });
         let mut little = json!({ "selector": selector, "template": template(&lean) });
