@@ -5,6 +5,7 @@ use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::installed::COMPONENT;
 use crate::model::objects::{Event, Pod};
 
 /// What identity says when it does not take what it is given, and when it does.
@@ -25,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let running = pods.iter().filter(|pod| {
         let meta = &pod.metadata;
-        let own = meta.label("linkerd.io/control-plane-component") == Some("identity");
+        let own = meta.label(COMPONENT) == Some("identity");
         own && meta.namespace == *namespace && !pod.is_finished()
     });
     // Whoever started since has read what there is.
@@ -65,6 +66,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// When the container that holds the issuer started.
 fn started(pod: &Pod) -> Option<jiff::Timestamp> {
-    let container = pod.status.container_statuses.iter().find(|status| status.name == "identity");
-    container?.state.running.as_ref()?.started_at
+    pod.container_status("identity")?.state.running.as_ref()?.started_at
 }

@@ -1,11 +1,9 @@
 //! `extension-command-missing`: an extension is in the cluster, and the command that checks it is not on this machine.
 
-use std::collections::BTreeMap;
-
+use crate::checks::extensions::homes;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Kind};
-use crate::model::objects::Namespace;
+use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
@@ -15,12 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     };
     let (known, minors) = (ctx.knowledge.linkerd_check(), ctx.knowledge.minors());
-    let mut homes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for namespace in ctx.seen::<Namespace>(Kind::Namespace)? {
-        if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
-            homes.entry(extension).or_default().push(&namespace.metadata.name);
-        }
-    }
+    let mut homes = homes(ctx)?;
     homes.retain(|extension, _| {
         let command = format!("linkerd-{extension}");
         !commands.contains(&command) && !known.is_built_in(extension, Some(cli), minors)

@@ -1,20 +1,12 @@
 //! `extension-namespace-twice`: several namespaces say that they are the home of one extension.
 
-use std::collections::BTreeMap;
-
+use crate::checks::extensions::homes;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Kind};
-use crate::model::objects::Namespace;
+use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut homes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for namespace in ctx.seen::<Namespace>(Kind::Namespace)? {
-        if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
-            homes.entry(extension).or_default().push(&namespace.metadata.name);
-        }
-    }
-    let twice = homes.into_iter().filter(|(_, homes)| homes.len() > 1);
+    let twice = homes(ctx)?.into_iter().filter(|(_, homes)| homes.len() > 1);
     let findings = twice.map(|(extension, homes)| {
         let remedy = Remedy::verified_by(format!("kubectl get namespaces -l {EXTENSION_LABEL}={extension}")).run(
             StepKind::Annotation,

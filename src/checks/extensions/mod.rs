@@ -34,6 +34,20 @@ pub(super) fn home<'a>(ctx: &Context<'a>, extension: Extension) -> Result<Option
     }
 }
 
+/// The namespaces that carry the label of each extension, Linkerd's own or not. Reads `namespaces`.
+///
+/// # Errors
+/// Namespaces could not be had.
+pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
+    let mut homes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for namespace in ctx.seen::<Namespace>(Kind::Namespace)? {
+        if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
+            homes.entry(extension).or_default().push(&namespace.metadata.name);
+        }
+    }
+    Ok(homes)
+}
+
 /// What is said where an extension is not installed.
 pub(super) fn absent(extension: Extension) -> Verdict {
     Verdict::not_applicable(format!("the extension {extension} is not installed"))
