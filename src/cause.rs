@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::command::Command;
 use crate::finding::{Confidence, Evidence, Finding, Fingerprint, Remedy, Severity, Subject, Tie};
 
 /// Which checks a check explains, by id.
@@ -26,23 +27,24 @@ pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding>
     let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
     let mut place = vec![0; findings.len()];
     let mut merged_causes: Vec<BTreeSet<usize>> = Vec::new();
-    let mut lines: Vec<BTreeMap<usize, BTreeSet<String>>> = Vec::new();
+    let mut remedies: Vec<Vec<Remedy>> = Vec::new();
     for at in order {
         let causes: BTreeSet<usize> = causes[at].iter().map(|&cause| place[cause]).collect();
         let group = Group::of(&findings[at], &causes);
         place[at] = *groups.entry(group).or_insert_with(|| {
             merged_causes.push(causes);
-            lines.push(BTreeMap::new());
+            remedies.push(Vec::new());
             merged.push(Finding { subjects: vec![], evidence: vec![], ties: vec![], ..findings[at].clone() });
             merged.len() - 1
         });
         let into = &mut merged[place[at]];
-        join_commands(&mut into.remedy, &findings[at].remedy, &mut lines[place[at]]);
+        remedies[place[at]].push(std::mem::take(&mut findings[at].remedy));
         into.subjects.append(&mut findings[at].subjects);
         into.evidence.append(&mut findings[at].evidence);
         into.ties.append(&mut findings[at].ties);
     }
-    for finding in &mut merged {
+    for (finding, others) in merged.iter_mut().zip(&remedies) {
+        join_commands(&mut finding.remedy, others);
         finding.subjects = joined(std::mem::take(&mut finding.subjects));
         finding.evidence = distinct(std::mem::take(&mut finding.evidence));
         finding.ties.sort();
@@ -83,7 +85,7 @@ struct Group {
     parameters: Vec<String>,
     rows: Option<Vec<&'static str>>,
     rows_as: Option<Severity>,
-    verify: String,
+    verify: Option<Command>,
     steps: Vec<(String, bool)>,
     causes: BTreeSet<usize>,
 }
@@ -156,19 +158,12 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     order
 }
 
-/// Lines of commands that name their subject: each subject's line is kept once. A command for nodes begins with
-/// `NODE=`, is written for the first of them and run again for the others, so it stays as it is. `held` remembers the
-/// lines of each step that has grown.
-fn join_commands(into: &mut Remedy, other: &Remedy, held: &mut BTreeMap<usize, BTreeSet<String>>) {
-    for (at, (step, other)) in into.steps.iter_mut().zip(&other.steps).enumerate() {
-        let (Some(command), Some(other)) = (&mut step.command, &other.command) else { continue };
-        if command.starts_with("NODE=") || command == other {
-            continue;
-        }
-        let held = held.entry(at).or_insert_with(|| command.lines().map(str::to_owned).collect());
-        for line in other.lines().filter(|line| held.insert((*line).to_owned())) {
-            command.push('\n');
-            command.push_str(line);
+/// One remedy for equal findings: each subject's lines once. A command that is written for one node stays as it is and
+/// names the others on which it is to be run.
+fn join_commands(into: &mut Remedy, others: &[Remedy]) {
+    for (at, step) in into.steps.iter_mut().enumerate() {
+        if let Some(command) = &mut step.command {
+            command.join(others.iter().filter_map(|other| other.steps.get(at)?.command.as_ref()));
         }
     }
 }
@@ -205,6 +200,7 @@ fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::{Arg, kubectl};
     use crate::finding::StepKind;
 
     fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
@@ -215,7 +211,7 @@ mod tests {
             subjects: vec![Subject::node(node)],
             message: format!("{check} happened"),
             evidence: vec![Evidence::other(node, "x")],
-            remedy: Remedy::verified_by("true"),
+            remedy: Remedy::new(),
             parameters: vec![],
             ties: vec![],
             explains_nothing: false,
@@ -279,8 +275,9 @@ mod tests {
 
     #[test]
     fn the_commands_of_equal_findings_are_all_kept() {
-        let with = |node: &str, command: &str| {
-            let remedy = Remedy::verified_by("true").run(StepKind::Command, "Restart it", command);
+        let restart = |name: &str| kubectl().words("rollout restart").operand(name);
+        let with = |node: &str, command: Command| {
+            let remedy = Remedy::new().run(StepKind::Command, "Restart it", command);
             finding("a", Severity::Error, node).remedy(remedy)
         };
         let command = |found: Vec<Finding>| {
@@ -289,12 +286,14 @@ mod tests {
             linked[0].remedy.steps[0].command.clone().expect("a command")
         };
         let restarts = vec![
-            with("n1", "kubectl restart a"),
-            with("n2", "kubectl restart b"),
-            with("n3", "kubectl restart a"),
+            with("n1", restart("a").into()),
+            with("n2", restart("b").into()),
+            with("n3", restart("a").into()),
         ];
-        assert_eq!(command(restarts), "kubectl restart a\nkubectl restart b");
-        let nodes = vec![with("n1", "NODE=n1\nrm x"), with("n2", "NODE=n2\nrm x")];
-        assert_eq!(command(nodes), "NODE=n1\nrm x");
+        assert_eq!(command(restarts).to_string(), "kubectl rollout restart a\nkubectl rollout restart b");
+        let cordon = |node| Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]);
+        let nodes = command(vec![with("n1", cordon("n1")), with("n2", cordon("n2"))]);
+        assert_eq!(nodes.to_string(), "NODE=n1\nkubectl cordon \"$NODE\"");
+        assert_eq!(nodes.other_nodes(), ["n2"]);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::command::{Arg, Command, Connection, Line, kubectl, linkerd, meshdoctor};
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::source::{Request, Why};
 
@@ -34,67 +35,70 @@ impl Missing {
     }
 
     /// How to close the gap: the RBAC rule, the flag, the command.
-    pub fn close(&self) -> String {
+    pub fn close(&self) -> Close {
+        fn say(text: impl Into<String>) -> Close {
+            Close::say(text)
+        }
         match (&self.request.item, &self.why) {
-            (Item::NodeFiles, Why::NotOffered) => {
-                "give node evidence with --nodes, taken by meshdoctor node-snapshot on the node, or by meshdoctor collect --node-pods"
-                    .to_owned()
-            }
+            (Item::NodeFiles, Why::NotOffered) => Close::run(
+                "provide node evidence: --nodes with what meshdoctor node-snapshot takes on the node, or a bundle of",
+                meshdoctor().words("collect --node-pods --output bundle.tar.gz"),
+            ),
             (Item::Logs, Why::NotOffered | Why::NotCaptured) => {
-                "give log texts: --logs NODE=FILE or --logs NAMESPACE/POD=FILE".to_owned()
+                say("provide logs: --logs NODE=FILE or --logs NAMESPACE/POD=FILE")
             }
             (Item::Logs, _) => {
-                "give the log under the name of its node or pod, as text: --logs NAME=FILE".to_owned()
+                say("provide the log as text, under the name of its node or pod: --logs NAME=FILE")
             }
             (Item::CliVersion, Why::NotOffered | Why::NotCaptured) => {
-                "give the version of the linkerd CLI: --linkerd-cli VERSION".to_owned()
+                say("provide the version of the linkerd CLI: --linkerd-cli VERSION")
             }
-            (Item::CliVersion, _) => {
-                "check the linkerd command on PATH, or give its version: --linkerd-cli VERSION".to_owned()
-            }
+            (Item::CliVersion, _) => say(
+                "see why the linkerd command on PATH fails, or provide its version: --linkerd-cli VERSION",
+            ),
             (Item::NodeFiles, _) => {
-                "gather the node's files again, readable, and give them with --nodes NAME=PATH".to_owned()
+                say("gather the node's files again, readable, and provide them with --nodes NAME=PATH")
             }
             (Item::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
-                "add the output of: kubectl version -o json".to_owned()
+                Close::run("add the output of", kubectl().words("version -o json"))
             }
-            (Item::Served(_), Why::NotCaptured | Why::NotOffered) => {
-                "have the webhooks asked: run it with --probe, on the cluster itself".to_owned()
+            (Item::Served(_) | Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
+                say("rerun with --probe, on the cluster itself")
             }
-            (Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
-                "have the programs asked: run it with --probe, on the cluster itself".to_owned()
-            }
-            (Item::Probe(Probe { program: Program::LinkedCluster, .. }), Why::TimedOut { .. } | Why::Failed { .. }) => {
-                "compare by hand with: kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-identity-trust-roots"
-                    .to_owned()
-            }
-            (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => {
-                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way"
-                    .to_owned()
-            }
-            (Item::Access(access), Why::NotCaptured | Why::NotOffered) => format!(
-                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre: {}",
-                access.command(self.request.namespace.as_deref())
+            (
+                Item::Probe(Probe { program: Program::LinkedCluster, .. }),
+                Why::TimedOut { .. } | Why::Failed { .. },
+            ) => Close::run(
+                "compare by hand, with the context of the linked cluster, the output of",
+                kubectl()
+                    .in_context(Arg::placeholder("OTHER_CLUSTER"))
+                    .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
+            ),
+            (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => say(
+                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way",
+            ),
+            (Item::Access(access), Why::NotCaptured | Why::NotOffered) => Close::run(
+                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre",
+                access.command(self.request.namespace.as_deref()),
             ),
             (_, Why::Denied { .. }) => match self.link_secret() {
-                Some((namespace, name)) => format!("grant it: {}", grant_links(namespace, &[name])),
-                None => format!("grant {}", self.rule()),
+                Some((namespace, name)) => Close::run("grant it", grant_links(namespace, &[name])),
+                None => say(format!("grant {}", self.rule())),
             },
-            (item, Why::NotCaptured | Why::NotOffered) => {
-                format!("capture it: {}", capture(item, &self.request))
-            }
+            (item, Why::NotCaptured | Why::NotOffered) => capture(item, &self.request),
             (item, Why::PerhapsMore) => match item.kind() {
-                Some(kind) => format!("if the dump lists every one, say so: --complete {}", kind.resource()),
-                None => "give a complete dump".to_owned(),
+                Some(kind) => say(format!(
+                    "if the dump lists every one of them, say so: --complete {}",
+                    kind.resource()
+                )),
+                None => say("provide a complete dump"),
             },
-            (_, Why::NotServed) => {
-                "install what serves it, or skip the checks that need it: --skip".to_owned()
-            }
+            (_, Why::NotServed) => say("install what serves it, or skip the checks that need it: --skip"),
             (_, Why::TimedOut { .. }) => {
-                "run again, with a longer --request-timeout if the API server is slow".to_owned()
+                say("run again, with a longer --request-timeout if the API server is slow")
             }
-            (_, Why::Malformed { .. }) => "repair or capture it again; the place is named above".to_owned(),
-            (_, Why::Failed { .. }) => "run again; with -v for what the API server answered".to_owned(),
+            (_, Why::Malformed { .. }) => say("repair or capture it again; the place is named above"),
+            (_, Why::Failed { .. }) => say("run again; with -v for what the API server answered"),
         }
     }
 
@@ -140,32 +144,75 @@ impl Missing {
     }
 }
 
-/// The command that lets the Secrets that Links in a namespace name be read.
-pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!(" --resource-name={name}")).collect();
-    format!(
-        "kubectl -n {namespace} create role meshdoctor-links --verb=get --resource=secrets{} && kubectl -n {namespace} create \
-         rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME",
-        names.concat()
-    )
+/// How a gap is closed: in words, and by a command where there is one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Close {
+    /// What to do.
+    pub text: String,
+    /// What to paste.
+    pub command: Option<Command>,
 }
 
-fn capture(item: &Item, request: &Request) -> String {
+impl Close {
+    fn say(text: impl Into<String>) -> Close {
+        Close { text: text.into(), command: None }
+    }
+
+    fn run(text: impl Into<String>, command: impl Into<Command>) -> Close {
+        Close { text: text.into(), command: Some(command.into()) }
+    }
+
+    /// The same for the cluster that was asked.
+    pub fn aimed(self, connection: &Connection) -> Close {
+        Close { command: self.command.map(|command| command.aimed(connection)), ..self }
+    }
+}
+
+impl fmt::Display for Close {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.command.as_ref().map_or(Ok(()), |command| write!(f, ": {command}"))
+    }
+}
+
+/// The command that lets the Secrets that Links in a namespace name be read.
+pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> Command {
+    let role = names.iter().fold(
+        kubectl().namespace(namespace).words("create role meshdoctor-links --verb=get --resource=secrets"),
+        |role, name| role.arg(format!("--resource-name={name}")),
+    );
+    let binding = kubectl()
+        .namespace(namespace)
+        .words("create rolebinding meshdoctor-links --role=meshdoctor-links")
+        .arg(Arg::from("--user=").then(Arg::placeholder("USER_NAME")));
+    Line::from(role).and(binding).into()
+}
+
+fn capture(item: &Item, request: &Request) -> Close {
+    let collect = "capture it, or everything with meshdoctor collect";
     match item {
-        Item::List(kind) => format!("kubectl get {} -A -o json, or meshdoctor collect", kind.resource()),
+        // Whatever is said to print a Secret prints a private key.
+        Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => Close::run(
+            "capture it, without its private key",
+            meshdoctor().words("collect --output bundle.tar.gz"),
+        ),
+        Item::List(kind) => {
+            Close::run(collect, kubectl().words("get").arg(kind.resource()).words("-A -o json"))
+        }
         Item::Named { kind, scope, name } => {
             let namespace = match (scope, &request.namespace) {
-                (Scope::Cluster, _) | (_, None) => String::new(),
-                (_, Some(namespace)) => format!("-n {namespace} "),
+                (Scope::Cluster, _) | (_, None) => "",
+                (_, Some(namespace)) => namespace,
             };
-            format!("kubectl {namespace}get {} {name} -o json, or meshdoctor collect", kind.resource())
+            let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
+            Close::run(collect, get.operand(name).words("-o json"))
         }
-        Item::Access(access) => access.command(request.namespace.as_deref()),
-        Item::Probe(_) | Item::Served(_) => "see meshdoctor check --help, --probe".to_owned(),
-        Item::ServerVersion => "kubectl version -o json".to_owned(),
-        Item::CliVersion => "linkerd version --client --short".to_owned(),
-        Item::NodeFiles => "see meshdoctor check --help, --nodes".to_owned(),
-        Item::Logs => "see meshdoctor check --help, --logs".to_owned(),
+        Item::Access(access) => Close::run("capture it", access.command(request.namespace.as_deref())),
+        Item::Probe(_) | Item::Served(_) => Close::say("rerun with --probe, on the cluster itself"),
+        Item::ServerVersion => Close::run("capture it", kubectl().words("version -o json")),
+        Item::CliVersion => Close::run("capture it", linkerd().words("version --client --short").offline()),
+        Item::NodeFiles => Close::say("see meshdoctor check --help, --nodes"),
+        Item::Logs => Close::say("see meshdoctor check --help, --logs"),
     }
 }
 

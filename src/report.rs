@@ -5,10 +5,11 @@ use jiff::Timestamp;
 
 use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
 use crate::collect::Collected;
+use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity};
 use crate::knowledge::Knowledge;
-use crate::missing::Missing;
+use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::model::skew::Skew;
 use crate::policy::Policy;
@@ -46,6 +47,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
+    /// How the cluster that was judged is reached.
+    pub connection: Connection,
     /// In how many objects and files something was redacted.
     pub redacted: usize,
     /// What went wrong with the run itself, if anything.
@@ -128,6 +131,8 @@ pub struct Gap {
     pub missing: Missing,
     /// The checks that needed it.
     pub checks: Vec<&'static str>,
+    /// How to close it.
+    pub close: Close,
 }
 
 /// A check and how it ended.
@@ -145,6 +150,8 @@ pub struct Judged {
     pub outcome: Outcome,
     /// What it could not judge.
     pub gaps: Vec<Missing>,
+    /// How each of those gaps is closed, in their order.
+    pub closes: Vec<Close>,
     /// The check whose findings keep this one from being asked.
     pub blocked_by: Option<&'static str>,
 }
@@ -180,7 +187,8 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let explains =
         |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
     let findings = crate::cause::link(found, &explains);
-    let coverage = coverage(cluster, &results);
+    let connection = &question.settings.rerun.connection;
+    let coverage = coverage(cluster, &results, connection);
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = verdict(question.policy, &findings, &results, read_nothing);
     let checks: Vec<Judged> = question
@@ -193,6 +201,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             title: check.card().front.title.clone(),
             severity: check.card().front.severity,
             outcome: result.outcome,
+            closes: result.gaps.iter().map(|missing| missing.close().aimed(connection)).collect(),
             gaps: result.gaps,
             blocked_by: result.blocked_by,
         })
@@ -221,12 +230,13 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         coverage,
         checks,
         findings,
+        connection: connection.clone(),
         redacted: collected.redaction.touched,
         errors: Vec::new(),
     }
 }
 
-fn coverage(cluster: &Cluster, results: &[CheckResult]) -> Coverage {
+fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection) -> Coverage {
     let mut gaps: std::collections::BTreeMap<&Missing, Vec<&'static str>> = Default::default();
     for result in results {
         for missing in &result.gaps {
@@ -240,7 +250,14 @@ fn coverage(cluster: &Cluster, results: &[CheckResult]) -> Coverage {
             .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
-        gaps: gaps.into_iter().map(|(missing, checks)| Gap { missing: missing.clone(), checks }).collect(),
+        gaps: gaps
+            .into_iter()
+            .map(|(missing, checks)| Gap {
+                missing: missing.clone(),
+                checks,
+                close: missing.close().aimed(connection),
+            })
+            .collect(),
     }
 }
 

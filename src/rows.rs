@@ -209,8 +209,8 @@ fn not_judged(answers: &[&Judged]) -> Vec<String> {
 }
 
 fn reasons_of(judged: &Judged) -> Vec<String> {
-    let missing = judged.gaps.iter().filter(|missing| missing.was_asked_for());
-    let mut reasons: Vec<String> = missing.map(|missing| format!("{missing}; {}", missing.close())).collect();
+    let missing = judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| missing.was_asked_for());
+    let mut reasons: Vec<String> = missing.map(|(missing, close)| format!("{missing}; {close}")).collect();
     match &judged.outcome {
         Outcome::Crashed(message) => reasons.push(format!("{} crashed: {message}", judged.id)),
         Outcome::NotApplicable(reason) if judged.blocked_by.is_some() => reasons.push(reason.clone()),
@@ -265,6 +265,7 @@ mod tests {
             title: String::new(),
             severity: Severity::Error,
             outcome,
+            closes: gaps.iter().map(Missing::close).collect(),
             gaps,
             blocked_by: None,
         }

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
+use super::Rerun;
 use crate::card::{Card, Mode};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
 use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub expected_version: Option<LinkerdVersion>,
     /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
     pub data_plane: bool,
+    /// What it takes to ask the same question again.
+    pub rerun: Rerun,
 }
 
 impl Settings {

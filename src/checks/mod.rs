@@ -19,6 +19,7 @@ mod multicluster;
 mod native_sidecar;
 mod pre_install;
 mod renew;
+mod rerun;
 mod rewrite;
 mod serving;
 mod trust_roots;
@@ -31,9 +32,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 pub use context::{Context, Settings};
+pub use rerun::Rerun;
 
 use crate::card::Card;
-use crate::finding::Finding;
+use crate::finding::{Finding, Remedy};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -217,7 +219,7 @@ pub fn evaluate(
         }
     };
     let mut blocked_by = None;
-    let (findings, not_applicable) = match judgement {
+    let (mut findings, not_applicable) = match judgement {
         Ok(Verdict::Judged(findings)) => (findings, None),
         Ok(Verdict::Blocked { by, reason }) => {
             blocked_by = Some(by);
@@ -229,6 +231,9 @@ pub fn evaluate(
             (Vec::new(), None)
         }
     };
+    for finding in &mut findings {
+        verify(finding, card, settings);
+    }
     gaps.sort();
     gaps.dedup();
     let outcome = match not_applicable {
@@ -238,4 +243,16 @@ pub fn evaluate(
         None => Outcome::Pass,
     };
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
+}
+
+/// Adds the command that judges it again, and has every command ask the cluster that was judged.
+fn verify(finding: &mut Finding, card: &Card, settings: &Settings) {
+    let again = rerun::command(card, finding, settings);
+    let remedy = std::mem::take(&mut finding.remedy);
+    let verify = match remedy.verify {
+        // Rules that name another run of this command mean this one.
+        Some(shown) if !shown.to_string().starts_with("meshdoctor check") => again.after(shown),
+        Some(_) | None => again,
+    };
+    finding.remedy = Remedy { verify: Some(verify), steps: remedy.steps }.aimed(&settings.rerun.connection);
 }

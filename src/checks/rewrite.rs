@@ -160,7 +160,7 @@ mod tests {
     fn command(object: &Annotated<'_>) -> String {
         let changes = [("wrong", None), ("right", Some("it's"))];
         let remedy = template(Remedy::default(), Act::Put("Rename it"), object, &changes);
-        remedy.steps[0].command.clone().expect("a command")
+        remedy.steps[0].command.as_ref().expect("a command").to_string()
     }
 
     fn of<T: serde::de::DeserializeOwned>(name: &str) -> T {

@@ -56,6 +56,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         cni_expected: args.moment.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.moment.proxy,
+        rerun: super::rerun::of(args),
     };
 
     let mut items = policy::run_items(&checks);

@@ -44,8 +44,9 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         output::say(
             "dropped: private keys, tokens, environment values, arguments and ConfigMaps that are not Linkerd's or the CNI's",
         );
+        let connection = super::rerun::connection(&args.connection);
         for gap in &missing {
-            output::say(&format!("not collected: {gap}\n  {}", gap.close()));
+            output::say(&format!("not collected: {gap}\n  {}", gap.close().aimed(&connection)));
         }
     }
     output::print(&format!("{}\n", path.display()))?;

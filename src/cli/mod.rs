@@ -17,6 +17,7 @@ mod node_pods;
 mod node_snapshot;
 mod output;
 mod progress;
+mod rerun;
 mod role;
 #[cfg(feature = "live")]
 mod signals;

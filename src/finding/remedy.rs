@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::{Command, Connection};
+
 /// What kind of act a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -21,32 +23,40 @@ pub enum StepKind {
 }
 
 /// One step of a remedy.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
     /// What kind of act.
     pub kind: StepKind,
     /// What to do, starting with a verb.
     pub text: String,
-    /// What to paste, if there is anything to paste. May have several lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    /// What to paste, if there is anything to paste.
+    pub command: Option<Command>,
 }
 
 /// What to do, in order, and how to see that it worked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remedy {
     /// The steps, in the order in which they must be done.
     pub steps: Vec<Step>,
-    /// The command that verifies it.
-    pub verify: String,
+    /// What verifies it. A rule names at most what else shows it; that the finding is judged again on fresh evidence is
+    /// added where the rule is evaluated.
+    pub verify: Option<Command>,
 }
 
 impl Remedy {
-    /// An empty remedy whose success `verify` shows.
-    pub fn verified_by(verify: impl Into<String>) -> Remedy {
-        Remedy { steps: Vec::new(), verify: verify.into() }
+    /// An empty remedy. That the finding is judged again is what verifies it.
+    pub fn new() -> Remedy {
+        Remedy::default()
+    }
+
+    /// An empty remedy of which `shown` shows, sooner than another run, whether it worked.
+    pub fn verified_by(shown: impl Into<Command>) -> Remedy {
+        Remedy::new().shown_by(shown)
+    }
+
+    /// Adds what shows, sooner than another run, whether it worked.
+    pub fn shown_by(self, shown: impl Into<Command>) -> Remedy {
+        Remedy { verify: Some(shown.into()), ..self }
     }
 
     /// Adds a step that is only words.
@@ -56,8 +66,21 @@ impl Remedy {
     }
 
     /// Adds a step with something to paste.
-    pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<String>) -> Remedy {
+    pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
         self.steps.push(Step { kind, text: text.into(), command: Some(command.into()) });
+        self
+    }
+
+    /// Its commands: those of the steps, then what verifies it.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.steps.iter().filter_map(|step| step.command.as_ref()).chain(&self.verify)
+    }
+
+    /// The same for the cluster that was judged.
+    pub fn aimed(mut self, connection: &Connection) -> Remedy {
+        let aim = |command: &mut Option<Command>| *command = command.take().map(|c| c.aimed(connection));
+        self.steps.iter_mut().for_each(|step| aim(&mut step.command));
+        aim(&mut self.verify);
         self
     }
 }

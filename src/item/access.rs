@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Scope, UnknownKind};
+use crate::command::{Call, kubectl};
 
 /// Whether the operator may do something to a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,9 +29,12 @@ impl Access {
     }
 
     /// The command by which kubectl asks the same: `kubectl auth can-i create secrets -n linkerd`.
-    pub fn command(&self, namespace: Option<&str>) -> String {
-        let place = namespace.map(|namespace| format!(" -n {namespace}")).unwrap_or_default();
-        format!("kubectl auth can-i {} {}{place}", self.verb, self.resource)
+    pub fn command(&self, namespace: Option<&str>) -> Call {
+        kubectl()
+            .words("auth can-i")
+            .operand(&self.verb)
+            .operand(&self.resource)
+            .namespace(namespace.unwrap_or_default())
     }
 
     /// The review to send; `namespace` is what the scope stands for.

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::look::Look;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
-use crate::item::Item;
-use crate::missing::grant_links;
+use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
+use crate::item::{Item, Kind};
+use crate::missing::{Close, grant_links};
 use crate::report::{Gap, Judged, Report};
 use crate::source::Why;
 
@@ -36,7 +37,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);
     for ((_, sort), gaps) in &groups(report, |_| true) {
         text.extend(wrap(&head(gaps, look), look.prose() - INDENT));
-        text.extend(details(*sort, gaps, look));
+        text.extend(details((*sort, gaps), &report.connection, look));
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
@@ -61,7 +62,9 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
 /// its label.
 pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str, String)>)> {
     let groups = groups(report, |gap| gap.missing.was_asked_for());
-    let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| (head(gaps, look), facts(*sort, gaps, look));
+    let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| {
+        (head(gaps, look), facts((*sort, gaps), &report.connection, look))
+    };
     groups.iter().map(row).collect()
 }
 
@@ -128,7 +131,7 @@ fn head(gaps: &[&Gap], look: Look) -> String {
 }
 
 /// Which checks needed it, what was said, and how to close the gap: each with its label; commands have none.
-fn facts(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<(&'static str, String)> {
+fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<(&'static str, String)> {
     let checks: Vec<&str> =
         gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect();
     let mut facts = vec![("not judged", some_of(&checks, look.most(SHOWN)))];
@@ -152,16 +155,18 @@ fn facts(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<(&'static str, String)> {
         if !words.is_empty() {
             facts.push(("to close", words));
         }
-        facts.extend(command.map(|command| ("", clean(&command).into_owned())));
+        let command = command.map(|command| command.aimed(connection));
+        let lines = command.iter().flat_map(Command::rendered);
+        facts.extend(lines.map(|line| ("", clean(&line).into_owned())));
     }
     facts
 }
 
 /// The same in lines.
-fn details(sort: Sort, gaps: &[&Gap], look: Look) -> Vec<String> {
+fn details(group: (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<String> {
     let mut lines = Vec::new();
     let mut before = "";
-    for (label, text) in facts(sort, gaps, look) {
+    for (label, text) in facts(group, connection, look) {
         match label {
             "" => lines.push(format!("{}{}", " ".repeat(16), look.command(&text))),
             "said" if before == label => lines.extend(detail("", &text, look)),
@@ -233,7 +238,7 @@ fn message(why: &Why) -> Option<&str> {
 }
 
 /// Ways to close the gaps of a group, each once: words, and what to paste.
-fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<String>)> {
+fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     let resources = || -> String {
         let kinds: BTreeSet<_> = gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
         kinds.into_iter().map(|kind| kind.resource()).collect::<Vec<_>>().join(",")
@@ -266,40 +271,44 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<String>)> {
             (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
         }
         (Sort::NamedObjects, Why::NotCaptured | Why::NotOffered) => {
-            let mut places: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+            let mut places: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
             for gap in gaps {
                 let Item::Named { kind, name, .. } = &gap.missing.request.item else { continue };
+                if *kind == Kind::Secret {
+                    continue;
+                }
                 let namespace = gap.missing.request.namespace.as_deref().filter(|_| kind.info().namespaced);
-                let place = namespace.map(|namespace| format!("-n {namespace} ")).unwrap_or_default();
-                places.entry((place, kind.resource())).or_default().insert(name);
+                places.entry((namespace.unwrap_or_default(), kind.resource())).or_default().insert(name);
             }
-            let command = |((place, resource), names): ((String, String), BTreeSet<&str>)| {
-                let names: Vec<&str> = names.into_iter().collect();
-                format!("kubectl {place}get {resource} {} -o json", names.join(" "))
-            };
-            let mut words = "capture them, or everything with meshdoctor collect";
-            let each = places.into_iter().map(|place| {
-                // Several commands stand under one label.
-                (std::mem::take(&mut words).to_owned(), Some(command(place)))
-            });
-            each.collect()
+            // Whatever prints a Secret prints a private key, so those are collected.
+            let mut lines: Vec<Line> = Vec::new();
+            if gaps.iter().any(|gap| gap.missing.request.item.kind() == Some(Kind::Secret)) {
+                lines.push(meshdoctor().words("collect --output bundle.tar.gz").into());
+            }
+            lines.extend(places.into_iter().map(|((namespace, resource), names)| {
+                kubectl()
+                    .namespace(namespace)
+                    .words("get")
+                    .arg(resource)
+                    .operands(names)
+                    .words("-o json")
+                    .into()
+            }));
+            vec![(
+                "capture them, or everything with meshdoctor collect".to_owned(),
+                Some(Command::lines(lines)),
+            )]
         }
         (Sort::Objects, Why::PerhapsMore) => {
-            vec![(
-                "if the dump lists every one of them, say so".to_owned(),
-                Some(format!("--complete {}", resources())),
-            )]
+            vec![(format!("if the dump lists every one of them, say so: --complete {}", resources()), None)]
         }
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => vec![(
             "capture them, or everything with meshdoctor collect".to_owned(),
-            Some(format!("kubectl get {} -A -o json", resources())),
+            Some(kubectl().words("get").arg(resources()).words("-A -o json").into()),
         )],
-        (Sort::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
-            vec![("add the output of this command".to_owned(), Some("kubectl version -o json".to_owned()))]
-        }
         _ => {
-            let ways: BTreeSet<String> = gaps.iter().map(|gap| gap.missing.close()).collect();
-            ways.into_iter().map(|way| (way, None)).collect()
+            let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();
+            ways.into_iter().map(|way| (way.text.clone(), way.command.clone())).collect()
         }
     }
 }

@@ -13,6 +13,7 @@ use super::table::Folding;
 use super::text::{clean, clean_lines, count, shortened};
 use super::{coverage, subject};
 use crate::checks::Outcome;
+use crate::command::{Command, meshdoctor};
 use crate::docgen;
 use crate::exit;
 use crate::finding::{Confidence, Finding, Severity};
@@ -122,11 +123,11 @@ fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<Strin
     if let Some(step) = steps.first() {
         let of = if steps.len() > 1 { format!(" (1 of {})", steps.len()) } else { String::new() };
         lines.push(format!("fix{of}: {}", clean(&step.text)));
-        let command = step.command.as_deref().unwrap_or_default();
-        lines.extend(clean_lines(command).filter(|line| !line.is_empty()).map(|line| format!("  {line}")));
+        let command = step.command.iter().flat_map(Command::rendered);
+        lines.extend(command.map(|line| format!("  {}", clean(&line))));
     }
     if steps.len() > 1 {
-        lines.push(format!("every step: meshdoctor check --only {}", finding.check));
+        lines.push(format!("every step: {}", meshdoctor().words("check --only").arg(finding.check)));
     }
     lines
 }

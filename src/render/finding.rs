@@ -5,7 +5,8 @@ use jiff::Timestamp;
 
 use super::look::Look;
 use super::subject;
-use super::text::{clean, clean_lines, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
+use super::text::{clean, pad, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
+use crate::command::Command;
 use crate::finding::{Confidence, Evidence, Finding, Place, Severity, Step};
 
 /// Where the contents of a labelled block begin.
@@ -68,7 +69,8 @@ impl Printer {
         }
         if in_full {
             lines.extend(self.steps(&finding.remedy.steps));
-            let verify = clean_lines(&finding.remedy.verify).map(|line| self.look.command(&line)).collect();
+            let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
+            let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
             lines.extend(self.labelled("check", verify));
         }
         lines.join("\n") + "\n"
@@ -182,13 +184,10 @@ impl Printer {
     }
 
     /// The lines of a command. Where a line stands for each of very many subjects, the rest is a comment.
-    fn command(&self, command: &str) -> Vec<String> {
-        let mut lines: Vec<String> = clean_lines(command).map(|line| line.into_owned()).collect();
-        if command.is_empty() {
-            lines.clear();
-        }
+    fn command(&self, command: &Command) -> Vec<String> {
+        let mut lines: Vec<String> = command.rendered().iter().map(|line| clean(line).into_owned()).collect();
         let most = self.look.most(COMMANDS);
-        if lines.len() > most + 1 && !is_script(command) {
+        if lines.len() > most + 1 && !command.is_whole() {
             let more = lines.len() - most;
             lines.truncate(most);
             lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
@@ -196,43 +195,34 @@ impl Printer {
         lines
     }
 
+    /// Further nodes on which the same is to be done.
+    fn elsewhere(&self, step: &Step) -> String {
+        match step.command.as_ref().map(Command::other_nodes) {
+            None | Some([]) => String::new(),
+            Some(nodes) => format!(" (then likewise on {})", some_of(nodes, self.look.most(EVIDENCE))),
+        }
+    }
+
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
-        let mut at_margin = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
             let inner = INDENT + number.len();
-            for (line, words) in wrap(&clean(&step.text), self.look.prose() - inner).into_iter().enumerate() {
+            let text = clean(&(step.text.clone() + &self.elsewhere(step))).into_owned();
+            for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
                 lines.push(if line == 0 {
                     format!("{number}{words}")
                 } else {
                     " ".repeat(number.len()) + &words
                 });
             }
-            // Whole lines, whatever the width: what is broken cannot be pasted. A here-document ends only at a line
-            // that begins with its word, so commands that hold one are not indented at all.
-            let command = step.command.as_deref().unwrap_or_default();
-            for line in self.command(command) {
-                let line = self.look.command(&line);
-                if command.contains("<<") {
-                    at_margin.push((lines.len(), line));
-                    lines.push(String::new());
-                } else {
-                    lines.push(format!("{}{line}", " ".repeat(number.len() + 2)));
-                }
+            // Whole lines, whatever the width: what is broken cannot be pasted.
+            for line in step.command.iter().flat_map(|command| self.command(command)) {
+                lines.push(format!("{}{}", " ".repeat(number.len() + 2), self.look.command(&line)));
             }
         }
-        let mut lines = self.labelled("fix", lines);
-        for (at, line) in at_margin {
-            lines[at] = line;
-        }
-        lines
+        self.labelled("fix", lines)
     }
-}
-
-/// Whether lines of a command belong together, so that none may be left out.
-fn is_script(command: &str) -> bool {
-    command.contains("<<") || command.starts_with("NODE=") || command.lines().any(|line| line.ends_with('\\'))
 }
 
 /// `PLACE: WHAT`.

@@ -17,8 +17,8 @@ use std::fmt::Write;
 use super::text::clean;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Fingerprint};
-use crate::missing::Missing;
-use crate::report::Report;
+use crate::missing::Close;
+use crate::report::{Judged, Report};
 use crate::source::{Request, Why};
 
 /// The report in lines.
@@ -30,7 +30,7 @@ pub fn report(report: &Report) -> String {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
     for check in &report.checks {
-        for line in unknown(&check.gaps) {
+        for line in unknown(check) {
             _ = writeln!(text, "unknown {} {line}", check.id);
         }
         if let Outcome::Crashed(message) = &check.outcome {
@@ -58,12 +58,12 @@ pub fn report(report: &Report) -> String {
 }
 
 /// A line for each piece of evidence that is missing for one reason; its parts together.
-fn unknown(gaps: &[Missing]) -> Vec<String> {
-    let mut parts: BTreeMap<(&Request, &Why, String), Vec<&str>> = BTreeMap::new();
-    for gap in gaps {
-        parts.entry((&gap.request, &gap.why, gap.close())).or_default().extend(gap.part.as_deref());
+fn unknown(check: &Judged) -> Vec<String> {
+    let mut parts: BTreeMap<(&Request, &Why, &Close), Vec<&str>> = BTreeMap::new();
+    for (gap, close) in check.gaps.iter().zip(&check.closes) {
+        parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
     }
-    let line = |((request, why, close), parts): ((&Request, &Why, String), Vec<&str>)| {
+    let line = |((request, why, close), parts): ((&Request, &Why, &Close), Vec<&str>)| {
         let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         clean(&format!("{request}{parts}: {why} [{close}]")).into_owned()
     };

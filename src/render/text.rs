@@ -6,13 +6,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-/// Characters that could drive a terminal, hide text or reorder it.
-pub(super) fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
+use crate::terminal::is_hostile;
 
 /// The text with everything hostile escaped, so that evidence from a cluster cannot drive the reader's terminal. Line
 /// breaks and tabs are escaped too: what was one value stays one line.

@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::document::Failure;
 use super::json;
-use super::text::is_hostile;
 use crate::report::Report;
+use crate::terminal::is_hostile;
 
 /// A report.
 pub fn report(report: &Report) -> String {

@@ -74,7 +74,7 @@ fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
             }
             if finding.evidence.is_empty()
                 || finding.remedy.steps.is_empty()
-                || finding.remedy.verify.is_empty()
+                || finding.remedy.verify.is_none()
             {
                 wrong.push(format!("{place}: a finding has evidence, steps and a step that verifies"));
             }

@@ -103,15 +103,8 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
     for (name, report) in samples_and_judged().into_iter().filter(|(name, _)| name != "hostile") {
         for width in COLUMNS {
             let text = render::table::report(&report, Look { verbose: true, ..Look::plain(width) });
-            let commands: Vec<&str> = report
-                .findings
-                .iter()
-                .flat_map(|finding| {
-                    let steps = finding.remedy.steps.iter().filter_map(|step| step.command.as_deref());
-                    steps.chain([finding.remedy.verify.as_str()])
-                })
-                .flat_map(str::lines)
-                .collect();
+            let commands = report.findings.iter().flat_map(|finding| finding.remedy.commands());
+            let commands: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
             for line in text.lines().filter(|line| unicode_width::UnicodeWidthStr::width(*line) > width) {
                 let command = |line: &str| {
                     let line = line.trim();

@@ -60,6 +60,7 @@ fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judg
                 title: format!("The title of {id}"),
                 severity: Severity::Error,
                 outcome,
+                closes: gaps.iter().map(Missing::close).collect(),
                 gaps,
                 blocked_by: None,
             }
@@ -124,11 +125,15 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             objects: 1834,
             nodes: Some(12),
             snapshots: 9,
-            gaps: gaps.into_iter().map(|(missing, checks)| Gap { missing, checks }).collect(),
+            gaps: gaps
+                .into_iter()
+                .map(|(missing, checks)| Gap { close: missing.close(), missing, checks })
+                .collect(),
         },
         checks,
         findings,
         rows: vec![],
+        connection: Default::default(),
         redacted: 14,
         errors: vec![],
     }

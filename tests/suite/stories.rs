@@ -252,7 +252,10 @@ fn the_remedy_of_the_true_cause_names_what_helped() {
         let steps = &report.findings[0].remedy.steps;
         let said: String = steps
             .iter()
-            .map(|s| format!("{}\n{}\n", s.text, s.command.as_deref().unwrap_or_default()))
+            .map(|s| {
+                let command = s.command.as_ref().map(ToString::to_string).unwrap_or_default();
+                format!("{}\n{command}\n", s.text)
+            })
             .collect();
         for words in *helps {
             assert!(said.contains(words), "{name} does not say {words:?}:\n{said}");

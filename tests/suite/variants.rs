@@ -165,11 +165,8 @@ impl Story {
 }
 
 /// Everything that could be pasted.
-fn commands(report: &Report) -> impl Iterator<Item = &str> {
-    report.findings.iter().flat_map(|finding| {
-        let steps = finding.remedy.steps.iter().filter_map(|step| step.command.as_deref());
-        steps.chain([finding.remedy.verify.as_str()])
-    })
+fn commands(report: &Report) -> impl Iterator<Item = String> {
+    report.findings.iter().flat_map(|finding| finding.remedy.commands()).map(ToString::to_string)
 }
 
 /// Only what differs.

@@ -159,10 +159,7 @@ fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
         match steps.iter_mut().find(|held| held.text == step.text) {
             None => steps.push(step),
             Some(Step { command: Some(held), .. }) => {
-                for line in step.command.iter().flat_map(|command| command.lines()) {
-                    held.push('\n');
-                    held.push_str(line);
-                }
+                held.join(&step.command);
             }
             Some(_) => {}
         }

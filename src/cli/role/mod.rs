@@ -14,6 +14,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Command, CommandFactory, FromArgMatches};
 
 use super::args::Cli;
+use crate::command::Called;
 
 /// What the command is called as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,15 @@ static CALLED: OnceLock<Role> = OnceLock::new();
 /// What the command was called as.
 pub(super) fn current() -> Role {
     CALLED.get().copied().unwrap_or(Role::Own)
+}
+
+/// The words by which commands name this one.
+pub(super) fn called() -> Called {
+    match current() {
+        Role::Own => Called::Own,
+        Role::Linkerd => Called::Linkerd,
+        Role::Kubectl | Role::KubectlCompletion => Called::Kubectl,
+    }
 }
 
 /// A command line, understood.

@@ -166,7 +166,7 @@ impl From<&report::Gap> for Gap {
             message: missing.why.to_string(),
             asked_for: missing.was_asked_for(),
             checks: gap.checks.iter().map(|id| (*id).to_owned()).collect(),
-            close: missing.close(),
+            close: gap.close.to_string(),
         }
     }
 }
@@ -209,10 +209,10 @@ impl From<&finding::Finding> for Finding {
                     .map(|step| Step {
                         kind: step.kind,
                         text: step.text.clone(),
-                        command: step.command.clone(),
+                        command: step.command.as_ref().map(ToString::to_string),
                     })
                     .collect(),
-                verify: finding.remedy.verify.clone(),
+                verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
             },
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
             fingerprint: finding.fingerprint().0,

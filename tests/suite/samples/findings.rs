@@ -1,5 +1,6 @@
 //! The findings of the sample reports.
 
+use meshdoctor::command::{Arg, Command, kubectl, meshdoctor, program};
 use meshdoctor::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
 
 pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject, message: &str) -> Finding {
@@ -54,25 +55,30 @@ const NODES: [&str; 3] = ["ip-10-0-1-12", "ip-10-0-1-40", "ip-10-0-3-9"];
 
 /// One finding a node, as a check gives them.
 pub(super) fn token_revoked() -> Vec<Finding> {
-    let remedy = Remedy::verified_by("meshdoctor check --only cni --nodes ./nodes")
-        .run(
-            StepKind::Command,
-            "Keep new pods off one node, and do all steps there before you go to the next: between removing the entry and the installer's return, meshed pods that start there fail",
-            "NODE=ip-10-0-1-12\nkubectl cordon \"$NODE\"",
-        )
-        .run(
-            StepKind::NodeFile,
-            "Remove the linkerd-cni entry from the file that containerd loads; without jq delete the lines that the evidence names",
-            "jq '.plugins |= map(select(.type != \"linkerd-cni\"))' /etc/cni/net.d/05-cilium.conflist > /tmp/05-cilium.conflist && mv /tmp/05-cilium.conflist /etc/cni/net.d/05-cilium.conflist",
-        )
-        .run(
-            StepKind::Command,
-            "Delete the linkerd-cni pod of that node; the new one writes the entry again with a token of its own",
-            "kubectl -n linkerd-cni delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"\nkubectl uncordon \"$NODE\"",
-        );
     NODES
         .iter()
         .map(|node| {
+            let file_name = "/etc/cni/net.d/05-cilium.conflist";
+            let jq = program("jq").arg(".plugins |= map(select(.type != \"linkerd-cni\"))").operand(file_name);
+            let jq = jq.to_file("/tmp/new").and(program("mv").operand("/tmp/new").operand(file_name));
+            let pod = kubectl().words("-n linkerd-cni delete pod -l k8s-app=linkerd-cni --field-selector");
+            let uncordon = kubectl().words("uncordon").arg(Arg::node());
+            let remedy = Remedy::verified_by(meshdoctor().words("check --only cni --nodes ./nodes"))
+                .run(
+                    StepKind::Command,
+                    "Keep new pods off one node, and do all steps there before you go to the next: between removing the entry and the installer's return, meshed pods that start there fail",
+                    Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]),
+                )
+                .run(
+                    StepKind::NodeFile,
+                    "Remove the linkerd-cni entry from the file that containerd loads; without jq delete the lines that the evidence names",
+                    Command::in_node_shell([jq]),
+                )
+                .run(
+                    StepKind::Command,
+                    "Delete the linkerd-cni pod of that node; the new one writes the entry again with a token of its own",
+                    Command::about_node(node, [pod.arg(Arg::from("spec.nodeName=").then(Arg::node())), uncordon]),
+                );
             finding(
                 "cni-token-revoked",
                 Severity::Error,
@@ -87,7 +93,7 @@ pub(super) fn token_revoked() -> Vec<Finding> {
                 "users[0].user.token",
                 "token of pod linkerd-cni/linkerd-cni-7xk2p (uid 4f1c2a90-5c7e-4d0e-9a3b-6d2f4a1b8c11), which is gone",
             ))
-            .remedy(remedy.clone())
+            .remedy(remedy)
         })
         .collect()
 }

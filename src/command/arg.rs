@@ -1,0 +1,129 @@
+//! One argument of a program: text, which is quoted, and the few things that the shell itself fills in.
+
+use std::fmt;
+
+use super::connection::Connection;
+use super::line::Line;
+use super::quote;
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arg(Vec<Part>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Text(String),
+    Variable(&'static str),
+    Placeholder(&'static str),
+    Output(Box<Line>),
+    Script(Vec<Line>),
+}
+
+impl Arg {
+    /// A variable that an earlier line of the same command sets.
+    pub fn variable(name: &'static str) -> Arg {
+        Arg(vec![Part::Variable(name)])
+    }
+
+    /// The node that the command is written for; see [`super::Command::about_node`].
+    pub fn node() -> Arg {
+        Arg::variable("NODE")
+    }
+
+    /// Something that the reader has to set first, by the name of a variable: where it is not set the shell says so, and
+    /// runs nothing.
+    pub fn placeholder(name: &'static str) -> Arg {
+        Arg(vec![Part::Placeholder(name)])
+    }
+
+    /// What a line prints, as one argument.
+    pub fn output(line: impl Into<Line>) -> Arg {
+        Arg(vec![Part::Output(Box::new(line.into()))])
+    }
+
+    /// Lines for another shell.
+    pub fn script(lines: impl IntoIterator<Item = impl Into<Line>>) -> Arg {
+        Arg(vec![Part::Script(lines.into_iter().map(Into::into).collect())])
+    }
+
+    /// The same with more behind it, without a blank between: `spec.nodeName=` and [`Arg::node`].
+    pub fn then(mut self, more: impl Into<Arg>) -> Arg {
+        self.0.append(&mut more.into().0);
+        self
+    }
+
+    /// Whether it could be taken for an option.
+    pub(super) fn begins_with_dash(&self) -> bool {
+        match self.0.first() {
+            Some(Part::Text(text)) => text.starts_with('-'),
+            // What a variable holds is not known.
+            Some(Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_)) | None => {
+                false
+            }
+        }
+    }
+
+    pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
+        for part in &self.0 {
+            match part {
+                Part::Placeholder(name) => names.push(name),
+                Part::Output(line) => line.placeholders(names),
+                Part::Script(lines) => lines.iter().for_each(|line| line.placeholders(names)),
+                Part::Text(_) | Part::Variable(_) => {}
+            }
+        }
+    }
+
+    /// A script runs elsewhere, so only what is substituted here is aimed.
+    pub(super) fn aim(&mut self, connection: &Connection) {
+        for part in &mut self.0 {
+            if let Part::Output(line) = part {
+                line.aim(connection);
+            }
+        }
+    }
+
+    /// Its text, where it is nothing but text.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Arg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => f.write_str(&quote::word(text))?,
+                Part::Variable(name) => write!(f, "\"${name}\"")?,
+                Part::Placeholder(name) => write!(f, "\"${{{name}:?}}\"")?,
+                Part::Output(line) => write!(f, "\"$({line})\"")?,
+                Part::Script(lines) => {
+                    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                    f.write_str(&quote::single(&lines.join("\n")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<&str> for Arg {
+    fn from(text: &str) -> Arg {
+        Arg(vec![Part::Text(text.to_owned())])
+    }
+}
+
+impl From<String> for Arg {
+    fn from(text: String) -> Arg {
+        Arg(vec![Part::Text(text)])
+    }
+}
+
+impl From<&String> for Arg {
+    fn from(text: &String) -> Arg {
+        text.as_str().into()
+    }
+}

@@ -1,0 +1,189 @@
+//! One program with its arguments.
+
+use std::fmt;
+
+use super::arg::Arg;
+use super::connection::Connection;
+
+/// What is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Program {
+    /// `kubectl`.
+    Kubectl,
+    /// `linkerd`, with its extensions' commands.
+    Linkerd,
+    /// `helm`.
+    Helm,
+    /// This command.
+    Meshdoctor,
+    /// Another, which asks no cluster.
+    Other(&'static str),
+}
+
+/// A program with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    program: Program,
+    /// How it reaches the cluster, put there when the command is aimed.
+    aim: Vec<Arg>,
+    /// The words by which this command was called, where it is not `meshdoctor`.
+    called: &'static str,
+    /// It asks no cluster, or another one than the judged.
+    elsewhere: bool,
+    words: Vec<Word>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Word {
+    /// An option, its value, or a word that cannot be taken for an option.
+    Plain(Arg),
+    /// A positional argument, which must not be taken for an option whatever it is.
+    Operand(Arg),
+}
+
+/// `kubectl`.
+pub fn kubectl() -> Call {
+    Call::new(Program::Kubectl)
+}
+
+/// `linkerd`.
+pub fn linkerd() -> Call {
+    Call::new(Program::Linkerd)
+}
+
+/// `helm`.
+pub fn helm() -> Call {
+    Call::new(Program::Helm)
+}
+
+/// This command.
+pub fn meshdoctor() -> Call {
+    Call::new(Program::Meshdoctor)
+}
+
+/// Another program.
+pub fn program(name: &'static str) -> Call {
+    Call::new(Program::Other(name))
+}
+
+impl Call {
+    fn new(program: Program) -> Call {
+        Call { program, aim: Vec::new(), called: "meshdoctor", elsewhere: false, words: Vec::new() }
+    }
+
+    /// Asks another cluster than the one that was judged, by the name of a context that the reader has to set.
+    pub fn in_context(mut self, context: impl Into<Arg>) -> Call {
+        self.elsewhere = true;
+        let option = if self.program == Program::Helm { "--kube-context" } else { "--context" };
+        self.option(option, context)
+    }
+
+    /// Asks no cluster: gets no options by which one is reached.
+    pub fn offline(mut self) -> Call {
+        self.elsewhere = true;
+        self
+    }
+
+    /// `-n NAMESPACE`; nothing for the empty one of cluster-scoped objects.
+    pub fn namespace(self, namespace: &str) -> Call {
+        if namespace.is_empty() { self } else { self.option("-n", namespace) }
+    }
+
+    /// `-L NAMESPACE`, the control plane's namespace for `linkerd`, where it is not the usual one.
+    pub fn control_plane(self, namespace: &str) -> Call {
+        if namespace == "linkerd" { self } else { self.option("-L", namespace) }
+    }
+
+    /// Words that are known here, parted by blanks: `rollout restart`.
+    pub fn words(mut self, words: &'static str) -> Call {
+        self.words.extend(words.split_ascii_whitespace().map(|word| Word::Plain(word.into())));
+        self
+    }
+
+    /// An argument that begins with something known, or the value of the option before it.
+    pub fn arg(mut self, arg: impl Into<Arg>) -> Call {
+        self.words.push(Word::Plain(arg.into()));
+        self
+    }
+
+    /// An option and its value, as two words.
+    pub fn option(self, option: &'static str, value: impl Into<Arg>) -> Call {
+        self.words(option).arg(value)
+    }
+
+    /// A positional argument, whatever it begins with.
+    pub fn operand(mut self, arg: impl Into<Arg>) -> Call {
+        self.words.push(Word::Operand(arg.into()));
+        self
+    }
+
+    /// Several positional arguments.
+    pub fn operands(mut self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Call {
+        self.words.extend(args.into_iter().map(|arg| Word::Operand(arg.into())));
+        self
+    }
+
+    pub(super) fn aim(&mut self, connection: &Connection) {
+        if self.program == Program::Meshdoctor {
+            self.called = connection.called.words();
+        }
+        let asks_none = match (self.program, self.words.first()) {
+            (Program::Other(_), _) => true,
+            // Only these of its commands ask a cluster.
+            (Program::Meshdoctor, Some(Word::Plain(first))) => {
+                !matches!(first.text(), Some("check" | "collect"))
+            }
+            (Program::Kubectl | Program::Linkerd | Program::Helm | Program::Meshdoctor, _) => false,
+        };
+        if !(self.elsewhere || asks_none) {
+            self.aim = connection.options(self.program);
+        }
+        self.each(|arg| arg.aim(connection));
+    }
+
+    fn each(&mut self, mut act: impl FnMut(&mut Arg)) {
+        for Word::Plain(arg) | Word::Operand(arg) in &mut self.words {
+            act(arg);
+        }
+    }
+
+    pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
+        self.aim.iter().for_each(|arg| arg.placeholders(names));
+        for Word::Plain(arg) | Word::Operand(arg) in &self.words {
+            arg.placeholders(names);
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.program {
+            Program::Kubectl => "kubectl",
+            Program::Linkerd => "linkerd",
+            Program::Helm => "helm",
+            Program::Meshdoctor => self.called,
+            Program::Other(name) => name,
+        };
+        f.write_str(name)?;
+        // Its own options belong to its subcommands.
+        let subcommand = usize::from(self.program == Program::Meshdoctor);
+        let is_risky = |word: &Word| matches!(word, Word::Operand(arg) if arg.begins_with_dash());
+        // From the first positional argument on that looks like an option, those stand behind all options.
+        let risky = self.words.iter().position(is_risky).unwrap_or(self.words.len());
+        let (mut front, mut behind) = (Vec::new(), Vec::new());
+        for (at, word) in self.words.iter().enumerate() {
+            match word {
+                Word::Operand(arg) if at >= risky => behind.push(arg),
+                Word::Operand(arg) | Word::Plain(arg) => front.push(arg),
+            }
+        }
+        let (first, rest) = front.split_at(subcommand.min(front.len()));
+        for arg in first.iter().copied().chain(&self.aim).chain(rest.iter().copied()) {
+            write!(f, " {arg}")?;
+        }
+        if !behind.is_empty() {
+            f.write_str(" --")?;
+        }
+        behind.into_iter().try_for_each(|arg| write!(f, " {arg}"))
+    }
+}

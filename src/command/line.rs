@@ -1,0 +1,186 @@
+//! One line of a command: programs, and the shell syntax between them, which is always written here and never made.
+
+use std::fmt;
+
+use super::arg::Arg;
+use super::call::Call;
+use super::connection::Connection;
+
+/// A line for a shell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    Call(Box<Call>),
+    Syntax(&'static str),
+    Arg(Arg),
+    /// `NAME=VALUE`.
+    Set(&'static str, Arg),
+    /// A command that is still written as text.
+    Written(String),
+}
+
+impl Line {
+    /// Shell syntax that is known here: `for F in *; do`. Whatever is not known comes in by [`Line::arg`].
+    pub fn shell(syntax: &'static str) -> Line {
+        Line(vec![Piece::Syntax(syntax)])
+    }
+
+    /// A comment. It is known here as well: there are shells that run what stands in a comment.
+    pub fn comment(words: &'static str) -> Line {
+        debug_assert!(
+            words.starts_with("# ")
+                && !words.contains(['\n', '$', '`', '\'', '"', '(', ';', '&', '|', '<', '>'])
+        );
+        Line::shell(words)
+    }
+
+    /// Sets a variable.
+    pub fn set(variable: &'static str, value: impl Into<Arg>) -> Line {
+        Line(vec![Piece::Set(variable, value.into())])
+    }
+
+    /// Adds shell syntax.
+    pub fn and_shell(mut self, syntax: &'static str) -> Line {
+        self.0.push(Piece::Syntax(syntax));
+        self
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, arg: impl Into<Arg>) -> Line {
+        self.0.push(Piece::Arg(arg.into()));
+        self
+    }
+
+    /// Adds a program.
+    pub fn call(mut self, call: Call) -> Line {
+        self.0.push(Piece::Call(Box::new(call)));
+        self
+    }
+
+    /// Adds all of another line.
+    pub fn line(mut self, line: impl Into<Line>) -> Line {
+        self.0.append(&mut line.into().0);
+        self
+    }
+
+    /// `… | CALL`.
+    pub fn pipe(self, into: Call) -> Line {
+        self.and_shell("|").call(into)
+    }
+
+    /// `… > FILE`.
+    pub fn to_file(self, file: impl Into<Arg>) -> Line {
+        self.and_shell(">").arg(file)
+    }
+
+    /// `… && LINE`: only where it went well.
+    pub fn and(self, line: impl Into<Line>) -> Line {
+        self.and_shell("&&").line(line)
+    }
+
+    /// `… || echo WORDS`: says so where it did not go well.
+    pub fn or_say(self, words: impl Into<Arg>) -> Line {
+        self.and_shell("|| echo").arg(words).and_shell(">&2")
+    }
+
+    /// Runs `line` only where what `shown` prints is `wanted`, and says so where it is not.
+    pub fn only_if(
+        shown: impl Into<Line>,
+        wanted: impl Into<Arg>,
+        line: impl Into<Line>,
+        otherwise: impl Into<Arg>,
+    ) -> Line {
+        Line::shell("if [")
+            .arg(Arg::output(shown))
+            .and_shell("=")
+            .arg(wanted)
+            .and_shell("]; then")
+            .line(line)
+            .and_shell("; else echo")
+            .arg(otherwise)
+            .and_shell(">&2; fi")
+    }
+
+    pub(super) fn aim(&mut self, connection: &Connection) {
+        for piece in &mut self.0 {
+            match piece {
+                Piece::Call(call) => call.aim(connection),
+                Piece::Arg(arg) | Piece::Set(_, arg) => arg.aim(connection),
+                Piece::Syntax(_) | Piece::Written(_) => {}
+            }
+        }
+    }
+
+    pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
+        for piece in &self.0 {
+            match piece {
+                Piece::Call(call) => call.placeholders(names),
+                Piece::Arg(arg) | Piece::Set(_, arg) => arg.placeholders(names),
+                Piece::Syntax(_) | Piece::Written(_) => {}
+            }
+        }
+    }
+}
+
+impl From<Call> for Line {
+    fn from(call: Call) -> Line {
+        Line(vec![Piece::Call(Box::new(call))])
+    }
+}
+
+/// For what is not a value yet.
+impl From<String> for Line {
+    fn from(text: String) -> Line {
+        Line(vec![Piece::Written(text)])
+    }
+}
+
+/// For what is not a value yet.
+impl From<&str> for Line {
+    fn from(text: &str) -> Line {
+        text.to_owned().into()
+    }
+}
+
+impl Call {
+    /// `… | CALL`.
+    pub fn pipe(self, into: Call) -> Line {
+        Line::from(self).pipe(into)
+    }
+
+    /// `… > FILE`.
+    pub fn to_file(self, file: impl Into<Arg>) -> Line {
+        Line::from(self).to_file(file)
+    }
+
+    /// `… && LINE`.
+    pub fn and(self, line: impl Into<Line>) -> Line {
+        Line::from(self).and(line)
+    }
+
+    /// `… || echo WORDS`.
+    pub fn or_say(self, words: impl Into<Arg>) -> Line {
+        Line::from(self).or_say(words)
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, piece) in self.0.iter().enumerate() {
+            let glued = matches!(piece, Piece::Syntax(syntax) if syntax.starts_with(';'));
+            if at > 0 && !glued {
+                f.write_str(" ")?;
+            }
+            match piece {
+                Piece::Call(call) => write!(f, "{call}")?,
+                Piece::Syntax(syntax) => f.write_str(syntax)?,
+                Piece::Arg(arg) => write!(f, "{arg}")?,
+                Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
+                Piece::Written(text) => f.write_str(text)?,
+            }
+        }
+        Ok(())
+    }
+}

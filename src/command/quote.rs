@@ -1,0 +1,129 @@
+//! Words for a POSIX shell. Whatever the text is, what comes out is one word on one line (but for line breaks at the very
+//! end of a text), holds no character that could drive a terminal, and means the text, byte by byte.
+
+use std::fmt::Write;
+
+/// The text as one word of `sh`, bash, dash or zsh.
+pub(super) fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c) || c == '=';
+    // zsh takes a word that begins with = for the path of a program.
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
+        return text.to_owned();
+    }
+    if text.chars().all(|c| !crate::terminal::is_hostile(c)) {
+        return single(text);
+    }
+    // Line breaks at the end would be lost in a substitution.
+    let inner = text.trim_end_matches('\n');
+    let breaks = &text[inner.len()..];
+    let mut quoted = String::new();
+    if !inner.is_empty() {
+        quoted.push_str("\"$(printf '");
+        for c in inner.chars() {
+            match c {
+                '%' => quoted.push_str("%%"),
+                '\\' => quoted.push_str("\\\\"),
+                '\'' => quoted.push_str("'\\''"),
+                c if crate::terminal::is_hostile(c) => {
+                    let mut bytes = [0; 4];
+                    for byte in c.encode_utf8(&mut bytes).bytes() {
+                        _ = write!(quoted, "\\{byte:03o}");
+                    }
+                }
+                c => quoted.push(c),
+            }
+        }
+        quoted.push_str("')\"");
+    }
+    if !breaks.is_empty() {
+        quoted.push_str(&single(breaks));
+    }
+    quoted
+}
+
+/// A text between single quotes, its line breaks as they are.
+pub(super) fn single(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a shell takes a word for.
+    fn taken(shell: &str, text: &str) -> String {
+        let script = format!("printf '%s' {}", word(text));
+        let ran = Command::new(shell).arg("-c").arg(script).output().expect("a shell");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("text")
+    }
+
+    #[test]
+    fn words_that_need_no_quotes_have_none() {
+        for plain in ["kubectl", "-n", "shop", "a=b", "spec.nodeName=x", "metadata.name!=y", "v1.6.2"] {
+            assert_eq!(word(plain) == plain, !plain.contains('!'), "{plain}");
+        }
+        assert_eq!(word(""), "''");
+        assert_eq!(word("it's"), r"'it'\''s'");
+        assert_eq!(word("=ls"), "'=ls'");
+        assert_eq!(word("a\nb"), "\"$(printf 'a\\012b')\"");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_takes_each_word_for_its_text() {
+        let texts = [
+            "$(id)",
+            "`id`",
+            "a b",
+            "a\tb",
+            "'",
+            "\"",
+            "\\",
+            "a\nb",
+            "a\n",
+            "\n\n",
+            "\n",
+            "-rf",
+            "*",
+            "~",
+            "!!",
+            "a;b",
+            "#x",
+            "%s",
+            "\u{1b}]52;c;x\u{7}",
+            "\u{202e}x",
+            "ünï",
+            "\\012",
+            "a'b\nc'd\n",
+            "<NAME>",
+            "{a,b}",
+            "x\\\n",
+            "\u{9b}2J",
+        ];
+        for text in texts {
+            for shell in ["sh", "bash"] {
+                assert_eq!(taken(shell, text), text, "{shell}: {}", word(text));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[cfg(unix)]
+        #[test]
+        fn any_text_arrives_whole(text in "[^\0]{0,40}") {
+            prop_assert_eq!(taken("sh", &text), text);
+        }
+
+        #[test]
+        fn no_word_drives_a_terminal(text in "[^\0]{0,40}") {
+            let word = word(text.trim_end_matches('\n'));
+            prop_assert!(!word.contains(crate::terminal::is_hostile), "{}", word);
+        }
+    }
+}

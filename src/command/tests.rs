@@ -1,0 +1,78 @@
+use super::*;
+
+fn prod() -> Connection {
+    Connection {
+        context: Some("prod $(id)".to_owned()),
+        as_user: Some("eve".to_owned()),
+        ..Connection::default()
+    }
+}
+
+#[test]
+fn each_program_is_aimed_in_its_own_words() {
+    let aimed = |call: Call| Command::from(call).aimed(&prod()).to_string();
+    assert_eq!(aimed(kubectl().words("get pods")), "kubectl --context 'prod $(id)' --as eve get pods");
+    assert_eq!(aimed(linkerd().words("viz check")), "linkerd --context 'prod $(id)' --as eve viz check");
+    assert_eq!(aimed(helm().words("list")), "helm --kube-context 'prod $(id)' --kube-as-user eve list");
+    assert_eq!(
+        aimed(meshdoctor().words("check --pre")),
+        "meshdoctor check --context 'prod $(id)' --as eve --pre"
+    );
+    assert_eq!(aimed(meshdoctor().words("explain x")), "meshdoctor explain x");
+    assert_eq!(aimed(program("jq").words(".a")), "jq .a");
+    let other = kubectl().in_context(Arg::placeholder("OTHER_CLUSTER")).words("get pods");
+    assert_eq!(aimed(other), "kubectl --context \"${OTHER_CLUSTER:?}\" get pods");
+    let guarded = Line::only_if(
+        linkerd().words("version --client --short").offline(),
+        "edge-1",
+        linkerd().words("upgrade"),
+        "another",
+    );
+    assert_eq!(
+        Command::from(guarded).aimed(&prod()).to_string(),
+        "if [ \"$(linkerd version --client --short)\" = edge-1 ]; then linkerd --context 'prod $(id)' --as eve upgrade; else \
+         echo another >&2; fi"
+    );
+}
+
+#[test]
+fn a_cluster_that_only_a_context_can_name_is_asked_for() {
+    let connection = Connection { cluster: Some("c".to_owned()), ..Connection::default() };
+    let aimed = |call: Call| Command::from(call).aimed(&connection);
+    assert_eq!(aimed(kubectl().words("get pods")).to_string(), "kubectl --cluster c get pods");
+    let asked = aimed(linkerd().words("upgrade"));
+    assert_eq!(asked.to_string(), "linkerd --context \"${CONTEXT:?}\" upgrade");
+    assert_eq!(asked.placeholders(), ["CONTEXT"]);
+}
+
+#[test]
+fn an_operand_is_never_an_option() {
+    let call = kubectl().words("delete clusterrole").operand("-x").operand("y").words("--wait=false");
+    assert_eq!(call.to_string(), "kubectl delete clusterrole --wait=false -- -x y");
+    let call = kubectl().words("delete clusterrole").operand("x").words("--wait=false");
+    assert_eq!(call.to_string(), "kubectl delete clusterrole x --wait=false");
+}
+
+#[test]
+fn a_script_runs_wholly_on_its_node() {
+    let remove = program("rm").words("-f").operand("/etc/cni/net.d/it's $(id)");
+    let command = Command::on_node("n 1", [Line::shell("set -e"), remove.into()]);
+    assert_eq!(
+        command.to_string(),
+        "NODE='n 1'\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sh -c \
+         'set -e\nrm -f '\\''/etc/cni/net.d/it'\\''\\'\\'''\\''s $(id)'\\'''"
+    );
+}
+
+#[test]
+fn lines_for_several_subjects_are_kept_once_and_nodes_are_remembered() {
+    let delete = |name: &str| Command::from(kubectl().words("delete pod").operand(name));
+    let mut all = delete("a");
+    all.join([&delete("b"), &delete("a")]);
+    assert_eq!(all.to_string(), "kubectl delete pod a\nkubectl delete pod b");
+    let cordon = |node: &str| Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]);
+    let mut nodes = cordon("n1");
+    nodes.join([&cordon("n2"), &cordon("n1"), &cordon("n2")]);
+    assert_eq!(nodes.to_string(), "NODE=n1\nkubectl cordon \"$NODE\"");
+    assert_eq!(nodes.other_nodes(), ["n2"]);
+}
