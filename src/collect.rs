@@ -20,7 +20,7 @@ mod homes;
 
 use border::Border;
 pub(crate) use homes::secret_of;
-use homes::{link_secrets, namespaces, namespaces_known, probes, unasked};
+use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 
 /// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
 const AT_ONCE: usize = 6;
@@ -114,6 +114,9 @@ pub async fn collect<S: Source>(
         first.insert(Item::List(Kind::Namespace));
     }
     let mut gathered = run.gather(first.into_iter().map(Request::of).map(fixed).collect()).await;
+    if undecided(&gathered) {
+        gathered.extend(run.gather(vec![Request::of(Item::List(Kind::Deployment))]).await);
+    }
     let namespaces = namespaces(options, &gathered);
     let second = items.iter().filter(|item| scoped(item)).map(|item| Request {
         namespace: item.scope().and_then(|scope| namespaces.of(scope)).map(str::to_owned),

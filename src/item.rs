@@ -58,7 +58,7 @@ pub enum Scope {
     ControlPlane,
     /// Where linkerd-cni is (`--cni-namespace`, else found by its labels, else `linkerd-cni`).
     Cni,
-    /// Where an extension is: the first namespace with its label, by name.
+    /// Where an extension is: the namespace with its label; of several, the first that holds anything of it.
     Extension(Extension),
     /// Beside each Link, where the object is that the Link names; the item's own name only says what for.
     Links,

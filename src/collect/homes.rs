@@ -8,7 +8,7 @@ use super::{Gathered, Options};
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope};
 use crate::model::cluster::Answer;
 use crate::model::objects::probe::runs;
-use crate::model::objects::{Link, Namespace, Pod, Workload};
+use crate::model::objects::{Link, Meta, Namespace, Object, Pod, Workload};
 use crate::source::{Fetched, Request, Why};
 
 /// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
@@ -47,20 +47,41 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
     }
 }
 
-/// Where the extensions live, as far as namespaces could be had: lists are in order, and the first counts.
+/// Where the extensions are, as far as namespaces could be had. Of several with the label, the first in which something of
+/// the extension is: a label that was left behind, or copied along with a namespace, must not hide the real one.
 fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String> {
-    let namespaces = gathered
-        .get(&Item::List(Kind::Namespace))
-        .and_then(|g| g.answer.as_ref())
-        .map(Answer::objects::<Namespace>)
-        .unwrap_or_default();
-    let home = |extension: &Extension| {
-        namespaces.iter().find(|n| n.metadata.label(EXTENSION_LABEL) == Some(extension.name()))
+    let chosen = |extension: &Extension| {
+        let labelled = labelled(gathered, *extension);
+        let filled = labelled.iter().find(|namespace| holds(gathered, namespace, *extension));
+        filled.or(labelled.first()).map(|namespace| (*namespace).to_owned())
     };
-    Extension::ALL
-        .into_iter()
-        .filter_map(|extension| Some((extension, home(&extension)?.metadata.name.clone())))
-        .collect()
+    Extension::ALL.into_iter().filter_map(|extension| Some((extension, chosen(&extension)?))).collect()
+}
+
+/// Whether several namespaces carry the label of one extension, and no list that tells them apart was asked for.
+pub(super) fn undecided(gathered: &BTreeMap<Item, Gathered>) -> bool {
+    let asked = [Kind::Deployment, Kind::Pod].iter().any(|kind| gathered.contains_key(&Item::List(*kind)));
+    !asked && Extension::ALL.iter().any(|extension| labelled(gathered, *extension).len() > 1)
+}
+
+/// The namespaces with the label of an extension, in order.
+fn labelled(gathered: &BTreeMap<Item, Gathered>, extension: Extension) -> Vec<&str> {
+    let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
+    let namespaces = objects::<Namespace>(gathered, Kind::Namespace);
+    namespaces.iter().filter(labelled).map(|n| n.metadata.name.as_str()).collect()
+}
+
+/// Whether a Deployment or a pod of an extension is in a namespace.
+fn holds(gathered: &BTreeMap<Item, Gathered>, namespace: &str, extension: Extension) -> bool {
+    let of_it =
+        |meta: &Meta| meta.namespace == namespace && meta.label(EXTENSION_LABEL) == Some(extension.name());
+    objects::<Workload>(gathered, Kind::Deployment).iter().any(|deployment| of_it(&deployment.metadata))
+        || objects::<Pod>(gathered, Kind::Pod).iter().any(|pod| of_it(&pod.metadata))
+}
+
+fn objects<T: Object>(gathered: &BTreeMap<Item, Gathered>, kind: Kind) -> &[T] {
+    let answer = gathered.get(&Item::List(kind)).and_then(|gathered| gathered.answer.as_ref());
+    answer.map(Answer::objects::<T>).unwrap_or_default()
 }
 
 /// Whether all namespaces are known: what has no home then does not exist.

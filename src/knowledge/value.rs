@@ -35,10 +35,7 @@ pub enum ValueType {
     Quantity {},
     /// Ports and ranges of ports, separated by commas.
     PortList {
-        /// Whether names of ports are taken, too.
-        #[serde(default)]
-        names: bool,
-        /// Whether blanks around the elements are trimmed.
+        /// Whether blanks around the elements are trimmed, and elements without anything else passed over.
         #[serde(default)]
         blanks: bool,
         /// The lowest port.
@@ -91,11 +88,11 @@ impl ValueType {
                 value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value)
             }
             ValueType::Quantity {} => quantity(value),
-            ValueType::PortList { names, blanks, lowest } => {
+            ValueType::PortList { blanks, lowest } => {
                 value.is_empty()
                     || value.split(',').all(|element| {
                         let element = if *blanks { element.trim() } else { element };
-                        ports(element, *lowest) || (*names && port_name(element))
+                        ports(element, *lowest) || (*blanks && element.is_empty())
                     })
             }
             ValueType::CidrList {} => {
@@ -137,9 +134,8 @@ impl ValueType {
             }
             ValueType::SecondsOrGoDuration {} => "accepted is a number of seconds, or a duration such as 3s".to_owned(),
             ValueType::Quantity {} => "accepted is a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
-            ValueType::PortList { names, blanks, lowest } => format!(
-                "accepted are ports{} and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
-                if *names { ", names of ports" } else { "" },
+            ValueType::PortList { blanks, lowest } => format!(
+                "accepted are numbers of ports and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
                 if *blanks { "" } else { " without blanks" },
             ),
             ValueType::CidrList {} => "accepted are CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8".to_owned(),
@@ -272,15 +268,6 @@ fn ports(element: &str, lowest: u16) -> bool {
         Some((from, to)) => matches!((port(from), port(to)), (Some(from), Some(to)) if from <= to),
         None => port(element).is_some(),
     }
-}
-
-/// A port's name as Kubernetes takes it: up to 15 of `a-z`, `0-9` and dashes, a letter among them.
-fn port_name(text: &str) -> bool {
-    text.len() <= 15
-        && text.bytes().any(|b| b.is_ascii_lowercase())
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        && !text.starts_with('-')
-        && !text.ends_with('-')
 }
 
 fn cidr(text: &str) -> bool {

@@ -18,7 +18,7 @@ pub const SERVICE: &str = "linkerd-proxy-injector";
 /// The webhook's own name, the same in every release.
 const WEBHOOK: &str = "linkerd-proxy-injector.linkerd.io";
 /// The label that keeps a namespace away from Linkerd's webhooks.
-const WEBHOOKS_LABEL: &str = "config.linkerd.io/admission-webhooks";
+pub const WEBHOOKS_LABEL: &str = "config.linkerd.io/admission-webhooks";
 
 /// Where an effective value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

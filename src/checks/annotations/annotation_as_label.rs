@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             said::places(row)
         );
         let act = format!("Write {key} as an annotation");
-        Some((message, said::replace(said::remedy(), &act, found, row, found.value)))
+        Some((message, said::replace(ctx, said::remedy(), &act, found, row, found.value)))
     });
     findings.extend(on_pods(ctx, &survey));
     Ok(findings.into())

@@ -12,6 +12,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "{key} is on the workload itself, and Linkerd reads it from the pod template: it is silently ignored"
         );
         let act = format!("Put {key}: {:?}", found.value);
-        Some((message, said::replace(said::remedy(), &act, found, row, found.value)))
+        Some((message, said::replace(ctx, said::remedy(), &act, found, row, found.value)))
     })
 }

@@ -14,7 +14,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             remedy = remedy.step(StepKind::Note, format!("Know that {advice}"));
         }
         remedy = match suggestion.and_then(|suggestion| suggestion.key) {
-            Some(row) => said::replace(remedy, &format!("Use {} instead", row.key), found, row, found.value),
+            Some(row) => {
+                said::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
+            }
             None => said::remove(remedy, "Look up the key that was meant, and remove this one", found),
         };
         Some((message(ctx, found, *suggestion), remedy))

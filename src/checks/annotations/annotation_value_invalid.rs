@@ -47,7 +47,7 @@ fn fails(survey: &Survey<'_>, row: &Key) -> bool {
 fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
     match guess(row, found.value, survey.reader.version(), ctx.knowledge.minors()) {
         Some(value) => {
-            said::replace(said::remedy(), &format!("Set {}: {value:?}", row.key), found, row, &value)
+            said::replace(ctx, said::remedy(), &format!("Set {}: {value:?}", row.key), found, row, &value)
         }
         None => {
             let act =

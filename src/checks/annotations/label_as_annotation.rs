@@ -1,8 +1,12 @@
-//! `label-as-annotation`: a key that Linkerd reads among the labels is among the annotations.
+//! `label-as-annotation`: a label that Linkerd reads was written as an annotation.
 
-use super::fault::Fault;
+use super::fault::{Fault, Found};
 use super::said;
 use crate::checks::{Context, Judgement};
+use crate::finding::{Remedy, StepKind};
+use crate::item::Kind;
+use crate::knowledge::Key;
+use crate::model::injection::{INJECT, WEBHOOKS_LABEL};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     said::judge(ctx, |_, found| {
@@ -12,7 +16,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "{key} is an annotation here, and Linkerd reads it as a label only, of {}: it is silently ignored",
             said::places(row)
         );
-        let act = format!("Write {key} as a label");
-        Some((message, said::replace(said::remedy(), &act, found, row, found.value)))
+        Some((message, remedy(ctx, found, row)))
     })
+}
+
+fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
+    let key = found.key;
+    // As a label it would take effect, and take pods out of the mesh that are in it today.
+    if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
+        return said::remove(said::remedy(), "If the namespace is to stay in the mesh, remove it", found).step(
+            StepKind::Note,
+            format!("If it is to leave the mesh instead, take {INJECT} off it: pods that are created from then on get no proxy"),
+        );
+    }
+    said::replace(ctx, said::remedy(), &format!("Write {key} as a label"), found, row, found.value)
 }

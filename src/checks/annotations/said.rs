@@ -1,6 +1,7 @@
 //! The words and steps that the checks of this category share.
 
 use super::fault::{Found, Survey};
+use super::guess::guess;
 use crate::checks::rewrite::{self, Act, Change};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -118,7 +119,37 @@ pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
 }
 
 /// Adds the steps that write a key as `row` says, in the place of the one that was found.
-pub(super) fn replace(remedy: Remedy, act: &str, found: &Found<'_>, row: &Key, value: &str) -> Remedy {
+pub(super) fn replace(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    found: &Found<'_>,
+    row: &Key,
+    value: &str,
+) -> Remedy {
+    let minors = ctx.knowledge.minors();
+    let fits = |value: &str| is_label_value(value) && row.check_value(value, None, minors).is_ok();
+    let guessed = match row.kind {
+        knowledge::Kind::Label if !fits(value) => {
+            match guess(row, value, None, minors).filter(|value| fits(value)) {
+                Some(guessed) => guessed,
+                None => {
+                    let accepted = row.check_value(value, None, minors).err().unwrap_or_default();
+                    let remedy = remedy.step(
+                        StepKind::Annotation,
+                        format!(
+                            "Write {} as a label of {}, with a value that it takes: {accepted}",
+                            row.key,
+                            places(row)
+                        ),
+                    );
+                    return self::remove(remedy, "Remove it", found);
+                }
+            }
+        }
+        knowledge::Kind::Label | knowledge::Kind::Annotation => value.to_owned(),
+    };
+    let value = guessed.as_str();
     let readable_here = row.is_read_on(found.scope);
     let same = row.key == found.key && row.kind == found.written_as;
     let mut changes = vec![(row.key.as_str(), Some(value))];
@@ -144,7 +175,17 @@ pub(super) fn replace(remedy: Remedy, act: &str, found: &Found<'_>, row: &Key, v
     if found.scope == Scope::Workload || (row.kind != found.written_as && found.scope != Scope::PodTemplate) {
         remedy = self::remove(remedy, "Remove it", found);
     }
-    rewrite::restart(remedy, &found.object)
+    // A label of a namespace is read where it is; annotations get to pods when these are created.
+    if row.kind == knowledge::Kind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
+}
+
+/// Whether the API server takes a text as the value of a label.
+fn is_label_value(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = [text.bytes().next(), text.bytes().last()];
+    text.len() <= 63
+        && text.bytes().all(inner)
+        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Adds the words for a key that belongs on other objects.

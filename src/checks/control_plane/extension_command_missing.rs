@@ -1,6 +1,6 @@
 //! `extension-command-missing`: an extension is in the cluster, and the command that checks it is not on this machine.
 
-use crate::checks::extensions::homes;
+use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::EXTENSION_LABEL;
@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     };
     let (known, minors) = (ctx.knowledge.linkerd_check(), ctx.knowledge.minors());
-    let mut homes = homes(ctx)?;
+    let mut homes = labelled_namespaces(ctx)?;
     homes.retain(|extension, _| {
         let command = format!("linkerd-{extension}");
         !commands.contains(&command) && !known.is_built_in(extension, Some(cli), minors)

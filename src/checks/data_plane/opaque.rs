@@ -1,44 +1,61 @@
-//! Which ports an annotation names as opaque. It reads what it is handed and judges nothing.
+//! Which ports an annotation marks as opaque. It reads what it is handed and judges nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation, on Services, pods and namespaces.
 pub(super) const ANNOTATION: &str = "config.linkerd.io/opaque-ports";
 
-/// Ports and ranges of them, first and last included.
+/// What a list of ports marks, and what it was meant to mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Opaque(Vec<(u16, u16)>);
+pub(super) struct Opaque {
+    /// In effect: none at all where the policy controller cannot read an entry, since it then takes the list for empty.
+    marked: Vec<(u16, u16)>,
+    /// The entries that say something, names of ports among them.
+    meant: Vec<(u16, u16)>,
+}
 
 impl Opaque {
-    /// The ports in a list: numbers, ranges, and names that `named` knows. What is none of these is left out, as Linkerd
-    /// leaves it out; that it is there is the matter of another check.
+    /// A list of numbers and ranges of them. Names of ports, which `named` knows, are told apart: one of them voids the list,
+    /// and what they were meant to be is what a better list has to hold.
     pub(super) fn parse(list: &str, named: &BTreeMap<&str, u16>) -> Opaque {
-        let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        Opaque(entries.filter_map(|entry| range(entry, named)).collect())
+        let entries = || list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let meant = entries().filter_map(|entry| {
+            let port = named.get(entry).map(|port| (*port, *port));
+            port.or_else(|| range(entry))
+        });
+        let marked: Option<Vec<(u16, u16)>> = entries().map(range).collect();
+        Opaque { marked: marked.unwrap_or_default(), meant: meant.collect() }
     }
 
-    pub(super) fn holds(&self, port: u16) -> bool {
-        self.0.iter().any(|(first, last)| (*first..=*last).contains(&port))
+    /// Whether the list takes effect for a port.
+    pub(super) fn marks(&self, port: u16) -> bool {
+        within(&self.marked, port)
     }
 
-    /// The same list with more ports in it, as an annotation takes it.
+    /// What was meant, with more ports in it, as an annotation takes it.
     pub(super) fn with(&self, ports: &BTreeSet<u16>) -> String {
-        let ranges = self.0.iter().map(|(first, last)| match first == last {
+        let ranges = self.meant.iter().map(|(first, last)| match first == last {
             true => first.to_string(),
             false => format!("{first}-{last}"),
         });
-        let more = ports.iter().filter(|port| !self.holds(**port)).map(ToString::to_string);
+        let more = ports.iter().filter(|port| !within(&self.meant, **port)).map(ToString::to_string);
         ranges.chain(more).collect::<Vec<_>>().join(",")
     }
 }
 
-fn range(entry: &str, named: &BTreeMap<&str, u16>) -> Option<(u16, u16)> {
-    if let Some(port) = named.get(entry) {
-        return Some((*port, *port));
-    }
+fn within(ranges: &[(u16, u16)], port: u16) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&port))
+}
+
+/// A port or a range of them, as the policy controller reads it: from 1 on, and not backwards.
+fn range(entry: &str) -> Option<(u16, u16)> {
+    let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
     match entry.split_once('-') {
-        Some((first, last)) => Some((first.trim().parse().ok()?, last.trim().parse().ok()?)),
-        None => entry.parse().ok().map(|port| (port, port)),
+        Some((first, last)) => {
+            let (first, last) = (port(first)?, port(last)?);
+            (first <= last).then_some((first, last))
+        }
+        None => port(entry).map(|port| (port, port)),
     }
 }
 
@@ -47,13 +64,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_has_numbers_ranges_and_names() {
-        let ports = Opaque::parse("25, 8080-8082,pg,what-is-this,70000,", &BTreeMap::from([("pg", 5432)]));
-        for port in [25, 8080, 8081, 8082, 5432] {
-            assert!(ports.holds(port), "{port}");
+    fn a_list_has_numbers_and_ranges() {
+        let ports = Opaque::parse("25, 8080-8082,", &BTreeMap::new());
+        for port in [25, 8080, 8081, 8082] {
+            assert!(ports.marks(port), "{port}");
         }
-        assert!(!ports.holds(8083) && !ports.holds(4464));
-        assert_eq!(ports.with(&BTreeSet::from([25, 9000])), "25,8080-8082,5432,9000");
+        assert!(!ports.marks(8083) && !ports.marks(4464));
+        assert_eq!(ports.with(&BTreeSet::from([25, 9000])), "25,8080-8082,9000");
         assert_eq!(Opaque::default().with(&BTreeSet::from([5432])), "5432");
+    }
+
+    #[test]
+    fn what_cannot_be_read_voids_the_list_and_is_remembered() {
+        let named = BTreeMap::from([("pg", 5432)]);
+        for list in ["25,pg", "25,0", "25,70000", "25,9-3", "25,what-is-this"] {
+            assert!(!Opaque::parse(list, &named).marks(25), "{list}");
+        }
+        let ports = Opaque::parse("25,pg,what-is-this", &named);
+        assert!(!ports.marks(5432));
+        assert_eq!(ports.with(&BTreeSet::from([5432, 9000])), "25,5432,9000");
     }
 }

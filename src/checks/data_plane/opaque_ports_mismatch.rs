@@ -114,10 +114,10 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
     if of_service.is_none() && of_pod.is_none() {
         return Vec::new();
     }
-    let marks = |list: &Option<Opaque>, port| list.as_ref().is_some_and(|list| list.holds(port));
+    let marks = |list: &Option<Opaque>, port| list.as_ref().is_some_and(|list| list.marks(port));
     // A list replaces the default one, so only a side without any has that.
     let by_default =
-        |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.holds(port));
+        |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
     // Nothing but TCP goes through proxies.
     let proxied = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
     let pairs = proxied.filter_map(|port| Some((port.port, target(port, pod)?)));

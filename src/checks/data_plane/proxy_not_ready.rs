@@ -10,15 +10,20 @@ use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subje
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::container::PROXY_CONTAINER;
-use crate::model::objects::pod::{ContainerState, ContainerStatus};
+use crate::model::objects::pod::{ContainerState, ContainerStatus, Terminated};
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 use crate::source::Why;
+
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+/// How long ago a proxy that is ready again may have been killed for that to be told: what happened once is no news.
+const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// How many pods of a workload are quoted.
 const QUOTED: usize = 3;
+/// How many letters of a container's last words are quoted.
+const WORDS: usize = 240;
 
 /// How a pod whose proxy is not ready stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +36,10 @@ enum Stage {
     NotStarted,
     /// The pod has just been made, and nothing in it has failed.
     Starting,
-    /// The proxy is ready, and a container beside it does not run.
-    Beside,
+    /// The proxy is ready, and another container of its pod does not run.
+    OtherContainer,
+    /// The proxy is ready again, after it was killed for its memory.
+    Killed,
     /// The pod has failed or was evicted, or is about to go.
     Over,
 }
@@ -82,7 +89,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
     if status.is_some_and(|status| status.ready) {
-        return unwell(pod).map(|_| Stage::Beside);
+        return match unwell(pod) {
+            Some(_) => Some(Stage::OtherContainer),
+            None => status.and_then(killed).is_some_and(|ended| lately(ctx, ended)).then_some(Stage::Killed),
+        };
     }
     let stage = match status.map(|status| &status.state) {
         Some(ContainerState { running: Some(_), .. }) => Stage::Unready,
@@ -94,6 +104,16 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let since = since.or(pod.metadata.creation_timestamp);
     let starting = since.is_some_and(|since| ctx.now().duration_since(since) <= PATIENCE);
     Some(if starting && obstacle(pod).is_none() { Stage::Starting } else { stage })
+}
+
+/// How a container ended before it was started again, if that was for its memory.
+fn killed(status: &ContainerStatus) -> Option<&Terminated> {
+    status.last_state.terminated.as_deref().filter(|ended| ended.reason == "OOMKilled")
+}
+
+/// Whether a container ended within the last day, or at a moment that nobody wrote down.
+fn lately(ctx: &Context<'_>, ended: &Terminated) -> bool {
+    ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= LATELY)
 }
 
 /// The first container that has failed rather than merely not started: list, status.
@@ -130,7 +150,10 @@ fn finding(
             "linkerd-proxy has not been started, so its pod serves nothing: something before it stands in the way"
         }
         Stage::Starting => "the pod is starting: its proxy is not ready yet",
-        Stage::Beside => "linkerd-proxy is ready, and another container of its pod does not run",
+        Stage::OtherContainer => "linkerd-proxy is ready, and another container of its pod does not run",
+        Stage::Killed => {
+            "linkerd-proxy was killed because it reached its memory limit, and started again: its pod's connections broke, and will again"
+        }
         Stage::Over => {
             "a pod that has failed or was evicted, or is about to go, is still there: linkerd check asks of it too that its proxy is ready"
         }
@@ -144,8 +167,13 @@ fn finding(
         format!("kubectl -n {namespace} describe pod {pod}"),
     );
     let remedy = match stage {
-        Stage::NotStarted | Stage::Starting | Stage::Beside | Stage::Over => remedy,
-        Stage::Unready | Stage::Ended => remedy.run(
+        Stage::NotStarted | Stage::Starting | Stage::OtherContainer | Stage::Over => remedy,
+        Stage::Unready | Stage::Ended | Stage::Killed
+            if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
+        {
+            more_memory(remedy)
+        }
+        Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(
             StepKind::Command,
             "Read what the proxy says",
             format!("kubectl -n {namespace} logs {pod} -c {PROXY_CONTAINER}"),
@@ -161,11 +189,26 @@ fn finding(
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
         Stage::Ended | Stage::NotStarted => finding,
+        // It is ready, which is all that linkerd check asks.
+        Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
-        Stage::Starting | Stage::Beside | Stage::Over => {
+        Stage::Starting | Stage::OtherContainer | Stage::Over => {
             finding.severity(Severity::Info).rows_as(Severity::Error)
         }
     }
+}
+
+fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {
+    pod.container_status(PROXY_CONTAINER)
+}
+
+/// What helps a proxy that was killed for its memory.
+fn more_memory(remedy: Remedy) -> Remedy {
+    remedy.step(
+        StepKind::Annotation,
+        "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or proxy.resources.memory.limit in \
+         the values of the control plane; then restart the workload",
+    )
 }
 
 /// The last warning about each pod, by namespace and name.
@@ -187,7 +230,13 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 /// What a pod says of itself.
 fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    if pod.is_finished() || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready) {
+    if let Some(ended) = of_proxy(pod).filter(|status| status.ready).and_then(killed)
+        && unwell(pod).is_none()
+    {
+        let path = format!("lastState of container {PROXY_CONTAINER}");
+        return Evidence::field(object, path, last_words(ended));
+    }
+    if pod.is_finished() || of_proxy(pod).is_some_and(|status| status.ready) {
         return Evidence::field(object, "status", word(pod));
     }
     if let Some((list, status)) = obstacle(pod) {
@@ -225,13 +274,27 @@ fn state(status: &ContainerStatus) -> String {
             Some(since) => format!("running since {since}, not ready"),
             None => "running, not ready".to_owned(),
         },
-        (None, None, Some(ended)) => format!("ended with exit code {} ({})", ended.exit_code, ended.reason),
+        (None, None, Some(ended)) => last_words(ended),
         (None, None, None) => "not ready".to_owned(),
     };
+    if let Some(before) = &status.last_state.terminated {
+        said.push_str(&format!("; before that {}", last_words(before)));
+    }
     if status.restart_count > 0 {
         said.push_str(&format!("; restarted {} times", status.restart_count));
     }
     said
+}
+
+/// How a container ended, with the end of what it said: the runtime keeps that as its message where it failed.
+fn last_words(ended: &Terminated) -> String {
+    let at = ended.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let reason = if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) };
+    let words = ended.message.trim();
+    let from = words.char_indices().rev().nth(WORDS - 1).map_or(0, |(at, _)| at);
+    let cut = if from == 0 { "" } else { "…" };
+    let words = if words.is_empty() { String::new() } else { format!(": {cut}{}", &words[from..]) };
+    format!("ended with exit code {}{reason}{at}{words}", ended.exit_code)
 }
 
 /// Nothing in the namespaces that were named is meshed.

@@ -1,6 +1,6 @@
 //! Whether the pods of an extension have a proxy.
 
-use super::{absent, by_owner, home, names, own, remedy};
+use super::{absent, by_owner, extension_namespace, names, own, remedy};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, StepKind, Tie};
@@ -26,7 +26,7 @@ pub(in crate::checks) struct Unmeshed {
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(home) = home(ctx, extension)? else { return Ok(absent(extension)) };
+    let Some(home) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
     let home = &home.metadata.name;
     let bare = own(pods, home, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
     let meshed = pods.iter().any(|pod| pod.metadata.namespace == *home && pod.spec.proxy().is_some());

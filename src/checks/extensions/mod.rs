@@ -17,19 +17,28 @@ use std::collections::BTreeMap;
 
 use super::{Context, Verdict};
 use crate::finding::Remedy;
+#[cfg(doc)]
+use crate::item::Scope;
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::missing::Missing;
 use crate::model::objects::{Job, Namespace, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
 
-/// The namespace of an extension; `None` when it is known that none has its label. Reads `namespaces`.
+/// The namespace of an extension: the one with its label, and of several the one that named objects were read from (see
+/// [`Scope::Extension`]). `None` when it is known that none has the label. Reads `namespaces`.
 ///
 /// # Errors
 /// Namespaces could not be had, or not all, and none of those that are there is it.
-pub(super) fn home<'a>(ctx: &Context<'a>, extension: Extension) -> Result<Option<&'a Namespace>, Missing> {
+pub(super) fn extension_namespace<'a>(
+    ctx: &Context<'a>,
+    extension: Extension,
+) -> Result<Option<&'a Namespace>, Missing> {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
-    match ctx.seen::<Namespace>(Kind::Namespace)?.iter().find(labelled) {
-        Some(home) => Ok(Some(home)),
+    let chosen = ctx.namespaces().extensions.get(&extension);
+    let namespaces = ctx.seen::<Namespace>(Kind::Namespace)?;
+    let named = namespaces.iter().filter(labelled).find(|n| Some(&n.metadata.name) == chosen);
+    match named.or_else(|| namespaces.iter().find(labelled)) {
+        Some(namespace) => Ok(Some(namespace)),
         None => ctx.every::<Namespace>(Kind::Namespace).map(|_| None),
     }
 }
@@ -38,14 +47,14 @@ pub(super) fn home<'a>(ctx: &Context<'a>, extension: Extension) -> Result<Option
 ///
 /// # Errors
 /// Namespaces could not be had.
-pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
-    let mut homes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
+    let mut labelled: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for namespace in ctx.seen::<Namespace>(Kind::Namespace)? {
         if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
-            homes.entry(extension).or_default().push(&namespace.metadata.name);
+            labelled.entry(extension).or_default().push(&namespace.metadata.name);
         }
     }
-    Ok(homes)
+    Ok(labelled)
 }
 
 /// What is said where an extension is not installed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{absent, home, remedy};
+use super::{absent, extension_namespace, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
@@ -11,7 +11,7 @@ use crate::model::objects::Workload;
 /// Deployments of an extension, and no namespace with its label. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judgement {
     let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
-    if home(ctx, extension)?.is_some() {
+    if extension_namespace(ctx, extension)?.is_some() {
         return Ok(Verdict::fine());
     }
     let own = |d: &&Workload| d.metadata.label(EXTENSION_LABEL) == Some(extension.name());

@@ -1,6 +1,6 @@
 //! Whether an extension has the pods that it consists of, and whether they run.
 
-use super::{absent, by_owner, home, names, own, reinstall, remedy};
+use super::{absent, by_owner, extension_namespace, names, own, reinstall, remedy};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind};
@@ -16,7 +16,7 @@ const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"]
 /// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(home) = home(ctx, extension)? else { return Ok(absent(extension)) };
+    let Some(home) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
     let home = home.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, home), extension, components)?;
     // Pods without a proxy are a matter of their own.

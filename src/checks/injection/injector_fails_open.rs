@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
+use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
 use crate::checks::renew::renew;
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
@@ -22,10 +22,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if webhook.failure_policy != "Ignore" {
         return Ok(Verdict::fine());
     }
-    // Only pods that the webhook could have changed: it was there when they were created.
+    // Only pods that the webhook could have changed: it was there when they were created, and so was their annotation.
     let mut victims =
         unmeshed(ctx, ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace), Some(webhook));
     victims.retain(|victim| {
+        if victim.asked == Asked::Later {
+            return false;
+        }
         let times = (victim.pod.metadata.creation_timestamp, configuration.metadata.creation_timestamp);
         !matches!(times, (Some(pod), Some(webhook)) if pod < webhook)
     });
@@ -43,14 +46,19 @@ fn finding(
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let windows = windows(ctx, victims);
+    let asked_at_creation = victims.iter().all(|victim| victim.asked == Asked::AtCreation);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
             "the injector's webhook has failurePolicy Ignore: a pod that is created while the injector does not answer \
              starts outside the mesh, and nothing says so"
         }
-        (false, true) => {
+        (false, true) if asked_at_creation => {
             "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: most likely \
-             they were created while the injector did not answer"
+             the API server got no answer from the injector when they were created"
+        }
+        (false, true) => {
+            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: the API server \
+             got no answer from the injector when they were created, or they are older than the annotation that asks"
         }
         (false, false) => {
             "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: they were \
@@ -62,7 +70,7 @@ fn finding(
         .severity(Severity::Info)
         .evidence(policy)
         .evidences(windows.iter().cloned())
-        .remedy(remedy(ctx, name, at, victims));
+        .remedy(remedy(ctx, name, at, victims, windows.is_empty()));
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
@@ -109,7 +117,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     std::iter::once(line).chain(seen.into_iter().cloned()).collect()
 }
 
-fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>]) -> Remedy {
+fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
     let verify = format!(
         "kubectl get mutatingwebhookconfiguration {name} -o jsonpath='{{.webhooks[{at}].failurePolicy}}'"
     );
@@ -119,6 +127,13 @@ fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>]) ->
         "meshdoctor check --only injection".to_owned()
     });
     remedy.steps.extend(renewals(victims));
+    if !victims.is_empty() && no_gap {
+        remedy = remedy.step(
+            StepKind::Note,
+            "Where the new pods have no proxy either, the API server does not reach the injector: allow it to port 8443 of the \
+             injector's pods (private clusters need a firewall rule for that)",
+        );
+    }
     let replicas = components(ctx.hints::<Workload>(Kind::Deployment), &ctx.namespaces().control_plane)
         .iter()
         .find(|component| component.name == "proxy-injector")

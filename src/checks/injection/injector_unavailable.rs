@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::unmeshed::{injector_webhook, unmeshed};
+use super::unmeshed::{Asked, injector_webhook, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -85,6 +85,7 @@ fn finding(
     let pods =
         unmeshed(ctx, ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace), Some(webhook));
     pods.iter()
+        .filter(|unmeshed| unmeshed.asked != Asked::Later)
         .filter(|unmeshed| match (unmeshed.pod.metadata.creation_timestamp, since) {
             (Some(created), Some(since)) => created >= since,
             (_, None) | (None, _) => true,

@@ -5,11 +5,10 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
 use crate::model::objects::Namespace;
 
 const SYSTEM: &str = "kube-system";
-/// The label that keeps a namespace away from Linkerd's webhooks.
-const EXEMPT: &str = "config.linkerd.io/admission-webhooks";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.seen::<Namespace>(Kind::Namespace);

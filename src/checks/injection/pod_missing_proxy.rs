@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::unmeshed::{CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
+use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
 use crate::checks::renew::renew;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
+use crate::model::injection::INJECT;
 use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
 use crate::model::owners::Owner;
 
@@ -15,15 +16,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let namespaces = ctx.seen::<Namespace>(Kind::Namespace)?;
     let webhook = injector_webhook(ctx)?;
-    let mut by_owner: BTreeMap<Owner, Vec<Unmeshed<'_>>> = BTreeMap::new();
+    let mut by_owner: BTreeMap<(Owner, bool), Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {
         if !pod.judged_there {
-            by_owner.entry(pod.owner.clone()).or_default().push(pod);
+            by_owner.entry((pod.owner.clone(), pod.asked == Asked::Later)).or_default().push(pod);
         }
     }
-    let findings = by_owner
-        .iter()
-        .map(|(owner, pods)| finding(ctx, owner, pods, webhook.map(|(configuration, _)| configuration)));
+    let findings = by_owner.iter().map(|((owner, later), pods)| match later {
+        true => asked_later(ctx, owner, pods),
+        false => finding(ctx, owner, pods, webhook.map(|(configuration, _)| configuration)),
+    });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -66,6 +68,36 @@ fn finding(
         .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
         .remedy(remedy)
         .tie(silent_injector())
+}
+
+/// Pods that did not ask when they were created: nothing of Linkerd's is at fault, and creating them again changes nothing.
+fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Finding {
+    let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
+    let first = &pods[0];
+    let (object, path) = first.asked_by();
+    let remedy = Remedy::verified_by("meshdoctor check --only injection")
+        .step(
+            StepKind::Annotation,
+            format!("Write {INJECT}: {} into the pod template, or onto the namespace: what is made from it asks from the start", first.value),
+        )
+        .step(
+            StepKind::Note,
+            "Where another webhook adds the annotation, have it do so before the injector is called: the API server calls webhooks by the \
+             names of their configurations, and the injector's only once (reinvocationPolicy: Never)",
+        );
+    ctx.finding(
+        owner.subject(names),
+        "pods have the annotation that asks for a proxy and no linkerd-proxy: their template does not have it, so it was added \
+         after the injector had looked; a restart brings no proxy",
+    )
+    .parameter("asked-later")
+    .evidence(Evidence::field(object, path, first.value))
+    .evidence(containers(first.pod, pods.len() - 1))
+    .evidence(Evidence::other(
+        format!("the template of Pod {}/{}", first.pod.metadata.namespace, first.pod.metadata.name),
+        format!("no annotation {INJECT}"),
+    ))
+    .remedy(remedy)
 }
 
 /// The containers of a pod, none of which is the proxy.

@@ -1,11 +1,13 @@
 //! What the checks of this category start from: the injector's webhook, and the pods that ask for a proxy and have none.
 
+use std::collections::HashMap;
+
 use crate::checks::Context;
 use crate::finding::Tie;
 use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
-use crate::model::objects::{ConfigMap, Job, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
+use crate::model::objects::{ConfigMap, Job, Meta, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
 use crate::model::owners::{self, Owner, Owners};
 use crate::model::values::Values;
 
@@ -23,6 +25,20 @@ pub(super) struct Unmeshed<'a> {
     pub of_extension: bool,
     /// Whether the checks of that extension say what its pods lack.
     pub judged_there: bool,
+    /// Since when it has asked, as far as that is known.
+    pub asked: Asked,
+}
+
+/// Since when a pod has asked for a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// From the start: its template says so.
+    AtCreation,
+    /// Not from the start: it has the annotation and what made it has not, nor has the namespace. Something wrote it onto the
+    /// pod once the injector had looked: another webhook, which the injector is not called again after, or a person.
+    Later,
+    /// The annotation may be younger than the pod.
+    Unknown,
 }
 
 impl Unmeshed<'_> {
@@ -77,7 +93,9 @@ pub(super) fn unmeshed<'a>(
         ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(Values::of);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let (replica_sets, jobs) = (ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(replica_sets, jobs);
+    let templates = Templates::of(replica_sets, jobs);
     pods.iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
         .filter(|pod| pod.spec.proxy().is_none() && counts(pod))
@@ -87,9 +105,45 @@ pub(super) fn unmeshed<'a>(
                 let of_extension =
                     home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
                 let judged_there = matches!(pod.metadata.label(EXTENSION_LABEL), Some("viz" | "jaeger"));
-                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension, judged_there })
+                let asked = match level {
+                    Level::Namespace => Asked::Unknown,
+                    Level::Pod => templates.asked(pod, home),
+                };
+                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension, judged_there, asked })
             }
             Decision::Skip(_) | Decision::Unknown => None,
         })
         .collect()
+}
+
+/// The templates that pods were made from, of owners whose template never changes: ReplicaSets and Jobs.
+struct Templates<'a>(HashMap<(&'a str, &'a str, &'a str), &'a Meta>);
+
+impl<'a> Templates<'a> {
+    fn of(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Templates<'a> {
+        let sets = replica_sets.iter().map(|set| ("ReplicaSet", &set.metadata, &set.spec.template));
+        let jobs = jobs.iter().map(|job| ("Job", &job.metadata, &job.spec.template));
+        // A template without containers was cut, and says nothing.
+        let whole = sets.chain(jobs).filter(|(_, _, template)| !template.spec.containers.is_empty());
+        Templates(
+            whole
+                .map(|(kind, meta, template)| {
+                    ((kind, meta.namespace.as_str(), meta.name.as_str()), &template.metadata)
+                })
+                .collect(),
+        )
+    }
+
+    /// Since when a pod that has the annotation itself has had it.
+    fn asked(&self, pod: &Pod, namespace: Option<&Meta>) -> Asked {
+        let asks = |meta: &Meta| matches!(meta.annotation(INJECT), Some("enabled" | "ingress"));
+        let template = pod.metadata.controller().and_then(|owner| {
+            self.0.get(&(owner.kind.as_str(), pod.metadata.namespace.as_str(), owner.name.as_str()))
+        });
+        match template {
+            Some(template) if asks(template) => Asked::AtCreation,
+            Some(_) if namespace.is_some_and(|namespace| !asks(namespace)) => Asked::Later,
+            Some(_) | None => Asked::Unknown,
+        }
+    }
 }

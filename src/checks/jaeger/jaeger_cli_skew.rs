@@ -1,11 +1,11 @@
 //! `jaeger-cli-skew`: proxies of jaeger are of another release than the operator's command.
 
-use crate::checks::extensions::{absent, cli, home};
+use crate::checks::extensions::{absent, cli, extension_namespace};
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match home(ctx, Extension::Jaeger)? {
+    match extension_namespace(ctx, Extension::Jaeger)? {
         Some(home) => cli(ctx, Extension::Jaeger, &[&home.metadata.name]),
         None => Ok(absent(Extension::Jaeger)),
     }

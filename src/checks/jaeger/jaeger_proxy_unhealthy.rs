@@ -1,11 +1,11 @@
 //! `jaeger-proxy-unhealthy`: proxies in the namespace of jaeger are not ready.
 
-use crate::checks::extensions::{absent, home, proxies};
+use crate::checks::extensions::{absent, extension_namespace, proxies};
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match home(ctx, Extension::Jaeger)? {
+    match extension_namespace(ctx, Extension::Jaeger)? {
         Some(home) => proxies(ctx, Extension::Jaeger, &[&home.metadata.name]),
         None => Ok(absent(Extension::Jaeger)),
     }

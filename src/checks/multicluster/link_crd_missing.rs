@@ -1,7 +1,7 @@
 //! `link-crd-missing`: links cannot be written or read.
 
 use super::links::DEFINITION;
-use crate::checks::extensions::{absent, home, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{Extension, Kind};
@@ -12,7 +12,7 @@ use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)?;
-    if home(ctx, Extension::Multicluster)?.is_none() {
+    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
     let subject = Subject::object(Kind::CustomResourceDefinition, "", DEFINITION);

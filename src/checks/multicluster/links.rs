@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, home};
+use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
+use crate::model::control_plane::installed;
 use crate::model::objects::{CustomResourceDefinition, EndpointSlice, Link, Service, Workload};
 use crate::source::Why;
+use crate::version::Contains;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.
 pub(super) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
@@ -40,7 +42,7 @@ pub(super) enum Links<'a> {
 /// # Errors
 /// It is not known where the extension is, or links could not be had.
 pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
-    if home(ctx, Extension::Multicluster)?.is_none() {
+    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(Links::Not(absent(Extension::Multicluster)));
     }
     match ctx.seen::<Link>(Kind::Link) {
@@ -152,6 +154,32 @@ pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str
         format!("Read what the controller of the link says{why}"),
         format!("kubectl -n {link_namespace} logs -l {CLUSTER}={cluster} --all-containers --tail 30"),
     )
+}
+
+/// The row of `linkerd check` that is there from the release on whose chart makes controllers.
+const CHART_ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing controllers");
+
+/// Whether the chart of the installed release makes the controllers of links; before, the CLI's `link` did. Reads
+/// `deployments.apps`, where they are there.
+pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
+    let release = installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane);
+    let row = ctx.knowledge.linkerd_check().row(CHART_ROW.0, CHART_ROW.1);
+    match (release, row) {
+        (Some((release, _)), Some(row)) => row.releases.covers(&release, ctx.knowledge.minors()),
+        (None, _) | (_, None) => Contains::Unknown,
+    }
+}
+
+/// Adds the steps that give a link a controller with all that belongs to it.
+pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
+    let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it makes the controller with its \
+                    account and rights";
+    match chart_makes_controllers(ctx) {
+        Contains::No => link_again(remedy, link),
+        Contains::Yes => remedy.step(StepKind::ChartValue, by_chart),
+        Contains::Unknown => remedy
+            .step(StepKind::ChartValue, format!("{by_chart}; before 2.18, make the link again with the CLI")),
+    }
 }
 
 /// How a link is made again: by the one command that writes link and credentials alike.

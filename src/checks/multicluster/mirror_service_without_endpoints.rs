@@ -1,7 +1,7 @@
 //! `mirror-service-without-endpoints`: a mirror service leads nowhere.
 
 use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
-use crate::checks::extensions::{absent, home, remedy};
+use crate::checks::extensions::{absent, extension_namespace, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{Extension, Kind};
@@ -9,7 +9,7 @@ use crate::model::objects::{EndpointSlice, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>(Kind::Service)?;
-    if home(ctx, Extension::Multicluster)?.is_none() {
+    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
     let mut mirrors = mirrors(services).filter(|service| !is_found_over_there(service)).peekable();
@@ -45,6 +45,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         .step(
                             StepKind::Note,
                             "Where it is, see that the service over there still exists, is exported, and has endpoints",
+                        )
+                        .run(
+                            StepKind::Command,
+                            "Until it has endpoints, take it out of the routes that send to it, or give it the weight 0: what they send \
+                             there fails",
+                            format!(
+                                "kubectl get httproutes.policy.linkerd.io,httproutes.gateway.networking.k8s.io,grpcroutes.gateway.networking.k8s.io --all-namespaces -o json | jq -r '.items[] | select(.spec.rules[]?.backendRefs[]?.name == \"{}\") | \"\\(.kind) \\(.metadata.namespace)/\\(.metadata.name)\"'",
+                                meta.name
+                            ),
                         ),
                 )
         });

@@ -1,17 +1,13 @@
 //! `service-mirror-legacy`: a Link's controller was made by the command, where the chart does that now.
 
-use super::links::{Links, controllers, links, no_links, subject};
+use super::links::{Links, chart_makes_controllers, controllers, links, no_links, subject};
 use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{Extension, Kind};
 use crate::knowledge::MirrorKind;
-use crate::model::control_plane::installed;
 use crate::model::objects::Workload;
 use crate::version::Contains;
-
-/// The row of `linkerd check`, which is there from the release on whose chart makes controllers.
-const ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing controllers");
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
@@ -20,12 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Links::None => return Ok(no_links()),
         Links::Not(verdict) => return Ok(verdict),
     };
-    let release = installed(deployments, None, &ctx.namespaces().control_plane);
-    let row = ctx.knowledge.linkerd_check().row(ROW.0, ROW.1);
-    let minors = ctx.knowledge.minors();
-    if let (Some((release, _)), Some(row)) = (&release, row)
-        && row.releases.covers(release, minors) == Contains::No
-    {
+    if chart_makes_controllers(ctx) == Contains::No {
         return Ok(Verdict::not_applicable("the chart of this release makes no controllers"));
     }
     let legacy = ctx.knowledge.extensions().service_mirrors().iter().filter(|m| m.kind == MirrorKind::Legacy);

@@ -1,6 +1,8 @@
 //! `service-mirror-not-running`: a Link has no controller that runs, or several.
 
-use super::links::{CLUSTER, Links, ask_controller, controllers, links, mirrors_of, no_links, subject};
+use super::links::{
+    CLUSTER, Links, ask_controller, controllers, links, mirrors_of, no_links, subject, with_controller,
+};
 use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, StepKind, Subject, Tie};
@@ -43,11 +45,7 @@ fn none(ctx: &Context<'_>, link: &Link) -> Finding {
     .parameter("none")
     .tie(mirrors_of(cluster))
     .evidence(Evidence::other("every Deployment", format!("none mirrors: {CLUSTER}={cluster}")))
-    .remedy(remedy(Extension::Multicluster).step(
-        StepKind::ChartValue,
-        "Name the link under `controllers` in the values of the multicluster chart; before 2.18, make the link again with \
-         the command",
-    ))
+    .remedy(with_controller(ctx, remedy(Extension::Multicluster), link))
 }
 
 fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::links::{Links, link_again, links, no_links, subject};
+use super::links::{Links, controllers, links, no_links, subject, with_controller};
 use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
@@ -10,7 +10,7 @@ use crate::item::{Extension, Kind};
 use crate::knowledge::ServiceMirror;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use crate::model::objects::{Link, ServiceAccount};
+use crate::model::objects::{Link, ServiceAccount, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -23,6 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cluster_role_bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
     let roles = ctx.every::<Role>(Kind::Role)?;
     let role_bindings = ctx.every::<RoleBinding>(Kind::RoleBinding)?;
+    let deployments = ctx.hints::<Workload>(Kind::Deployment);
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
         Part::of(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),
@@ -48,15 +49,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         if !lost.is_empty() {
-            let message = "the controller of the link lacks its account or a right: it cannot read its credentials, or cannot \
-                           write mirror services";
-            let steps = link_again(remedy(Extension::Multicluster), link);
-            findings.push(ctx.finding(subject(link), message).evidences(lost).remedy(steps));
+            findings.push(incomplete(ctx, link, controllers(ctx, deployments, link).is_empty(), lost));
         } else if !unmarked.is_empty() {
             findings.push(mark(ctx, link, &unmarked));
         }
     }
     Ok(findings.into())
+}
+
+/// What belongs to a controller is not there, and perhaps the controller is not either: then both are to be made.
+fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Vec<Evidence>) -> Finding {
+    let message = if without_controller {
+        "what the controller of the link needs is not there, as the controller itself: nothing of the other cluster is mirrored"
+    } else {
+        "the controller of the link lacks its account or a right: it cannot read its credentials, or cannot write mirror services"
+    };
+    let steps = with_controller(ctx, remedy(Extension::Multicluster), link);
+    let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
+    // That there is no controller is not because it lacks something.
+    if without_controller { finding.explains_nothing() } else { finding }
 }
 
 /// The label by which `linkerd check` knows whose an object is.

@@ -10,6 +10,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::Scope;
 use crate::model::annotated::Annotated;
+use crate::model::injection::INJECT;
 use crate::model::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::model::objects::pod::Terminated;
 use crate::model::objects::{Job, Meta, Pod};
@@ -111,10 +112,14 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
             let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
             remedy = annotate(remedy, &act, owner, key);
             remedy = said::floor(remedy, ctx.knowledge.native_sidecar());
-            remedy = said::shutdown(remedy, "Where native sidecars cannot be had");
+            remedy = said::shutdown(ctx, switch, remedy, "Where native sidecars cannot be had");
         }
         None => remedy = said::without(ctx, switch, remedy),
     }
+    let remedy = remedy.step(
+        StepKind::Annotation,
+        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+    );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(

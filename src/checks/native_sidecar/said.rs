@@ -2,11 +2,11 @@
 
 use super::family::{Found, Survey, Switch};
 use crate::checks::rewrite::{self, Act};
-use crate::checks::written::go_bool;
+use crate::checks::written::{go_bool, values};
 use crate::checks::{Context, Verdict};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
-use crate::knowledge::{NativeSidecar, Scope};
+use crate::knowledge::{KeyStatus, NativeSidecar, Scope};
 
 /// Shows that a remedy worked.
 const VERIFY: &str = "meshdoctor check --only native-sidecar";
@@ -107,15 +107,33 @@ pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) ->
         }
         None => format!("Upgrade Linkerd: {installed} has no native sidecars"),
     };
-    shutdown(remedy.step(StepKind::Upgrade, upgrade), "Until then")
+    shutdown(ctx, switch, remedy.step(StepKind::Upgrade, upgrade), "Until then")
 }
 
+/// The annotation without which proxies do not let themselves be ended, in the releases that know it.
+const ADMIN_SHUTDOWN: &str = "config.linkerd.io/proxy-admin-shutdown";
+
 /// The way to end a proxy that is an ordinary container.
-pub(super) fn shutdown(remedy: Remedy, when: &str) -> Remedy {
-    remedy.step(
-        StepKind::Note,
-        format!("{when}, let the application end the proxy itself: start it under linkerd-await --shutdown"),
-    )
+pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, when: &str) -> Remedy {
+    let way =
+        format!("{when}, let the application end the proxy itself: start it under linkerd-await --shutdown");
+    let row = ctx.knowledge.annotations().get(ADMIN_SHUTDOWN);
+    let since = row.and_then(|row| row.works.first()?.from);
+    let effect = row.zip(switch.reader.version()).and_then(|(row, version)| {
+        row.status_in(version, ctx.knowledge).likely().map(|status| *status == KeyStatus::Effective)
+    });
+    let always = values(ctx).and_then(|values| values.bool("proxy.enableShutdownEndpoint")) == Some(true);
+    let needs = match (effect, since) {
+        _ if always => String::new(),
+        (Some(false), _) | (None, None) => String::new(),
+        (Some(true), _) => {
+            format!(", and annotate its pod template with {ADMIN_SHUTDOWN}: enabled, or the proxy refuses")
+        }
+        (None, Some(edge)) => format!(
+            ", and from {edge} on annotate its pod template with {ADMIN_SHUTDOWN}: enabled, or the proxy refuses"
+        ),
+    };
+    remedy.step(StepKind::Note, way + &needs)
 }
 
 /// The Kubernetes that native sidecars need.

@@ -1,6 +1,6 @@
 //! The certificate of tap, which serves a part of the Kubernetes API: where it stands. Reads; judges nothing.
 
-use crate::checks::extensions::{absent, home};
+use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
@@ -47,7 +47,9 @@ pub(super) fn item() -> Item {
 /// # Errors
 /// It is not known whether viz is installed, or whether the Secret exists.
 pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Result<Tap<'a>, Verdict>, Missing> {
-    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(Err(absent(Extension::Viz))) };
+    let Some(home) = extension_namespace(ctx, Extension::Viz)? else {
+        return Ok(Err(absent(Extension::Viz)));
+    };
     let secret = ctx.named::<Secret>(Kind::Secret, Scope::Extension(Extension::Viz), SECRET)?;
     Ok(Ok(Tap { home: &home.metadata.name, secret }))
 }

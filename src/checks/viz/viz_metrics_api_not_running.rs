@@ -1,6 +1,6 @@
 //! `viz-metrics-api-not-running`: nothing answers what the command, the dashboard and other tools ask viz.
 
-use crate::checks::extensions::{absent, home, own, remedy};
+use crate::checks::extensions::{absent, extension_namespace, own, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind, Subject};
 use crate::item::{Extension, Kind};
@@ -9,7 +9,7 @@ use crate::model::pod_status::word;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let Some(home) = extension_namespace(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
     let home = home.metadata.name.as_str();
     let servers: Vec<&Pod> = own(pods, home, Extension::Viz)
         .filter(|pod| pod.metadata.label("component") == Some("metrics-api"))

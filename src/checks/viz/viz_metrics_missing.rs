@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, by_owner, home, names, own, probed_remedy};
+use crate::checks::extensions::{absent, by_owner, extension_namespace, names, own, probed_remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind};
 use crate::item::{Extension, Kind, Program};
@@ -17,7 +17,9 @@ const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(namespace) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
+        return Ok(absent(Extension::Viz));
+    };
     let home = namespace.metadata.name.as_str();
     let Some(prometheus) = own(pods, home, Extension::Viz).find(|pod| runs(Program::Prometheus, pod)) else {
         // Nobody can be asked: what another Prometheus has is known to metrics-api alone.

@@ -1,7 +1,7 @@
 //! `viz-prometheus-missing`: the Prometheus that viz brings lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
-use crate::checks::extensions::{absent, home, own, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, own, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
@@ -15,7 +15,7 @@ const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
 const CONFIG: &str = "prometheus-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let Some(home) = extension_namespace(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
     if let Some(url) = external(home) {
         return Ok(Verdict::not_applicable(format!("viz reads from another Prometheus: {url}")));
     }

@@ -1,11 +1,11 @@
 //! `viz-proxy-unhealthy`: proxies in the namespace of viz are not ready.
 
-use crate::checks::extensions::{absent, home, proxies};
+use crate::checks::extensions::{absent, extension_namespace, proxies};
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match home(ctx, Extension::Viz)? {
+    match extension_namespace(ctx, Extension::Viz)? {
         Some(home) => proxies(ctx, Extension::Viz, &[&home.metadata.name]),
         None => Ok(absent(Extension::Viz)),
     }

@@ -1,6 +1,6 @@
 //! `viz-role-missing`: ClusterRoles or ClusterRoleBindings of viz are gone.
 
-use crate::checks::extensions::{absent, home, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, reinstall, remedy};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, StepKind, Subject};
 use crate::item::{Extension, Kind};
@@ -10,7 +10,7 @@ use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
     let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
-    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let Some(home) = extension_namespace(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
     let known = ctx.knowledge.extensions();
     let home = &home.metadata.name;
     let lost = absent_of(roles, known.viz_cluster_roles(home))

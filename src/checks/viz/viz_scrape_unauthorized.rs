@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, by_owner, home, names, remedy};
+use crate::checks::extensions::{absent, by_owner, extension_namespace, names, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, StepKind};
 use crate::item::{Extension, Kind};
@@ -15,7 +15,7 @@ const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    if home(ctx, Extension::Viz)?.is_none() {
+    if extension_namespace(ctx, Extension::Viz)?.is_none() {
         return Ok(absent(Extension::Viz));
     }
     let denies = |pod: &&Pod| {

@@ -1,7 +1,7 @@
 //! `viz-self-check-failing`: metrics-api or its Prometheus does not answer as it should.
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, home, own, probed_remedy};
+use crate::checks::extensions::{absent, extension_namespace, own, probed_remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, StepKind, Subject};
 use crate::item::{Extension, Kind, Program};
@@ -15,7 +15,9 @@ const CLIENT: &str = "can initialize the client";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(namespace) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
+    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
+        return Ok(absent(Extension::Viz));
+    };
     let home = namespace.metadata.name.as_str();
     let running = |program: Program| -> Vec<&Pod> {
         own(pods, home, Extension::Viz).filter(|pod| runs(program, pod)).collect()

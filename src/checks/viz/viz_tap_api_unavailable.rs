@@ -1,7 +1,7 @@
 //! `viz-tap-api-unavailable`: the API server does not reach tap, which serves a part of its API.
 
 use super::tap::API;
-use crate::checks::extensions::{absent, home, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, reinstall, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
@@ -12,9 +12,15 @@ const RUNNING: &str = "tap API service is running";
 const TRUSTED: &str = "tap API server has valid cert";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(home) = home(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
-    let home = home.metadata.name.as_str();
+    let namespace = extension_namespace(ctx, Extension::Viz)?;
     let service = ctx.named::<ApiService>(Kind::APIService, Scope::Cluster, API)?;
+    let Some(namespace) = namespace else {
+        return match service.and_then(|service| left_behind(ctx, service)) {
+            Some(finding) => Ok(vec![finding].into()),
+            None => Ok(absent(Extension::Viz)),
+        };
+    };
+    let home = namespace.metadata.name.as_str();
     let (evidence, gone) = match service {
         None => (Evidence::other(format!("APIService {API}"), "not there"), true),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
@@ -29,6 +35,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         },
     };
     Ok(vec![finding(ctx, home, gone).evidence(evidence)].into())
+}
+
+/// The APIService of a viz that is not there any more; `None` where it answers all the same.
+fn left_behind(ctx: &Context<'_>, service: &ApiService) -> Option<Finding> {
+    let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available");
+    if condition.is_some_and(|condition| condition.status == "True") {
+        return None;
+    }
+    let said = condition.map_or_else(
+        || "no Available".to_owned(),
+        |condition| format!("{}: {}: {}", condition.status, condition.reason, condition.message),
+    );
+    let object = format!("APIService {API}");
+    let served_by = service.spec.service.as_ref().map(|s| format!("{}/{}", s.namespace, s.name));
+    let finding = ctx
+        .finding(
+            Subject::object("APIService", "", API),
+            "viz is not installed, and the APIService of its tap is still there: nothing serves it, so no namespace can be deleted \
+             completely, and kubectl prints errors",
+        )
+        .parameter("left-behind")
+        .evidence(Evidence::other("Namespaces", "none has the label linkerd.io/extension=viz"))
+        .evidences(served_by.map(|name| Evidence::field(&object, "spec.service", name)))
+        .evidence(Evidence::field(&object, "status.conditions[Available]", said))
+        .fails_rows([])
+        .remedy(remedy(Extension::Viz).run(
+            StepKind::Command,
+            "Delete the APIService, unless viz is to be installed again",
+            format!("kubectl delete apiservice {API}"),
+        ));
+    Some(finding)
 }
 
 fn finding(ctx: &Context<'_>, home: &str, gone: bool) -> Finding {

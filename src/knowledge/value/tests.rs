@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let numeric = ValueType::PortList { names: false, blanks: false, lowest: 0 };
-    let named = ValueType::PortList { names: true, blanks: true, lowest: 1 };
+    let numeric = ValueType::PortList { blanks: false, lowest: 0 };
+    let trimmed = ValueType::PortList { blanks: true, lowest: 1 };
     vec![
         (
             ValueType::OneOf { values: words(&["enabled", "disabled"]) },
@@ -32,7 +32,7 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["80", "80,443", "8000-8999", "0", ""],
             vec!["80, 443", "http", "65536", "9-8", "80,", "-1"],
         ),
-        (named, vec!["80, 443", "http,3306", "8000-8999", ""], vec!["0", "80,,443", "HTTP", "70000"]),
+        (trimmed, vec!["80, 443", "80,,443,", "8000-8999", ""], vec!["0", "http,3306", "9-8", "70000"]),
         (
             ValueType::CidrList {},
             vec!["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
