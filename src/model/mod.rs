@@ -12,6 +12,7 @@ pub mod injection;
 pub mod installed;
 pub mod journal;
 pub mod log;
+pub mod managed_by;
 pub mod networks;
 pub mod node;
 pub mod objects;

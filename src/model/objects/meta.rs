@@ -53,7 +53,7 @@ pub struct Meta {
     /// Labels.
     #[serde(deserialize_with = "nullable")]
     pub labels: Shared<BTreeMap<String, String>>,
-    /// Annotations whose key may be meant for Linkerd; see [`may_be_linkerds`].
+    /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or says who manages the object.
     #[serde(deserialize_with = "linkerd_annotations")]
     pub annotations: Shared<BTreeMap<String, String>>,
     /// When it was created.
@@ -108,13 +108,23 @@ impl Meta {
     }
 }
 
-/// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else is dropped
-/// while reading: other tools' annotations can be large and can hold anything.
+/// The annotations in which Helm and Argo CD name themselves on what they apply. Flux uses labels, all of which are kept.
+pub const MANAGERS: [&str; 4] = [HELM_RELEASE, HELM_NAMESPACE, ARGO_CD_TRACKING, ARGO_CD_INSTANCE];
+/// The Helm release that an object belongs to.
+pub const HELM_RELEASE: &str = "meta.helm.sh/release-name";
+/// The namespace of that release.
+pub const HELM_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+/// `APPLICATION:GROUP/KIND:NAMESPACE/NAME`.
+pub const ARGO_CD_TRACKING: &str = "argocd.argoproj.io/tracking-id";
+/// The application, where Argo CD tracks by a label or an annotation of its own.
+pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
+
+/// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else but [`MANAGERS`] is
+/// dropped while reading: other tools' annotations can be large and can hold anything.
 pub fn may_be_linkerds(key: &str) -> bool {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
     ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))
         || key == "deployment.kubernetes.io/revision"
-        || key == "meta.helm.sh/release-name"
         || key.starts_with("kubectl.kubernetes.io/restarted")
         || key.starts_with("meshdoctor.io/")
         || key == "cert-manager.io/certificate-name"
@@ -146,7 +156,7 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut kept = BTreeMap::new();
             while let Some(key) = map.next_key::<String>()? {
-                if may_be_linkerds(&key) {
+                if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) {
                     let value: String = map.next_value()?;
                     kept.insert(key, crate::redact::text(&value).into_owned());
                 } else {

@@ -1,0 +1,172 @@
+//! Who manages an object: the Helm release or the CLI that made it, and the GitOps controller that would put it back. Read from
+//! the labels and annotations that these tools leave. A remedy is written for the tool that is named here; where none is,
+//! that is said, never assumed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::control_plane::CREATED_BY;
+use super::objects::Meta;
+use super::objects::meta::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE};
+
+/// Who manages an object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ManagedBy<'a> {
+    /// The tool that made it, where one says so.
+    pub installer: Option<Installer<'a>>,
+    /// The controller that reverts what is changed past Git.
+    pub gitops: Option<GitOps<'a>>,
+}
+
+/// The tool that an object was made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Installer<'a> {
+    /// Helm, which keeps it in this release.
+    Release(Release<'a>),
+    /// A chart of Linkerd, without a release in the cluster: `helm template`, Argo CD, kustomize.
+    Chart,
+    /// The linkerd CLI.
+    Cli,
+}
+
+/// A release of Helm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The namespace in which Helm keeps it.
+    pub namespace: &'a str,
+}
+
+/// A controller that applies what is in Git, again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitOps<'a> {
+    /// Argo CD, by this Application.
+    ArgoCd(&'a str),
+    /// Flux, by a Kustomization of this namespace and name.
+    Kustomization(Option<&'a str>, &'a str),
+    /// Flux, by a HelmRelease of this namespace and name.
+    HelmRelease(Option<&'a str>, &'a str),
+}
+
+impl<'a> ManagedBy<'a> {
+    /// Who manages the object with this metadata.
+    pub fn of(meta: &'a Meta) -> ManagedBy<'a> {
+        ManagedBy::told(&meta.labels, &meta.annotations)
+    }
+
+    /// Who manages the object with these labels and annotations.
+    pub fn told(
+        labels: &'a BTreeMap<String, String>,
+        annotations: &'a BTreeMap<String, String>,
+    ) -> ManagedBy<'a> {
+        let label = |key: &str| labels.get(key).map(String::as_str);
+        let annotation = |key: &str| annotations.get(key).map(String::as_str);
+        let release = annotation(HELM_RELEASE).zip(annotation(HELM_NAMESPACE));
+        let installer = match (release, annotation(CREATED_BY)) {
+            (Some((name, namespace)), _) => Some(Installer::Release(Release { name, namespace })),
+            (None, Some(tool)) if tool.starts_with("linkerd/helm") => Some(Installer::Chart),
+            (None, Some(tool)) if tool.starts_with("linkerd/cli") => Some(Installer::Cli),
+            (None, Some(_) | None) => None,
+        };
+        let tracked = annotation(ARGO_CD_TRACKING).and_then(|id| id.split(':').next());
+        let tracked = tracked.or_else(|| label(ARGO_CD_INSTANCE)).or_else(|| annotation(ARGO_CD_INSTANCE));
+        let flux = |kind: &str| {
+            let name = label(&format!("{kind}.toolkit.fluxcd.io/name"))?;
+            Some((label(&format!("{kind}.toolkit.fluxcd.io/namespace")), name))
+        };
+        // What a HelmRelease makes is the HelmRelease's; the Kustomization that brought that marks it alone.
+        let gitops = tracked
+            .filter(|application| !application.is_empty())
+            .map(GitOps::ArgoCd)
+            .or_else(|| flux("helm").map(|(namespace, name)| GitOps::HelmRelease(namespace, name)))
+            .or_else(|| flux("kustomize").map(|(namespace, name)| GitOps::Kustomization(namespace, name)));
+        ManagedBy { installer, gitops }
+    }
+
+    /// The Helm release, where Helm keeps one.
+    pub fn release(&self) -> Option<Release<'a>> {
+        match self.installer {
+            Some(Installer::Release(release)) => Some(release),
+            Some(Installer::Chart | Installer::Cli) | None => None,
+        }
+    }
+
+    /// What every step that changes the object says, where Git is the place to change it.
+    pub fn in_git(&self) -> Option<String> {
+        let owner = self.gitops?;
+        Some(format!(
+            "make this change in Git: {owner} manages the object and reverts what is changed in the cluster"
+        ))
+    }
+}
+
+impl fmt::Display for GitOps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tool, namespace, name) = match self {
+            GitOps::ArgoCd(name) => ("Argo CD (Application ", None, name),
+            GitOps::Kustomization(namespace, name) => ("Flux (Kustomization ", *namespace, name),
+            GitOps::HelmRelease(namespace, name) => ("Flux (HelmRelease ", *namespace, name),
+        };
+        match namespace {
+            Some(namespace) => write!(f, "{tool}{namespace}/{name})"),
+            None => write!(f, "{tool}{name})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> Meta {
+        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        serde_json::from_value(serde_json::json!({
+            "name": "web", "labels": map(labels), "annotations": map(annotations),
+        }))
+        .expect("metadata")
+    }
+
+    #[test]
+    fn each_tool_is_known_by_what_it_leaves() {
+        let helm = meta(
+            &[],
+            &[
+                ("linkerd.io/created-by", "linkerd/helm edge-25.4.4"),
+                ("meta.helm.sh/release-name", "mesh"),
+                ("meta.helm.sh/release-namespace", "ops"),
+            ],
+        );
+        let release = ManagedBy::of(&helm).release();
+        assert_eq!(release, Some(Release { name: "mesh", namespace: "ops" }));
+        let chart = meta(&[], &[("linkerd.io/created-by", "linkerd/helm edge-25.4.4")]);
+        assert_eq!(ManagedBy::of(&chart).installer, Some(Installer::Chart));
+        let cli = meta(&[], &[("linkerd.io/created-by", "linkerd/cli edge-25.4.4")]);
+        assert_eq!(ManagedBy::of(&cli).installer, Some(Installer::Cli));
+        assert_eq!(ManagedBy::of(&meta(&[], &[])), ManagedBy::default());
+        // Half of a release is none: a namespace is never made up.
+        let half = meta(&[], &[("meta.helm.sh/release-name", "mesh")]);
+        assert_eq!(ManagedBy::of(&half).release(), None);
+    }
+
+    #[test]
+    fn controllers_are_named_with_what_they_apply() {
+        let said = |labels: &[(&str, &str)], annotations: &[(&str, &str)]| {
+            ManagedBy::of(&meta(labels, annotations)).gitops.map(|owner| owner.to_string())
+        };
+        let tracked = [("argocd.argoproj.io/tracking-id", "mesh:apps/Deployment:linkerd/linkerd-identity")];
+        assert_eq!(said(&[], &tracked).as_deref(), Some("Argo CD (Application mesh)"));
+        let labelled = [("argocd.argoproj.io/instance", "mesh")];
+        assert_eq!(said(&labelled, &[]).as_deref(), Some("Argo CD (Application mesh)"));
+        let flux = [
+            ("kustomize.toolkit.fluxcd.io/name", "apps"),
+            ("kustomize.toolkit.fluxcd.io/namespace", "flux-system"),
+        ];
+        assert_eq!(said(&flux, &[]).as_deref(), Some("Flux (Kustomization flux-system/apps)"));
+        let helm = [("helm.toolkit.fluxcd.io/name", "linkerd")];
+        assert_eq!(said(&helm, &[]).as_deref(), Some("Flux (HelmRelease linkerd)"));
+        assert_eq!(said(&[("app.kubernetes.io/managed-by", "Helm")], &[]), None);
+    }
+}
