@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::finding::{Remedy, StepKind};
 use crate::model::certificates::{Certificate, Validity};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::objects::Meta;
 
 /// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
 const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
@@ -11,6 +13,25 @@ const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
 /// Whether a certificate that is still valid ends within 60 days.
 pub(super) fn ends_soon(certificate: &Certificate, now: Timestamp) -> bool {
     certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < SOON
+}
+
+/// Whether what renews a certificate by itself is late: cert-manager does so when two thirds of the lifetime are over, unless
+/// it is told a later moment. Half of what then remains is left to it before somebody has to look.
+pub(super) fn is_overdue(certificate: &Certificate, now: Timestamp) -> bool {
+    let (begin, end) = (certificate.not_before(), certificate.not_after());
+    end.duration_since(now).as_secs() * 6 < end.duration_since(begin).as_secs()
+}
+
+/// Who renews the certificate in a Secret, if that is known: the tool that owns the Secret. Linkerd's own charts and CLI
+/// renew nothing, however short a certificate lives.
+pub(super) fn renewed_by(secret: &Meta, certificate: &Certificate) -> Option<&'static str> {
+    const SHORT: i64 = 60 * 24 * 3600;
+    if secret.annotation("cert-manager.io/certificate-name").is_some() {
+        return Some("cert-manager");
+    }
+    let lifetime = certificate.not_after().as_second() - certificate.not_before().as_second();
+    let by_linkerd = secret.annotation(CREATED_BY).is_some();
+    (!by_linkerd && lifetime < SHORT).then_some("the tool that writes the Secret")
 }
 
 /// `expired on 2026-11-20T02:06:01Z, 1 day ago`, or when it begins or ends.

@@ -21,6 +21,34 @@ pub struct ControlPlane {
     roles: Vec<Role>,
     namespaced_roles: Vec<NamespacedRole>,
     definitions: Vec<Definition>,
+    #[serde(default)]
+    group_versions: Vec<GroupVersion>,
+    #[serde(default)]
+    late_algorithms: Vec<LateAlgorithm>,
+}
+
+/// A version of an API group that the policy controller cannot start without.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupVersion {
+    group: String,
+    /// The version, such as `v1alpha2`.
+    pub version: String,
+    releases: ReleaseRange,
+}
+
+impl GroupVersion {
+    /// The first release that starts without it.
+    pub fn until(&self) -> Option<EdgeTag> {
+        self.releases.until
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LateAlgorithm {
+    name: String,
+    releases: ReleaseRange,
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,6 +180,24 @@ impl ControlPlane {
         minors: &'a MinorTable,
     ) -> impl Iterator<Item = &'a Definition> {
         self.definitions.iter().filter(|d| d.releases.covers(version, minors) == Contains::Yes)
+    }
+
+    /// The versions of a group that a release's policy controller cannot start without.
+    pub fn group_versions<'a>(
+        &'a self,
+        group: &str,
+        version: &LinkerdVersion,
+        minors: &MinorTable,
+    ) -> Vec<&'a GroupVersion> {
+        let asked =
+            |row: &&GroupVersion| row.group == group && row.releases.covers(version, minors) == Contains::Yes;
+        self.group_versions.iter().filter(asked).collect()
+    }
+
+    /// Whether the proxies of a release verify by a key or a signature that not those of every release do.
+    pub fn verifies_late(&self, algorithm: &str, version: &LinkerdVersion, minors: &MinorTable) -> bool {
+        let mut rows = self.late_algorithms.iter();
+        rows.any(|row| row.name == algorithm && row.releases.covers(version, minors) == Contains::Yes)
     }
 
     /// Where the facts are from, and when they were read.

@@ -31,7 +31,7 @@ pub use annotations::{Annotations, NotAKey};
 pub use chart_values::{ChartType, ChartValues};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
 pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
-pub use control_plane::{ControlPlane, Definition, GrantedRole, NamespacedRole};
+pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
@@ -41,7 +41,9 @@ pub use nearest::Suggestion;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use range::ReleaseRange;
-pub use releases::{ChartDefault, Defect, GatewayApi, KubernetesRange, NotRecommended, ReleaseRow, Releases};
+pub use releases::{
+    ChartDefault, Defect, GatewayApi, GatewayChannel, KubernetesRange, NotRecommended, ReleaseRow, Releases,
+};
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
 pub use value::ValueType;
 
@@ -92,6 +94,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 LinkerdCheck::NAME,
                 ControlPlane::NAME,
+                ChartValues::NAME,
                 Extensions::NAME,
             ],
         )?;

@@ -67,6 +67,30 @@ pub struct GatewayApi {
     pub http_route: String,
     /// Version of GRPCRoute that has to be served.
     pub grpc_route: String,
+    /// The channel in which the newest supported release serves all of that.
+    #[serde(default)]
+    pub channel: GatewayChannel,
+}
+
+/// A channel of Gateway API.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatewayChannel {
+    /// What is stable.
+    #[default]
+    Standard,
+    /// That, and kinds and versions that are not.
+    Experimental,
+}
+
+impl GatewayChannel {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            GatewayChannel::Standard => "standard",
+            GatewayChannel::Experimental => "experimental",
+        }
+    }
 }
 
 impl GatewayApi {

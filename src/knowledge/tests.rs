@@ -396,3 +396,9 @@ fn metadata(metadata: &serde_json::Value, scope: Scope, version: &LinkerdVersion
     }
     seen
 }
+
+#[test]
+fn every_embedded_file_may_be_replaced_by_one_of_a_directory() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/knowledge");
+    Knowledge::load(std::path::Path::new(dir)).expect("a copy of every file is taken");
+}

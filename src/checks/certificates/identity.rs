@@ -2,7 +2,7 @@
 //! in its Secret. Reads and parses; judges nothing.
 
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Verdict, dates};
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
@@ -157,17 +157,8 @@ impl Issuer<'_> {
 
     /// Who renews it, if that is known: the tool that owns the Secret.
     pub(super) fn renewed_by(&self) -> Option<&'static str> {
-        const SHORT: i64 = 60 * 24 * 3600;
-        let meta = &self.secret.metadata;
-        if meta.annotation("cert-manager.io/certificate-name").is_some() {
-            return Some("cert-manager");
-        }
-        let certificate = self.certificate();
-        let lifetime = certificate.not_after().as_second() - certificate.not_before().as_second();
-        // The chart's own Secret is renewed by nobody, however short its certificate lives.
-        let by_linkerd = meta.annotation("linkerd.io/created-by").is_some();
-        (self.scheme == Scheme::External && !by_linkerd && lifetime < SHORT)
-            .then_some("the tool that writes the Secret")
+        let tool = dates::renewed_by(&self.secret.metadata, self.certificate());
+        tool.filter(|tool| self.scheme == Scheme::External || *tool == "cert-manager")
     }
 }
 

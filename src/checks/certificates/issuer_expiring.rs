@@ -17,18 +17,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let findings = match issuer.renewed_by() {
-        Some(tool) if is_overdue(ctx, &issuer) => vec![overdue(ctx, &issuer, tool)],
+        Some(tool) if dates::is_overdue(issuer.certificate(), ctx.now()) => vec![overdue(ctx, &issuer, tool)],
         None if dates::ends_soon(issuer.certificate(), ctx.now()) => vec![ends(ctx, &issuer)],
         Some(_) | None => Vec::new(),
     };
     Ok(findings.into())
-}
-
-/// cert-manager renews when two thirds of the lifetime are over, unless it is told a later moment. Half of what then
-/// remains is left to it before somebody has to look.
-fn is_overdue(ctx: &Context<'_>, issuer: &Issuer<'_>) -> bool {
-    let (begin, end) = (issuer.certificate().not_before(), issuer.certificate().not_after());
-    end.duration_since(ctx.now()).as_secs() * 6 < end.duration_since(begin).as_secs()
 }
 
 fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Finding {

@@ -1,9 +1,11 @@
-//! `issuer-unsupported`: the issuer's certificate has a key or a signature that Linkerd does not take, or may not sign.
+//! `issuer-unsupported`: the issuer's certificate has a key with which identity cannot sign, a signature that proxies do not
+//! verify, or may not sign; or only `linkerd check` refuses it.
 
+use super::algorithms::{self, Taken};
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::certificates::Key;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -12,19 +14,46 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(verdict) => return Ok(verdict),
     };
     let certificate = issuer.certificate();
-    let signed_with = certificate.signed_with();
+    let said = format!("key {}, signature {}", certificate.key(), certificate.signed_with());
+    let (key, signature) =
+        (algorithms::issuer_key(ctx, certificate), algorithms::signature(ctx, certificate));
     let mut findings = Vec::new();
-    if certificate.key() != Key::Ecdsa(256) || !matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA")
-    {
-        let said = format!("key {}, signature {signed_with}", certificate.key());
-        findings.push(finding(
-            ctx,
-            &issuer,
-            "algorithm",
-            "the issuer's certificate has a key or a signature that Linkerd does not support: it must be ECDSA P-256, signed \
-             with SHA-256",
-            &said,
-        ));
+    match (key, signature) {
+        (Taken::ByAll, Taken::ByAll) => {}
+        (Taken::ByNobody, _) => {
+            let message = match certificate.key() {
+                Key::Ecdsa(_) => {
+                    "the issuer's key is on a curve that proxies of this release do not verify: they refuse every certificate \
+                     that it signs. It must be ECDSA P-256"
+                }
+                Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => {
+                    "identity cannot sign with the issuer's key, since it signs with ECDSA only: no proxy gets a certificate. The \
+                     key must be ECDSA P-256"
+                }
+            };
+            findings.push(finding(ctx, &issuer, "algorithm", message, &said));
+        }
+        (_, Taken::ByNobody) => {
+            let message = "the issuer's certificate is signed in a way that proxies of this release do not verify: they refuse \
+                           every certificate below it. Use ECDSA or RSA with SHA-256";
+            findings.push(finding(ctx, &issuer, "algorithm", message, &said));
+        }
+        (Taken::ByAll | Taken::ByTheMesh, Taken::ByAll | Taken::ByTheMesh) => {
+            let message = "linkerd check does not accept the key or the signature of the issuer's certificate, which identity and \
+                           proxies do: the mesh works";
+            let found = ctx
+                .finding(issuer.subject(), message)
+                .severity(Severity::Info)
+                .rows_as(Severity::Error)
+                .explains_nothing()
+                .evidence(issuer.quoted(format!("{}: {said}", certificate.summary())))
+                .parameter("command")
+                .remedy(Remedy::verified_by("meshdoctor check --only certificates").step(
+                    StepKind::Note,
+                    "With the next renewal choose ECDSA P-256, signed with SHA-256, if linkerd check has to pass",
+                ));
+            findings.push(found);
+        }
     }
     if !certificate.is_authority() {
         let message =

@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod algorithms;
 mod beyond_identity;
 mod control_plane_anchors_stale;
 mod data_plane_anchors_disjoint;

@@ -1,10 +1,11 @@
-//! `trust-anchor-unsupported`: a trust anchor has a key or a signature that Linkerd does not take, or is no authority.
+//! `trust-anchor-unsupported`: a trust anchor has a key that proxies cannot verify by, or is no authority; or only
+//! `linkerd check` refuses it.
 
+use super::algorithms::{self, Taken};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};
 use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
-use crate::model::certificates::{Certificate, Key};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = match bundles(ctx)? {
@@ -12,39 +13,50 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(verdict) => return Ok(verdict),
     };
     let findings = anchors(&bundles).into_iter().flat_map(|anchor| {
-        let unsupported = (!is_supported(anchor.certificate)).then(|| unsupported(ctx, &anchor));
+        let unsupported = match algorithms::anchor(ctx, anchor.certificate) {
+            Taken::ByAll => None,
+            Taken::ByTheMesh => Some(refused_by_the_command(ctx, &anchor)),
+            Taken::ByNobody => Some(unsupported(ctx, &anchor)),
+        };
         let no_authority = (!anchor.certificate.is_authority()).then(|| no_authority(ctx, &anchor));
         [unsupported, no_authority]
     });
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }
 
-/// An anchor may have an RSA key; only the issuer must not.
-fn is_supported(anchor: &Certificate) -> bool {
-    let signed_with = anchor.signed_with();
-    match anchor.key() {
-        Key::Ecdsa(256) => signed_with == "ECDSA-SHA256" || signed_with == "SHA256-RSA",
-        Key::Rsa(2048 | 4096) => signed_with == "SHA256-RSA",
-        Key::Rsa(_) | Key::Ecdsa(_) | Key::Ed25519 | Key::Other(_) => false,
-    }
+fn said(anchor: &Anchor<'_>) -> String {
+    let certificate = anchor.certificate;
+    format!("{}: key {}, signature {}", certificate.summary(), certificate.key(), certificate.signed_with())
+}
+
+/// The mesh works with it.
+fn refused_by_the_command(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
+    ctx.finding(
+        anchor.subject(),
+        "linkerd check does not accept the key or the signature of a trust anchor, which identity and proxies do: the mesh works",
+    )
+    .severity(Severity::Info)
+    .rows_as(Severity::Error)
+    .explains_nothing()
+    .evidences(anchor.evidence(&said(anchor)))
+    .parameter(anchor.certificate.print())
+    .parameter("command")
+    .remedy(Remedy::verified_by("meshdoctor check --only certificates").step(
+        StepKind::Note,
+        "With the next rotation choose ECDSA P-256, if linkerd check has to pass",
+    ))
 }
 
 fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     let certificate = anchor.certificate;
-    let said = format!(
-        "{}: key {}, signature {}",
-        certificate.summary(),
-        certificate.key(),
-        certificate.signed_with()
-    );
     let steps = Remedy::verified_by("meshdoctor check --only certificates");
     let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
     ctx.finding(
         anchor.subject(),
-        "a trust anchor has a key or a signature that Linkerd does not support: it must be ECDSA P-256, or RSA with 2048 or \
-         4096 bits, signed with SHA-256",
+        "a trust anchor has a key by which proxies of this release cannot verify: they refuse every certificate that chains to \
+         it. Use ECDSA P-256",
     )
-    .evidences(anchor.evidence(&said))
+    .evidences(anchor.evidence(&said(anchor)))
     .parameter(certificate.print())
     .remedy(remedy::restart_meshed(remedy::restart_control_plane(ctx, steps)))
     .tie(anchor_tie(certificate))

@@ -1,7 +1,7 @@
 //! `webhook-certificate-expiring`: the certificate of a webhook ends within 60 days.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use crate::checks::dates::{dates, ends_soon};
+use crate::checks::dates::{dates, ends_soon, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -46,28 +46,56 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     if soon.is_empty() {
         return None;
     }
-    let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::verified_by("meshdoctor check --only certificates");
-    let (message, remedy) = match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
-        Some(certificate) => (
-            "the certificate of a webhook ends within 60 days; cert-manager renews it, and where it is given less than that to \
-             live this is its ordinary state",
-            remedy.run(
-                StepKind::Command,
-                "See that cert-manager will renew it in time",
-                format!("kubectl -n {namespace} get certificate {certificate} -o wide"),
-            ),
-        ),
+    let meta = &pair.secret.metadata;
+    let tool = pair.served.first().and_then(|own| Some((renewed_by(meta, own)?, is_overdue(own, ctx.now()))));
+    let (severity, message, remedy) = match tool {
         None => (
-            "the certificate of a webhook ends within 60 days and nothing is known to renew it: from then on the API server \
-             refuses to talk to the webhook",
+            Severity::Warning,
+            "the certificate of a webhook expires within 60 days and nothing is known to renew it: from then on the API server \
+             refuses to talk to the webhook"
+                .to_owned(),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
+        ),
+        Some((tool, true)) => (
+            Severity::Warning,
+            format!(
+                "five sixths of the lifetime of a webhook's certificate are over and {tool} has not renewed it: when it \
+                 expires, the API server refuses to talk to the webhook"
+            ),
+            see_renewal(ctx, pair, remedy),
+        ),
+        // What lives shorter than that is always within it.
+        Some((tool, false)) => (
+            Severity::Info,
+            format!(
+                "the certificate of a webhook expires within 60 days and {tool} renews it: nothing is overdue, but linkerd \
+                 check warns of it"
+            ),
+            see_renewal(ctx, pair, remedy),
         ),
     };
     let finding = ctx
         .finding(pair.server.secret_subject(ctx), message)
+        .severity(severity)
+        .rows_as(Severity::Warning)
         .evidence(quoted(ctx, pair, &soon))
         .fails_rows([pair.server.sixty_days])
         .remedy(remedy);
-    Some(finding)
+    let finding =
+        if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
+    Some(if tool.is_some_and(|(_, overdue)| overdue) { finding.likely() } else { finding })
+}
+
+/// Where it is seen whether who renews the certificate will.
+fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
+        Some(certificate) => remedy.run(
+            StepKind::Command,
+            "See when cert-manager renews it",
+            format!("kubectl -n {namespace} get certificate {certificate} -o wide"),
+        ),
+        None => remedy.step(StepKind::Note, "See when the tool that writes the Secret renews it"),
+    }
 }

@@ -1,5 +1,7 @@
 //! `control-plane-not-ready`: components of the control plane have too few ready pods; and what stands in their way.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::failing::{Failing, event_evidence, failing};
@@ -10,7 +12,6 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::objects::container::PROXY_CONTAINER;
 use crate::model::objects::{Event, Pod, Workload};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 
@@ -29,6 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let events = ctx.hints::<Event>(Kind::Event);
     let complete = ctx.every::<Pod>(Kind::Pod).is_ok();
     let mut findings: Vec<Finding> = Vec::new();
+    let mut judged: BTreeSet<&str> = BTreeSet::new();
     for component in &components {
         let (wanted, ready) = (component.wanted(), ready(component, pods, complete, namespace));
         if wanted == 0 && !CORE.contains(&component.name) {
@@ -43,6 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let enough = ready >= wanted.max(1);
         // Of those that are enough, some may be old ones that new ones were to replace.
         let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(pod, ctx.now()));
+        judged.extend(own.iter().chain(&others).map(|pod| pod.metadata.name.as_str()).filter(|_| !enough));
         findings.extend(starting(ctx, component, &others));
         if enough && own.is_empty() {
             continue;
@@ -54,27 +57,38 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding(ctx, component, ready, reason, events);
         findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
     }
-    let left = beside(ctx, pods, &findings);
+    let left = other_pods(ctx, pods, &judged, &findings);
     findings.extend(left);
     Ok(findings.into())
 }
 
 /// Pods in the namespace of the control plane that do no harm, and that `linkerd check` counts all the same: what was
 /// evicted or has failed, what is about to go, what belongs to somebody else. One for each row that fails by nothing else.
-fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding> {
+/// Pods of a component that has too few are none of these: they are that component's.
+fn other_pods(
+    ctx: &Context<'_>,
+    pods: &[Pod],
+    judged: &BTreeSet<&str>,
+    findings: &[Finding],
+) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unwell = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
-        let pod = pods.iter().find(|pod| pod.metadata.namespace == *namespace && counts(pod))?;
+        let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
+        let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
         (!told(row)).then_some((row, severity, pod))
     };
     let untold =
         [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
     let found = untold.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
-        let message = "a pod beside those that serve is not well: it harms nothing, and linkerd check stops or warns at it";
+        let message = if pod.metadata.label(COMPONENT).is_some() {
+            "a pod of the control plane is unhealthy; the remaining replicas serve, but linkerd check counts it"
+        } else {
+            "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd check counts it"
+        };
         let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
         ctx.finding(Subject::object("Pod", namespace, name), message)
             .severity(Severity::Info)
@@ -84,7 +98,7 @@ fn beside(ctx: &Context<'_>, pods: &[Pod], findings: &[Finding]) -> Vec<Finding>
             .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", word(pod)))
             .remedy(remedy.run(
                 StepKind::Command,
-                "If nothing needs it any more, take it away",
+                "If nothing needs it any more, delete it",
                 format!("kubectl -n {namespace} delete pod {name}"),
             ))
     });
@@ -139,11 +153,7 @@ fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
 /// The rows of `linkerd check` that a component with these pods fails.
 fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
-    let proxyless = |pod: &Pod| {
-        pod.metadata.label(CONTROL_PLANE_NS).is_some()
-            && !pod.is_finished()
-            && !pod.container_status(PROXY_CONTAINER).is_some_and(|s| s.ready)
-    };
+    let proxyless = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let fails = [
         (ready == 0, "control plane pods are ready"),
         (own.iter().any(|pod| unscheduled(pod)), SCHEDULED),

@@ -67,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         findings.push(finding);
     }
-    if present {
+    if present && !about_to_be(ctx) {
         findings.extend(of_the_cli_alone(ctx, &version));
     }
     Ok(findings.into())

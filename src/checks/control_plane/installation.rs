@@ -62,22 +62,27 @@ pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verd
     Ok(Err(Verdict::blocked("linkerd-config-missing", reason)))
 }
 
-/// The release whose rules count: the installed one. Where none is installed, or one is about to be: the expected one,
-/// else that of the CLI, else the newest that is known. Reads `deployments.apps`, `linkerd-config` and `cli-version`.
+/// The release whose rules count: the installed one. Before an installation or an upgrade: the expected one, else that of
+/// the CLI, else the installed one, else the newest that is known. Reads `deployments.apps`, `linkerd-config` and `cli-version`.
 ///
 /// # Errors
 /// See [`installed`].
 pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), Missing> {
-    if let Some(installed) = installed(ctx)? {
-        return Ok(installed);
+    let installed = installed(ctx)?;
+    if let Some(installed) = &installed
+        && !about_to_be(ctx)
+    {
+        return Ok(installed.clone());
     }
-    let newest = ctx.knowledge.releases().newest_edge();
-    let expected = ctx.settings.expected_version.clone().map(|version| (version, "--expected-version"));
-    let cli = || Some((ctx.cli_version().ok()?.clone(), "linkerd CLI"));
-    let known = || Some((LinkerdVersion::from(newest), "newest known release"));
-    let (version, name) = expected.or_else(cli).or_else(known).expect("the last of them is always there");
-    let evidence = Evidence::other(name, version.as_str());
-    Ok((version, evidence))
+    let by_name = |version: LinkerdVersion, name: &str| {
+        let evidence = Evidence::other(name, version.as_str());
+        (version, evidence)
+    };
+    let expected = ctx.settings.expected_version.clone();
+    let expected = expected.map(|version| by_name(version, "--expected-version"));
+    let cli = || Some(by_name(ctx.cli_version().ok()?.clone(), "linkerd CLI"));
+    let newest = || by_name(ctx.knowledge.releases().newest_edge().into(), "newest known release");
+    Ok(expected.or_else(cli).or(installed).unwrap_or_else(newest))
 }
 
 /// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.

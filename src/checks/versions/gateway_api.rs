@@ -4,10 +4,12 @@
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
-use crate::knowledge::GatewayApi;
+use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
 use crate::model::objects::CustomResourceDefinition;
 
+/// The API group.
+pub(super) const GROUP: &str = "gateway.networking.k8s.io";
 pub(super) const HTTP: &str = "httproutes.gateway.networking.k8s.io";
 pub(super) const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
 /// The annotation with the release that a definition is from, and the one with its channel.
@@ -47,13 +49,16 @@ pub(super) fn bring(
             ),
         );
     }
-    let channel = meta.and_then(|meta| meta.annotations.get(CHANNEL)).map(String::as_str);
-    let channel = channel.filter(|channel| *channel == "experimental").unwrap_or("standard");
+    let experimental = GatewayChannel::Experimental.name();
+    let there =
+        meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
+    let channel = if there { experimental } else { wanted.channel.name() };
     remedy.run(
         StepKind::Command,
         format!(
-            "Install the {channel} channel of a Gateway API release that this Linkerd supports; first make sure that no other \
-             controller of the cluster needs another one"
+            "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; first \
+             make sure that no other controller in the cluster needs another release",
+            wanted.maximum
         ),
         format!(
             "kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/{channel}-install.yaml",

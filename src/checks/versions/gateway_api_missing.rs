@@ -1,14 +1,31 @@
-//! `gateway-api-missing`: the definitions of Gateway API are not there, or do not serve the version that the release asks for.
+//! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
 
-use super::gateway_api::{GRPC, HTTP, bring, definition, serves};
+use super::gateway_api::{GROUP, GRPC, HTTP, bring, definition, serves};
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, Severity, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::knowledge::{GatewayApi, GroupVersion};
 use crate::model::control_plane::CREATED_BY;
-use crate::version::Contains;
+use crate::model::objects::CustomResourceDefinition;
+use crate::version::{Contains, LinkerdVersion};
 
 const CATEGORY: &str = "gateway-api-crd";
 const ROW: &str = "Gateway API CRDs are installed";
+/// The other kinds of the group that served versions which routes no longer did, in one release of Gateway API or another.
+const OTHERS: [&str; 3] = [
+    "referencegrants.gateway.networking.k8s.io",
+    "tcproutes.gateway.networking.k8s.io",
+    "tlsroutes.gateway.networking.k8s.io",
+];
+
+/// The release that is judged, and what it wants.
+struct Judged<'a> {
+    version: LinkerdVersion,
+    seen: Evidence,
+    wanted: &'a GatewayApi,
+    /// Whether the release's own command asks for Gateway API.
+    required: bool,
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
@@ -21,65 +38,162 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable(format!("which Gateway API {version} speaks is not known here")));
     };
     let (http, grpc) = (http?, grpc?);
-    // The release whose own command began to ask is the first that does not go without.
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);
     let required =
         row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
-    let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
-    if http.is_none() && grpc.is_none() {
-        if !required {
-            return Ok(Verdict::fine());
-        }
-        let remedy = bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), None, wanted);
-        let finding = ctx
-            .finding(
-                Subject::thing("Gateway API"),
-                "the definitions of Gateway API are not there: this release of Linkerd needs them before it is installed or \
-                 upgraded",
-            )
-            .evidence(Evidence::other("CustomResourceDefinitions", format!("neither {HTTP} nor {GRPC} exists")))
-            .evidence(Evidence::other(format!("Linkerd {version}"), range))
-            .evidence(seen)
-            .remedy(remedy);
-        return Ok(vec![finding].into());
+    let judged = Judged { version, seen, wanted, required };
+    if http.is_none() && grpc.is_none() && required {
+        return Ok(vec![absent(ctx, &judged)].into());
     }
+    let unserved = Unserved::by(ctx, [http, grpc], &judged.version);
     let mut findings = Vec::new();
+    // The charts of the releases that need it bring it with them.
+    let comes = about_to_be(ctx) && http.is_none() && grpc.is_none();
+    if !unserved.asked.is_empty() && !comes {
+        findings.push(no_start(ctx, &judged, &unserved, http.or(grpc)));
+    }
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
         let Some(definition) = definition else { continue };
-        if serves(definition, wanted_version) {
-            continue;
+        let told = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
+        let read = definition.metadata.name != GRPC || reads_grpc(ctx, &judged.version);
+        if read && !told && !serves(definition, wanted_version) {
+            findings.push(without(ctx, &judged, definition, wanted_version));
         }
-        let versions = &definition.spec.versions;
-        let name = &definition.metadata.name;
-        let served: Vec<&str> =
-            versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
-        let of_linkerd = definition.metadata.annotations.contains_key(CREATED_BY);
-        let (severity, rows) = match required && !of_linkerd {
-            true => (Severity::Error, vec![ROW]),
-            false => (Severity::Warning, vec![]),
-        };
-        let finding = ctx
-            .finding(
-                Subject::object("CustomResourceDefinition", "", name),
-                "a definition of Gateway API does not serve the version that this release of Linkerd asks for: routes of that \
-                 kind have no effect, or the policy controller does not get ready",
-            )
-            .severity(severity)
-            .likely()
-            .evidence(Evidence::field(
-                format!("CustomResourceDefinition {name}"),
-                "spec.versions",
-                format!("{} served, and not {wanted_version}", served.join(", ")),
-            ))
-            .evidence(Evidence::other(format!("Linkerd {version}"), range.clone()))
-            .fails_rows(rows)
-            .remedy(bring(
-                ctx,
-                Remedy::verified_by(format!("kubectl get crd {name} -o jsonpath='{{.spec.versions[*].name}}'")),
-                Some(definition),
-                wanted,
-            ));
-        findings.push(finding);
     }
     Ok(findings.into())
+}
+
+/// Whether a release reads GRPCRoutes: it has the right to.
+fn reads_grpc(ctx: &Context<'_>, version: &LinkerdVersion) -> bool {
+    let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
+    let roles = table.roles(&ctx.namespaces().control_plane, version, minors);
+    roles.iter().any(|role| role.rights.contains(&(GROUP, "grpcroutes", "list")))
+}
+
+/// The versions that the policy controller asks for as it starts, and that nothing serves.
+struct Unserved<'a> {
+    asked: Vec<&'a GroupVersion>,
+    served: Vec<&'a str>,
+    /// Whether every kind that may serve them could be looked at.
+    certain: bool,
+}
+
+impl<'a> Unserved<'a> {
+    fn by(
+        ctx: &Context<'a>,
+        routes: [Option<&'a CustomResourceDefinition>; 2],
+        version: &LinkerdVersion,
+    ) -> Unserved<'a> {
+        let others = OTHERS.map(|name| definition(ctx, name));
+        let certain = others.iter().all(Result::is_ok);
+        let there: Vec<_> =
+            routes.into_iter().chain(others.into_iter().filter_map(Result::ok)).flatten().collect();
+        let asked = ctx.knowledge.control_plane().group_versions(GROUP, version, ctx.knowledge.minors());
+        let asked = asked
+            .into_iter()
+            .filter(|asked| !there.iter().any(|known| serves(known, &asked.version)))
+            .collect();
+        let versions = there.iter().flat_map(|known| known.spec.versions.iter());
+        let mut served: Vec<&str> = versions.filter(|v| v.served).map(|v| v.name.as_str()).collect();
+        served.sort_unstable();
+        served.dedup();
+        Unserved { asked, served, certain }
+    }
+}
+
+fn supported(judged: &Judged<'_>) -> Evidence {
+    let range = format!("Gateway API {} to {}", judged.wanted.minimum, judged.wanted.maximum);
+    Evidence::other(format!("Linkerd {}", judged.version), range)
+}
+
+fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
+    let remedy =
+        bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), None, judged.wanted);
+    ctx.finding(
+        Subject::thing("Gateway API"),
+        "the Gateway API CRDs are missing: this release of Linkerd needs them before it is installed or upgraded",
+    )
+    .evidence(Evidence::other("CustomResourceDefinitions", format!("neither {HTTP} nor {GRPC} exists")))
+    .evidence(supported(judged))
+    .evidence(judged.seen.clone())
+    .remedy(remedy)
+}
+
+/// The policy controller ends as it starts.
+fn no_start(
+    ctx: &Context<'_>,
+    judged: &Judged<'_>,
+    unserved: &Unserved<'_>,
+    there: Option<&CustomResourceDefinition>,
+) -> Finding {
+    let asked: Vec<&str> = unserved.asked.iter().map(|asked| asked.version.as_str()).collect();
+    let served = if unserved.served.is_empty() { "nothing".to_owned() } else { unserved.served.join(", ") };
+    let remedy =
+        bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), there, judged.wanted);
+    let remedy = match unserved.asked.iter().filter_map(|asked| asked.until()).max() {
+        Some(until) => remedy.step(
+            StepKind::Upgrade,
+            format!("Or upgrade Linkerd to {until} or later, whose policy controller starts without them"),
+        ),
+        None => remedy,
+    };
+    let finding = ctx
+        .finding(
+            Subject::thing("Gateway API"),
+            "the policy controller of this release exits at startup, because no CRD serves the Gateway API versions that it asks \
+             for: pods of linkerd-destination do not become ready once they restart",
+        )
+        .evidence(Evidence::other(
+            format!("API group {GROUP}"),
+            format!("serves {served}, and not {}", asked.join(", ")),
+        ))
+        .evidence(supported(judged))
+        .evidence(judged.seen.clone())
+        .parameter("no-start")
+        .fails_rows([])
+        .remedy(remedy)
+        .tie(Tie::Workload(
+            "Deployment".to_owned(),
+            ctx.namespaces().control_plane.clone(),
+            "linkerd-destination".to_owned(),
+        ));
+    // A vendor's build may have the correction of a later release.
+    if unserved.certain && judged.version.edge().is_some() { finding } else { finding.likely() }
+}
+
+/// Routes of one kind have no effect.
+fn without(
+    ctx: &Context<'_>,
+    judged: &Judged<'_>,
+    definition: &CustomResourceDefinition,
+    wanted_version: &str,
+) -> Finding {
+    let versions = &definition.spec.versions;
+    let name = &definition.metadata.name;
+    let served: Vec<&str> =
+        versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
+    let of_linkerd = definition.metadata.annotations.contains_key(CREATED_BY);
+    let (severity, rows) = match judged.required && !of_linkerd {
+        true => (Severity::Error, vec![ROW]),
+        false => (Severity::Warning, vec![]),
+    };
+    ctx.finding(
+        Subject::object("CustomResourceDefinition", "", name),
+        "a Gateway API CRD does not serve the version that this release of Linkerd asks for: routes of that kind have no effect",
+    )
+    .severity(severity)
+    .likely()
+    .evidence(Evidence::field(
+        format!("CustomResourceDefinition {name}"),
+        "spec.versions",
+        format!("{} served, and not {wanted_version}", served.join(", ")),
+    ))
+    .evidence(supported(judged))
+    .fails_rows(rows)
+    .remedy(bring(
+        ctx,
+        Remedy::verified_by(format!("kubectl get crd {name} -o jsonpath='{{.spec.versions[*].name}}'")),
+        Some(definition),
+        judged.wanted,
+    ))
 }

@@ -9,9 +9,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);
     let server = ctx.server_version()?;
     let (linkerd, seen) = match installed? {
-        Some(installed) => installed,
-        None if about_to_be(ctx) || ctx.cli_version().is_ok() => release(ctx)?,
-        None => return Ok(none_installed()),
+        Some(installed) if !about_to_be(ctx) => installed,
+        None if !about_to_be(ctx) && ctx.cli_version().is_err() => return Ok(none_installed()),
+        Some(_) | None => release(ctx)?,
     };
     let releases = ctx.knowledge.releases();
     let range = match releases.kubernetes_range(&linkerd) {
