@@ -97,7 +97,7 @@ fn a_conflist_keeps_its_lines_and_columns() {
     let raw = format!(
         "{{\r\n  \"name\": \"k8s\",\r\n  \"plugins\": [{{\"policy\": {{\"k8s_auth_token\": \"{jwt}\", \"x\": 1}}, \"type\": \"linkerd-cni\"}}]\r\n}}"
     );
-    let clean = String::from_utf8(json_bytes(raw.as_bytes()).into_owned()).unwrap();
+    let clean = String::from_utf8(config_bytes(raw.as_bytes()).into_owned()).unwrap();
     assert!(!clean.contains("eyJ") && clean.contains("REDACTED(sha256:"));
     let (before, after) = (raw.lines().nth(2).unwrap(), clean.lines().nth(2).unwrap());
     let column = after.find("\"type\"").unwrap() + 1;
@@ -114,7 +114,7 @@ fn secret_keys_hide_whatever_stands_behind_them() {
         "k8s_auth_token": "__SERVICEACCOUNT_TOKEN__", "token": "",
     });
     let bytes = serde_json::to_vec(&raw).unwrap();
-    let clean = json_bytes(&bytes);
+    let clean = config_bytes(&bytes);
     let value: serde_json::Value = serde_json::from_slice(&clean).unwrap();
     assert!(!String::from_utf8_lossy(&clean).contains(CANARY));
     assert_eq!(
@@ -145,10 +145,10 @@ fn half_written_and_odd_files_are_as_safe() {
         wide(&file, &[0xFF, 0xFE]),
         wide(&file, &[]),
     ] {
-        let clean = json_bytes(&raw).into_owned();
+        let clean = config_bytes(&raw).into_owned();
         let shown = String::from_utf8_lossy(&clean).replace('\0', "");
         assert!(!shown.contains(CANARY) && !shown.contains("eyJ") && !shown.contains("u0065yJ"), "{shown}");
-        assert_eq!(json_bytes(&clean), clean, "redacting twice: {shown}");
+        assert_eq!(config_bytes(&clean), clean, "redacting twice: {shown}");
     }
 }
 
@@ -325,7 +325,7 @@ fn only_config_maps_that_are_read_keep_their_data() {
 #[test]
 fn a_private_key_without_quotes_behind_a_secret_key_is_gone_to_its_end() {
     let raw = format!("\"password=\":{}", mk_private_key());
-    let clean = json_bytes(raw.as_bytes()).into_owned();
+    let clean = config_bytes(raw.as_bytes()).into_owned();
     let shown = String::from_utf8_lossy(&clean);
     assert!(!shown.contains(CANARY) && !shown.contains("PRIVATE KEY"), "{shown}");
 }
@@ -349,10 +349,10 @@ fn mk_hostile() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn no_jwt_and_no_key_survives_anywhere(raw in mk_hostile()) {
-        let clean = json_bytes(&raw).into_owned();
+        let clean = config_bytes(&raw).into_owned();
         let shown = String::from_utf8_lossy(&clean).into_owned();
         prop_assert!(!shown.contains(&mk_jwt()) && !shown.contains("EC PRIVATE KEY-----\n"), "{}", shown);
-        prop_assert_eq!(json_bytes(&clean).into_owned(), clean.clone(), "twice");
+        prop_assert_eq!(config_bytes(&clean).into_owned(), clean.clone(), "twice");
         let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
         prop_assert_eq!(lines(&raw), lines(&clean));
     }
@@ -368,8 +368,8 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(raw in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let clean = json_bytes(&raw).into_owned();
-        prop_assert_eq!(json_bytes(&clean).into_owned(), clean);
+        let clean = config_bytes(&raw).into_owned();
+        prop_assert_eq!(config_bytes(&clean).into_owned(), clean);
     }
 }
 
