@@ -8,7 +8,7 @@ use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles};
 use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
 use crate::protobuf::Message;
-use crate::redact::{self, Rule};
+use crate::redact::{self, Rule, Sanitized};
 use crate::source::{Intake, Request, Why};
 
 /// What one request brings.
@@ -81,7 +81,7 @@ impl Border<'_> {
     }
 
     /// Parses, redacts, saves; the redacted object.
-    fn redacted(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+    fn redacted(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
         if self.request.item == Item::Logs {
             return self.log(json);
         }
@@ -95,7 +95,8 @@ impl Border<'_> {
             redact::note_absent_key(&mut value);
             redact::note_absent_kubeconfig(&mut value);
         }
-        if redact::object_of(self.kind, &mut value).touched() {
+        let (value, counts) = Sanitized::of(self.kind, value);
+        if counts.touched() {
             self.touched += 1;
         }
         if let Some(saver) = self.saver {
@@ -105,13 +106,13 @@ impl Border<'_> {
     }
 
     /// A log, bounded and redacted.
-    fn log(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+    fn log(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
         let raw: LogObject = serde_json::from_slice(json)?;
         let kept = raw.clone().normalised();
         if kept.text != raw.text {
             self.touched += 1;
         }
-        let value = serde_json::to_value(kept)?;
+        let (value, _) = Sanitized::of(self.kind, serde_json::to_value(kept)?);
         if let Some(saver) = self.saver {
             saver.object(self.request, &value);
         }
@@ -135,7 +136,7 @@ impl Border<'_> {
 
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
         let redacted =
-            if self.is_redacted_whole() { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
+            if self.is_redacted_whole() { Some(serde_json::to_vec(&*self.redacted(json)?)?) } else { None };
         let rule = if redacted.is_some() { &redact::CLEAN } else { self.rule };
         match &mut self.store {
             Some(store) => store.push(redacted.as_deref().unwrap_or(json), rule),
@@ -148,7 +149,7 @@ impl Intake for Border<'_> {
     fn object(&mut self, json: &[u8]) {
         self.count();
         let outcome = match self.request.item {
-            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
+            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value.into_value())),
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)

@@ -36,6 +36,7 @@ use Rule::{Annotations, Certificates, Checksum, Env, Fields, Labels, Map, Text, 
 
 static OTHER: Rule = Rule::Other;
 static TEXT: Rule = Text;
+static CHECKSUM: Rule = Checksum;
 /// For what was redacted whole before.
 pub static CLEAN: Rule = Rule::Clean;
 
@@ -55,6 +56,8 @@ impl Rule {
             Map(rule) => rule,
             Rule::Clean => &CLEAN,
             Labels => of_label(key),
+            // A checksum that Linkerd writes of what is public.
+            Annotations if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
             Annotations if may_be_linkerds(key) || OWNERS.contains(&key) => of_label(key),
             Annotations | Rule::Other | Text | Word | Certificates | Checksum | Env => &OTHER,
         }
@@ -546,6 +549,12 @@ static KINDS: &[(&[&str], Rule)] = &[
         ("kind", Word),
         ("metadata", META),
         ("pods", Fields(&[("name", Text), ("chain", Certificates), ("error", Text)])),
+    ])),
+    (&["Log"], Fields(&[
+        ("apiVersion", Word),
+        ("kind", Word),
+        ("metadata", Fields(&[("namespace", Text), ("name", Text)])),
+        ("text", Text),
     ])),
     (&["Version"], Fields(&[
         ("apiVersion", Word),

@@ -11,6 +11,19 @@ use super::{json, keys, text};
 
 /// Containers that the injector adds to pods.
 const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
+/// Environment variables of the CNI installer.
+const INSTALLERS: [&str; 8] = [
+    "DEST_CNI_NET_DIR",
+    "DEST_CNI_BIN_DIR",
+    "CNI_NETWORK_CONFIG",
+    "CNI_CONF_NAME",
+    "KUBECONFIG_FILE_NAME",
+    "KUBECONFIG_MODE",
+    "SKIP_TLS_VERIFY",
+    "SLEEP",
+];
+/// How the other variables begin that Linkerd sets.
+const PROXYS: [&str; 3] = ["LINKERD2_PROXY_", "LINKERD_", "_"];
 /// The longest value that is one of a setting.
 const MAX_SETTING: usize = 512;
 /// What of a command passes in any container: whether a workload waits for its proxy.
@@ -141,6 +154,7 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         },
         "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" => super::object::certificates(value),
+        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => masked(value),
         _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
         _ => text::text(value),
     }

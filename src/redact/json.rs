@@ -40,8 +40,11 @@ static FACTS: &[&str] = &[
     "tokenClaims", "tokenSha256Prefix", "tokenError", "entries", "linkerdCniVersion", "cniVersion", "supportedVersions",
     "runtimePath", "pathSource", "binaries", "proxyEnv", "links", "version", "selinux", "apparmor", "lastCNILoadStatus",
     "networks", "runtime", "kubelet", "file", "message", "iss", "sub", "namespace", "pod", "podName", "podUid", "uid",
-    "serviceAccount", "serviceaccount", "issuer",
+    "serviceAccount", "serviceaccount", "issuer", "aud", "nodeName", "saUid", "binDir", "HTTP_PROXY", "HTTPS_PROXY",
+    "NO_PROXY", "ALL_PROXY",
 ];
+/// Plugins for whose sake a file is kept that nobody loads.
+const SPOKEN_OF: [&[u8]; 3] = [b"linkerd-cni", b"multus", b"cilium"];
 /// Words outside of quotes up to this length are punctuation of some other language.
 const MARKS: usize = 3;
 
@@ -169,9 +172,10 @@ impl Lexer<'_> {
 
     /// What a key says of its value. Settings of the kernel (`net.ipv4.ip_forward`) are numbers.
     fn said_by(&self, key: &str) -> Behind {
-        if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !self.keys.contains(&key) {
+        let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+        if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !known {
             Behind::Secret
-        } else if self.keys.contains(&key) || key.starts_with("net.") || key.starts_with("fs.") {
+        } else if known || key.starts_with("net.") || key.starts_with("fs.") {
             Behind::Known
         } else {
             Behind::Other
@@ -224,6 +228,7 @@ impl Lexer<'_> {
         let unknown = self.broken
             && word.len() > MARKS
             && !is_number(word)
+            && !SPOKEN_OF.contains(&word)
             && !self.keys.iter().any(|key| key.as_bytes() == word);
         if (secret || unknown) && !keys::is_harmless(word) {
             if is_number(word) {

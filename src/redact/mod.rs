@@ -29,7 +29,7 @@ pub use component::{Owner, argument, setting};
 pub use error::{error, sanitized};
 pub use json::{config as config_bytes, facts as fact_bytes};
 pub use marker::{Marker, original_column, original_len};
-pub use object::{Counts, KEY_MATCHES, note_absent_key, object, object_of};
+pub use object::{Counts, KEY_MATCHES, Sanitized, note_absent_key, object, object_of};
 pub use parse::parse;
 pub(crate) use pem::block as pem_block;
 pub use remote::{RemoteAccess, note_absent_kubeconfig};

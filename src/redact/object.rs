@@ -52,6 +52,31 @@ const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
 /// The type of the Secrets in which links keep their credentials.
 const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
+/// An object that has passed the sanitizer. Nothing else makes one, and nothing else is saved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sanitized(Value);
+
+impl Sanitized {
+    /// What passes of an object of a kind.
+    pub fn of(kind: &str, mut value: Value) -> (Sanitized, Counts) {
+        let counts = object_of(kind, &mut value);
+        (Sanitized(value), counts)
+    }
+
+    /// The object.
+    pub fn into_value(self) -> Value {
+        self.0
+    }
+}
+
+impl std::ops::Deref for Sanitized {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
 /// Removes from an object what does not pass, by the rules of the kind that it says it is.
 pub fn object(value: &mut Value) -> Counts {
     let kind = value["kind"].as_str().unwrap_or_default().to_owned();
