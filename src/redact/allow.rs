@@ -3,7 +3,7 @@
 //! nothing of a secret's shape passes. Text in any other field is replaced; keys, lists and types stay.
 
 use super::keys;
-use crate::model::objects::meta::may_be_linkerds;
+use crate::model::objects::meta::{MANAGERS, may_be_linkerds};
 
 /// What may stand in a field.
 #[derive(Debug, Clone, Copy)]
@@ -40,12 +40,11 @@ static CHECKSUM: Rule = Checksum;
 /// For what was redacted whole before.
 pub static CLEAN: Rule = Rule::Clean;
 
-/// Annotations of others that say who owns an object.
-const OWNERS: [&str; 4] = [
-    "meta.helm.sh/release-namespace",
-    "argocd.argoproj.io/tracking-id",
+/// Annotations of Kubernetes' own, which hold names and versions.
+const KUBERNETES: [&str; 3] = [
     "kubernetes.io/service-account.name",
-    "deployment.kubernetes.io/desired-replicas",
+    "gateway.networking.k8s.io/bundle-version",
+    "gateway.networking.k8s.io/channel",
 ];
 
 impl Rule {
@@ -58,7 +57,8 @@ impl Rule {
             Labels => of_label(key),
             // A checksum that Linkerd writes of what is public.
             Annotations if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
-            Annotations if may_be_linkerds(key) || OWNERS.contains(&key) => of_label(key),
+            Annotations if may_be_linkerds(key) => of_label(key),
+            Annotations if MANAGERS.contains(&key) || KUBERNETES.contains(&key) => &TEXT,
             Annotations | Rule::Other | Text | Word | Certificates | Checksum | Env => &OTHER,
         }
     }
@@ -458,7 +458,7 @@ static KINDS: &[(&[&str], Rule)] = &[
     (&["CustomResourceDefinition"], Fields(&[
         ("apiVersion", Word),
         ("kind", Word),
-        ("metadata", META_WITH_BUNDLE),
+        ("metadata", META),
         ("spec", Fields(&[
             ("group", Word),
             ("scope", Word),
@@ -571,22 +571,3 @@ static KINDS: &[(&[&str], Rule)] = &[
         ("extensions", Word),
     ])),
 ];
-
-/// Of definitions the annotations of the Gateway API are read as well.
-const META_WITH_BUNDLE: Rule = Fields(&[
-    ("name", Text),
-    ("uid", Text),
-    ("resourceVersion", Word),
-    ("creationTimestamp", Word),
-    ("deletionTimestamp", Word),
-    ("labels", Labels),
-    ("annotations", DEFINITION_ANNOTATIONS),
-    ("finalizers", Text),
-]);
-const DEFINITION_ANNOTATIONS: Rule = Fields(&[
-    ("gateway.networking.k8s.io/bundle-version", Word),
-    ("gateway.networking.k8s.io/channel", Word),
-    ("linkerd.io/created-by", Text),
-    ("meta.helm.sh/release-name", Text),
-    ("meta.helm.sh/release-namespace", Text),
-]);
