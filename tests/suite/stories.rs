@@ -197,7 +197,7 @@ const HELPS: &[(&str, &[&str])] = &[
         "cni-exit-127",
         &[
             "It needs plugin v1.6.0 or newer",
-            "v1.5.2 would refuse it",
+            "v1.5.2 would reject it",
             "--set iptablesMode=plain --set image.version=v1.6.2",
             "rollout restart daemonset/linkerd-cni",
             "kubectl -n linkerd delete pod linkerd-destination-7c9d5f6b48-hx4vd",

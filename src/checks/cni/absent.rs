@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::effect::plugin_types;
-use super::nodes::{Nodes, counted_on, is_fresh, lacks, uninstalled};
+use super::nodes::{Nodes, cni_enabled, is_fresh, lacks, uninstalled};
 use super::remedy;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -42,7 +42,7 @@ impl Absent<'_> {
 }
 
 /// The nodes without an entry on which linkerd-cni's installer runs or should have long since, and, where the control
-/// plane counts on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
+/// plane relies on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
 /// [`Nodes`] reads.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ impl Absent<'_> {
 pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let installed = Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet));
-    let nobody = uninstalled(ctx);
+    let uninstalled = uninstalled(ctx);
     let mut absent = Vec::new();
     for snapshot in nodes.snapshots() {
         let chain = nodes.chain(ctx, snapshot);
@@ -79,17 +79,17 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                     continue;
                 }
                 let pod = format!("Pod {}/{}", waiting.metadata.namespace, waiting.metadata.name);
-                let said = format!("linkerd-cni is to run on {}, and its installer does not", snapshot.node);
+                let said = format!("linkerd-cni should run on {}, and its installer does not", snapshot.node);
                 Evidence::field(pod, "spec.nodeName", said)
             }
-            (None, None) if nobody && counted_on(ctx) == Some(true) => Evidence::field(
+            (None, None) if uninstalled && cni_enabled(ctx) == Some(true) => Evidence::field(
                 format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
                 "data.values: cniEnabled",
                 "true, and no DaemonSet installs linkerd-cni",
             ),
             (None, None) => {
                 // A node that the DaemonSet does not cover has nothing to miss, unless there is none.
-                unsettled(ctx, nobody);
+                unsettled(ctx, uninstalled);
                 continue;
             }
         };
@@ -99,12 +99,12 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
 }
 
 /// Notes what keeps from telling whether a node without an installer should have one.
-fn unsettled(ctx: &Context<'_>, nobody: bool) {
+fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
     let sets = ctx.every::<Workload>(Kind::DaemonSet);
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
     match (sets, config) {
-        (Err(missing), _) if counted_on(ctx) == Some(true) => ctx.gap(missing),
-        (Ok(_), Err(missing)) if nobody => ctx.gap(missing),
+        (Err(missing), _) if cni_enabled(ctx) == Some(true) => ctx.gap(missing),
+        (Ok(_), Err(missing)) if uninstalled => ctx.gap(missing),
         (Ok(_) | Err(_), _) => {}
     }
 }
@@ -130,13 +130,13 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
     if plugins.contains(&"multus") {
         remedy = remedy.step(
             StepKind::ChartValue,
-            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file anew where it embeds a copy of that network",
+            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file again where it embeds a copy of that network",
         );
     }
     if uninstalled(ctx) {
         return remedy.run(
             StepKind::Command,
-            "Install linkerd-cni, since the control plane counts on it: without it nothing writes the traffic rules of meshed pods",
+            "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods",
             "linkerd install-cni | kubectl apply -f -\nkubectl -n linkerd-cni rollout status daemonset/linkerd-cni",
         )
         .step(
@@ -148,7 +148,7 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
     let again = match absent.waiting {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why linkerd-cni's installer does not run on the node, and repair that: it writes its entry when it starts",
+            "See why linkerd-cni's installer does not run on the node, and fix that: it writes its entry when it starts",
             format!(
                 "NODE={node}\nkubectl -n {ns} describe pod {name}\nkubectl -n {ns} logs {name} -c {container} --previous",
                 ns = pod.metadata.namespace,
@@ -158,19 +158,18 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
         ),
         None => remedy.run(
             StepKind::Command,
-            "Make linkerd-cni write its entry again on the node",
+            "Restart linkerd-cni on the node, so that it writes its entry again",
             format!(
                 "NODE={node}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
                 target.namespace
             ),
         ),
     };
-    again
-        .run(
-            StepKind::Command,
-            "Delete the meshed pods of the node that started or failed without their rules, so that new ones get them",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns --field-selector spec.nodeName=\"$NODE\"",
-        )
+    again.run(
+        StepKind::Command,
+        "Delete the meshed pods of the node that started or failed without their rules",
+        "kubectl get pods -A -l linkerd.io/control-plane-ns --field-selector spec.nodeName=\"$NODE\"",
+    )
 }
 
 /// Cilium's ConfigMap; `None` also where it is not known.
@@ -188,7 +187,7 @@ pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
 pub(super) fn leave_entries_alone(remedy: Remedy) -> Remedy {
     remedy.run(
         StepKind::ChartValue,
-        "Let Cilium leave other plugins' entries alone: while cni.exclusive is on, it writes its file anew without them",
+        "Let Cilium keep other plugins' entries: while cni.exclusive is on, it rewrites its file without them",
         "helm upgrade cilium cilium/cilium -n kube-system --reuse-values --set cni.exclusive=false\nkubectl -n kube-system rollout restart daemonset/cilium\nkubectl -n kube-system rollout status daemonset/cilium",
     )
 }

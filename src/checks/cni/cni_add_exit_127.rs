@@ -1,16 +1,16 @@
 //! `cni-add-exit-127`: linkerd-cni runs an iptables binary that the node does not have.
 
-use super::refusals::{failed_adds, refused};
+use super::add_failures::{add_failures, refused};
 use super::remedy::{self, delete_failed, first_with};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
-use crate::knowledge::Mode;
+use crate::knowledge::IptablesMode;
 
 /// The signature of the answer.
 pub(super) const SIGNATURE: &str = "exit-127";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let adds = failed_adds(ctx)?;
+    let adds = add_failures(ctx)?;
     let refusals: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
     let node = refusals.iter().map(|add| add.node).find(|node| !node.is_empty()).unwrap_or("<node>");
     let remedy = Remedy::verified_by(remedy::VERIFY).run(
@@ -19,8 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         which_binaries(node),
     );
     let words = format!(
-        "Set iptablesMode of linkerd-cni to a mode whose two binaries are there. plain takes iptables and iptables-save; it needs plugin {} or newer, and older ones refuse every pod with it",
-        first_with(ctx, Mode::Plain)
+        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has. plain runs iptables and iptables-save; it needs plugin {} or newer, and older ones fail for every pod with it",
+        first_with(ctx, IptablesMode::Plain)
     );
     let remedy = remedy::changed(ctx, remedy, words, None, &["iptablesMode=plain".to_owned()]).run(
         StepKind::Command,

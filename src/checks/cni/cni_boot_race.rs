@@ -11,7 +11,7 @@ use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::Owners;
 use crate::source::Why;
 
-const MESSAGE: &str = "pods were created on the node before linkerd-cni was in place: they have no redirection and never get one, since a pod keeps the network that it started with";
+const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -40,7 +40,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let started = installer_started(pods, node).map(|at| {
             (
                 at,
-                Evidence::other(format!("node {node}"), format!("its linkerd-cni installer runs since {at}")),
+                Evidence::other(
+                    format!("node {node}"),
+                    format!("its linkerd-cni installer has been running since {at}"),
+                ),
             )
         });
         let found = proof.clone().or(started).and_then(|proof| later(ctx, &owners, pod, proof));
@@ -80,12 +83,12 @@ fn later(
             Remedy::verified_by(remedy::VERIFY)
                 .run(
                     StepKind::Command,
-                    "Delete the pods: those that take their place start with redirection",
+                    "Delete the pods: new ones start with their traffic rules",
                     format!("kubectl -n {} delete pod {}", meta.namespace, meta.name),
                 )
                 .run(
                     StepKind::ChartValue,
-                    "Let linkerd-cni do that by itself on nodes to come, and be among the first that start there",
+                    "Turn on the repair controller, which deletes such pods by itself, and let linkerd-cni start early on new nodes",
                     target.set_values(
                         None,
                         &[

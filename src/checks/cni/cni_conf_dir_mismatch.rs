@@ -1,10 +1,10 @@
 //! `cni-conf-dir-mismatch`: linkerd-cni installs into directories that the node's runtime does not use.
 
+use super::add_failures::on_node;
 use super::effect::plugin_types;
 use super::mode;
 use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
 use super::places::{in_file, not_looked_at};
-use super::refusals::on_node;
 use super::remedy::{VERIFY, changed, target, through_host_network};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -26,12 +26,12 @@ struct Dir {
 const CONF: Dir = Dir {
     key: "dest_cni_net_dir",
     value: "destCNINetDir",
-    message: "linkerd-cni writes its entry into a directory from which the node's runtime loads nothing: new meshed pods on the node get no traffic rules",
+    message: "linkerd-cni writes its entry into a directory that the node's runtime does not read: new meshed pods on the node get no traffic rules",
 };
 const BIN: Dir = Dir {
     key: "dest_cni_bin_dir",
     value: "destCNIBinDir",
-    message: "linkerd-cni puts its binary into a directory where the node's runtime does not look: with its entry loaded, no new pod can start on the node",
+    message: "linkerd-cni installs its binary into a directory that the node's runtime does not search: with its entry loaded, no new pod can start on the node",
 };
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The installer's directory, as its ConfigMap has it.
-fn told<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
+fn configured<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
     config.data.get(dir.key).map(|dir| dir.trim_end_matches('/')).filter(|dir| !dir.is_empty())
 }
 
@@ -65,13 +65,13 @@ fn conf_dir(
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
 ) -> Option<Finding> {
-    let told = told(config, &CONF)?;
+    let configured = configured(config, &CONF)?;
     let used = snapshot.conf_dir();
     if snapshot.conf_dir_is_assumed() {
         silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
         return None;
     }
-    if told == used {
+    if configured == used {
         return None;
     }
     let chain = nodes.loaded(ctx, snapshot);
@@ -88,7 +88,7 @@ fn conf_dir(
                 named.or(plugin.conf_dir.as_deref()).unwrap_or(MULTUS_DIR).trim_end_matches('/').to_owned()
             });
             let dirs: Vec<String> = dirs.collect();
-            if dirs.iter().any(|dir| dir == told) {
+            if dirs.iter().any(|dir| dir == configured) {
                 return None;
             }
             dirs.first().cloned().unwrap_or_else(|| MULTUS_DIR.to_owned())
@@ -99,7 +99,10 @@ fn conf_dir(
         &used,
         None,
         None,
-        format!("is what the {} reads", if multus.is_some() { "runtime's multus" } else { "runtime" }),
+        format!(
+            "is the directory that the {} reads",
+            if multus.is_some() { "runtime's multus" } else { "runtime" }
+        ),
     );
     Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(cure(ctx, &CONF, &used, false)))
 }
@@ -110,13 +113,13 @@ fn bin_dir(
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
 ) -> Option<Finding> {
-    let told = told(config, &BIN)?;
+    let configured = configured(config, &BIN)?;
     let dirs = snapshot.plugin_dirs();
     let Some(first) = dirs.first() else {
-        silent(ctx, snapshot, "cni/dirs.json", "where its runtime looks for plugins");
+        silent(ctx, snapshot, "cni/dirs.json", "which directories its runtime searches for plugins");
         return None;
     };
-    if dirs.contains(&told) {
+    if dirs.contains(&configured) {
         return None;
     }
     match snapshot.plugin_binary("linkerd-cni") {
@@ -132,7 +135,7 @@ fn bin_dir(
                 first,
                 None,
                 None,
-                "is where the runtime looks, and linkerd-cni is not there",
+                "is the directory that the runtime searches, without linkerd-cni",
             );
             let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
             let finding = mismatch(ctx, &snapshot.node, config, &BIN, first, source)
@@ -154,7 +157,7 @@ fn inferred(ctx: &Context<'_>, node: &Node, config: &ConfigMap) -> Vec<Finding> 
     [(&CONF, vec![platform.conf_dir.as_str()]), (&BIN, bins)]
         .into_iter()
         .filter(|(dir, usual): &(&Dir, Vec<&str>)| {
-            told(config, dir).is_some_and(|told| !usual.contains(&told))
+            configured(config, dir).is_some_and(|configured| !usual.contains(&configured))
         })
         .map(|(dir, usual)| usually(ctx, node, config, dir, platform, usual[0]))
         .collect()
@@ -187,7 +190,7 @@ fn mismatch(
 ) -> Finding {
     let meta = &config.metadata;
     let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
-    let seen = told(config, dir).unwrap_or_default();
+    let seen = configured(config, dir).unwrap_or_default();
     ctx.finding(Subject::node(node), dir.message)
         .parameter(dir.key)
         .parameter(expected)

@@ -99,7 +99,7 @@ fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evi
         Evidence::field(
             object,
             "metadata.creationTimestamp",
-            format!("{created}, minutes before its files were taken"),
+            format!("{created}, minutes before its files were collected"),
         )
     })
 }

@@ -10,8 +10,8 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::source::Why;
 
-const HIDDEN: &str = "the runtime loads the .conf of two files that differ only in their suffix, and linkerd-cni's entry stands in the .conflist behind it: new meshed pods on the node get no traffic rules";
-const TWINS: &str = "two CNI files differ only in their suffix: runtimes prefer the .conf, so what is written into the .conflist is never used while both are there";
+const HIDDEN: &str = "two CNI files differ only in their suffix: the runtime loads the .conf, and linkerd-cni's entry is in the .conflist, so new meshed pods on the node get no traffic rules";
+const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is never used while both exist";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -74,9 +74,9 @@ fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Eviden
     let entry = file.linkerd_entries().ok().and_then(|entries| entries.first());
     let path = entry.map(|entry| entry.json_path.clone());
     let said = match calls {
-        Some(true) => "calls linkerd-cni",
-        Some(false) => "does not call linkerd-cni",
-        None => "what it calls was not captured",
+        Some(true) => "has a linkerd-cni entry",
+        Some(false) => "has no linkerd-cni entry",
+        None => "its content was not captured",
     };
     in_file(snapshot, &file.path(), path, entry.map(|entry| entry.place()), said)
 }
@@ -87,7 +87,7 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &Co
         let text = match &network.conf_name {
             Some(setting) => setting.clone(),
             None => format!(
-                "See that {} writes a .conflist: while it writes the .conf, that comes back",
+                "Make {} write a .conflist: while it writes the .conf, that comes back",
                 network.title
             ),
         };

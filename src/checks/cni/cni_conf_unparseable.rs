@@ -1,22 +1,22 @@
 //! `cni-conf-unparseable`: a CNI configuration file of a node cannot be read, or linkerd-cni's entry in it cannot.
 
+use super::add_failures::on_node;
 use super::effect::{Runs, both, entries, graded, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
 use super::purge::purge_entry;
-use super::refusals::on_node;
 use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 use crate::source::Why;
 
-const LOADED: &str = "the CNI configuration that the runtime has to load cannot be read: no pod that needs a network of its own can start on the node";
-const SKIPPED: &str = "a CNI configuration file cannot be read, so the runtime passes over it: pods on the node get the network of the next file, without what this one was to set up";
-const UNREAD: &str = "a CNI configuration list that is not loaded cannot be read: linkerd-cni's clean-up ends at it, and leaves entries, kubeconfig and binary behind";
-const UNLOADABLE: &str = "a CNI configuration list that is not loaded could not be: once it is the first of the files, no pod that needs a network of its own can start on the node";
-const FIELDS: &str = "a field of linkerd-cni's entry has a type that the plugin refuses: it fails with \"failed to parse network configuration\" for every new pod of the node";
+const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: no pod that needs a network of its own can start on the node";
+const SKIPPED: &str = "a CNI configuration file is invalid, so the runtime skips it: pods on the node get the network of the next file instead";
+const UNREAD: &str = "a CNI configuration list that is not loaded is invalid: linkerd-cni's clean-up stops there, and leaves entries, kubeconfig and binary behind";
+const UNLOADABLE: &str = "a CNI configuration list that is not loaded is invalid: once it is the first file, no pod that needs a network of its own can start on the node";
+const FIELDS: &str = "a field of linkerd-cni's entry has the wrong type: the plugin fails with \"failed to parse network configuration\" for every new pod of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The file on which the runtime fails, and those that it passes over or never reads.
+/// The file on which the runtime fails, and those that it skips or never reads.
 fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
     let runtime = nodes.runtime(snapshot);
     let effective = snapshot.effective(runtime);

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Without any DaemonSet: where the control plane counts on one, that is the matter of another check.
+/// Without any DaemonSet: where the control plane relies on one, that is the matter of another check.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
     let none = none_seen(ctx);
     if matches!(none, Verdict::NotApplicable(_)) && expected(ctx)?.is_some() {
@@ -43,7 +43,7 @@ fn nowhere(ctx: &Context<'_>) -> Judgement {
     Ok(none)
 }
 
-/// Pods of the DaemonSet that are not ready: at once where the control plane counts on it, else after a while.
+/// Pods of the DaemonSet that are not ready: at once where the control plane relies on it, else after a while.
 fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> Option<Finding> {
     let down: BTreeSet<&str> = nodes.iter().filter(|node| !is_ready(node)).map(name).collect();
     let meta = &set.metadata;
@@ -58,7 +58,7 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
     let (lost, waiting): (Vec<&Pod>, Vec<&Pod>) =
         unready.into_iter().partition(|pod| down.contains(pod.spec.node_name.as_str()));
     let lacks = status.desired_number_scheduled.saturating_sub(status.number_ready) > count(&lost);
-    let counted = lacks && is_counted_on(ctx);
+    let counted = lacks && relies_on_cni(ctx);
     let stuck: Vec<&Pod> = waiting
         .into_iter()
         .filter(|pod| counted || !pod.spec.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
@@ -67,9 +67,9 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         return None;
     }
     let message = if counted {
-        "linkerd-cni is not ready on every node that it should be on, and the control plane counts on it: a node that it has never been ready on starts no meshed pod, on the others its entry, its token and its binary are not kept up to date"
+        "linkerd-cni is not ready on every node, and the control plane relies on it: a node on which it was never ready starts no meshed pod, on the others its entry, token and binary are not kept up to date"
     } else {
-        "linkerd-cni is not ready on every node that it should be on: there its entry, its token and its binary are not kept up to date, and a rollout stops"
+        "linkerd-cni is not ready on every node: there its entry, token and binary are not kept up to date, and a rollout stops"
     };
     let finding = ctx
         .finding(
@@ -106,7 +106,7 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     match first {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why its pods do not become ready: the events at the end, and what the installer wrote before it ended",
+            "See why its pods are not ready: the events at the end, and the installer's log",
             format!(
                 "kubectl -n {namespace} describe pod {pod}\nkubectl -n {namespace} logs {pod} -c {container} --previous",
                 pod = pod.metadata.name,
@@ -121,8 +121,8 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     }
 }
 
-/// Whether the control plane counts on linkerd-cni, or will; that nobody knows becomes a gap.
-fn is_counted_on(ctx: &Context<'_>) -> bool {
+/// Whether the control plane relies on linkerd-cni, or will; that nobody knows becomes a gap.
+fn relies_on_cni(ctx: &Context<'_>) -> bool {
     expected(ctx)
         .unwrap_or_else(|missing| {
             ctx.gap(missing);
@@ -203,7 +203,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
     });
     ctx.finding(
         Subject::node(name(node)),
-        "meshed pods of the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of pods that start there, so they fail in linkerd-network-validator or run outside the mesh",
+        "meshed pods on the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of new pods, so they fail in linkerd-network-validator or run outside the mesh",
     )
     .evidence(Evidence::other(format!("node {}", name(node)), format!("meshed without linkerd-init: {}{more}", named.join(", "))))
     .evidences(selectors)
@@ -225,7 +225,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
         )
         .run(
             StepKind::ChartValue,
-            "Where it is the tolerations: let the DaemonSet tolerate every taint, as the chart does by default",
+            "If tolerations are missing: let the DaemonSet tolerate every taint, as the chart does by default",
             target.set_values(None, &["'tolerations[0].operator=Exists'".to_owned()]),
         )
         .step(StepKind::Note, "Then delete the meshed pods of the node: rules are set only when a pod starts"),

@@ -68,9 +68,9 @@ fn lookalike(
     );
     ctx.finding(
         subject,
-        "a plugin goes by linkerd-cni's name and has another type: runtimes call the type, so this object writes no traffic rules",
+        "a plugin is named linkerd-cni and has another type: runtimes run the type, so this object writes no traffic rules",
     )
     .parameter(file.path())
     .evidence(in_file(snapshot, &file.path(), Some(path), Some(place), said))
-    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the real entry"))
+    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the right entry"))
 }

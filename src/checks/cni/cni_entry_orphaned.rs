@@ -1,10 +1,10 @@
 //! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, on_node, quoted};
 use super::installers::no_daemon_set;
 use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use super::refusals::{answers_on, by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, remedy};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(on_one(ctx, &nodes, snapshot, &[no_daemon_set()], relied_on.as_ref()));
     }
     // A refusal is proof enough that a node still calls it.
-    for (node, adds) in by_node(&hinted_adds(ctx)) {
+    for (node, adds) in by_node(&hinted_add_failures(ctx)) {
         if nodes.has_files(node) {
             continue;
         }
@@ -49,14 +49,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed there: the configuration that the runtime loads still calls it, and nothing renews its token or its binary";
-const UNLOADED: &str = "a CNI file of the node still calls linkerd-cni, which is no longer installed there: once the runtime loads that file, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the configuration that the runtime loads still has its entry, and nothing renews its token or its binary";
+const UNLOADED: &str = "a CNI file of the node still has an entry of linkerd-cni, which is no longer installed: once the runtime loads that file, new pods on the node cannot start";
 
 fn on_one<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
-    nobody: &[Evidence],
+    not_installed: &[Evidence],
     relied_on: Option<&Evidence>,
 ) -> Vec<Finding> {
     let chain = nodes.chain(ctx, snapshot);
@@ -68,7 +68,7 @@ fn on_one<'a>(
         ctx.finding(entry_subject(snapshot, file, entry), message)
             .parameter(file.path())
             .evidence(quoted)
-            .evidences(nobody.iter().cloned())
+            .evidences(not_installed.iter().cloned())
             .evidences(relied_on.cloned())
             .remedy(cure(ctx, purge, relied_on))
     };
@@ -115,8 +115,8 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     if left.is_empty() {
         return Ok(Verdict::not_applicable("linkerd-cni is installed"));
     }
-    let nobody: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
-    let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &nobody, None));
+    let not_installed: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
+    let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &not_installed, None));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -124,18 +124,18 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
 fn elsewhere(set: &Workload) -> Evidence {
     let wanted: Vec<String> =
         set.spec.template.spec.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let said = format!("{}, which the node's labels are not", wanted.join(","));
+    let said = format!("{}, which the node's labels do not match", wanted.join(","));
     let object = format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name);
     Evidence::field(object, "spec.template.spec.nodeSelector", said)
 }
 
-/// A mesh that counts on linkerd-cni wants it back; any other wants the rest of it gone.
+/// A mesh that relies on linkerd-cni wants it back; any other wants the rest of it gone.
 fn cure(ctx: &Context<'_>, purge: Remedy, relied_on: Option<&Evidence>) -> Remedy {
     let target = remedy::target(ctx);
     if relied_on.is_some() {
         return Remedy { steps: Vec::new(), ..purge }.run(
             StepKind::Command,
-            "Install linkerd-cni again, since the control plane counts on it: it writes a fresh token and entry on every node. It has to start on the host network once, because no other pod can start on the nodes concerned",
+            "Install linkerd-cni again, since the control plane relies on it: it writes a new token and entry on every node. It has to start on the host network once, because no other pod can start on the affected nodes",
             format!(
                 "linkerd install-cni | kubectl apply -f -\n\
                  kubectl -n {ns} patch daemonset linkerd-cni --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{{\"hostNetwork\":true}}}}}}}}'\n\

@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
-const MESSAGE: &str = "linkerd-cni's entry stands in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
+const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_relied_on(ctx) {
@@ -54,7 +54,7 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
     let finding = ctx
         .finding(
             entry_subject(snapshot, file, entry),
-            "whether the runtime loads the file with linkerd-cni's entry depends on which runtime it is: one of the two families would start meshed pods on the node without traffic rules",
+            "the node's runtime is not known, and containerd and CRI-O would load different files here: with one of the two, meshed pods on the node start without traffic rules",
         )
         .severity(Severity::Warning)
         .likely()

@@ -10,7 +10,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::cni::template_setting;
 
-const MESSAGE: &str = "linkerd-cni is told to simulate: it lets new meshed pods start without writing their traffic rules, so they fail in the network validator or bypass their proxy";
+const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         restarted(ctx, remedy).run(
             StepKind::Command,
-            "Delete the meshed pods that started without rules, so that new ones get them",
+            "Delete the meshed pods that started without rules",
             "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
         )
     };

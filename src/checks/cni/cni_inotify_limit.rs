@@ -1,7 +1,7 @@
 //! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify instances left.
 
 use super::installers::{installers, none_seen};
-use super::logs::{pod_lines, strangers};
+use super::logs::{pod_lines, unmatched_logs};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -17,14 +17,14 @@ const SYSCTL: &str = "fs.inotify.max_user_instances";
 /// Where a busy node runs out.
 const LOW: u64 = 128;
 
-const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node has no inotify instances left. Older installers stay deaf, newer ones end and restart";
-const TIGHT: &str = "the node allows few inotify instances: once programs there use them up, linkerd-cni no longer sees changes of the node's CNI files";
+const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node's inotify instance limit is reached. Older installers keep running without it, newer ones exit and restart";
+const TIGHT: &str = "the node's inotify instance limit is low: once it is reached, linkerd-cni no longer sees changes of the node's CNI files";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installers(ctx)?.is_empty() {
         return Ok(none_seen(ctx));
     }
-    strangers(ctx);
+    unmatched_logs(ctx);
     let pods = ctx.hints::<Pod>(Kind::Pod);
     let mut findings: Vec<Finding> = Vec::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
@@ -80,11 +80,11 @@ fn raise(node: &str) -> Remedy {
     Remedy::verified_by(remedy::VERIFY)
         .run(
             StepKind::Command,
-            "Raise the limit on the node at once",
+            "Raise the limit on the running node",
             format!(
                 "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sysctl -w {SYSCTL}=512"
             ),
         )
-        .step(StepKind::NodeFile, format!("Keep it over a restart of the node: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"))
+        .step(StepKind::NodeFile, format!("Make it permanent: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"))
         .step(StepKind::Note, "Then restart the node's linkerd-cni pod, so that it begins to watch")
 }

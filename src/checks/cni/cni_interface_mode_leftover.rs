@@ -14,8 +14,9 @@ use crate::model::node::{ConfFile, NodeSnapshot};
 pub(super) const FILE: &str = "01-linkerd-cni.conf";
 
 const LOADED: &str = "the runtime loads a configuration that early linkerd-cni wrote for itself: no plugin in it gives new pods a network, so none can start on the node";
-const WAITING: &str = "a configuration that early linkerd-cni wrote for itself is still there: it sorts before most others, so the runtime may load it next, and it gives pods no network";
-const INERT: &str = "a configuration that early linkerd-cni wrote for itself is still there under a name that no runtime loads";
+const WAITING: &str = "a configuration that early linkerd-cni wrote for itself still exists: it sorts before most others, so the runtime may load it next, and it gives pods no network";
+const INERT: &str =
+    "a configuration that early linkerd-cni wrote for itself still exists under a name that no runtime loads";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -53,8 +54,8 @@ fn left(
     let others: Vec<&str> =
         others.iter().map(|file| file.name.as_str()).filter(|name| !name.starts_with(FILE)).collect();
     let said = match others.as_slice() {
-        [] => "there, and no other configuration with it".to_owned(),
-        others => format!("there, with {}", others.join(", ")),
+        [] => "the only configuration in the directory".to_owned(),
+        others => format!("exists, with {}", others.join(", ")),
     };
     ctx.finding(subject, message)
         .parameter(file.path())
@@ -73,7 +74,7 @@ fn cure(
     if alone {
         remedy = remedy.run(
             StepKind::Command,
-            "See why the base network has not written its configuration: linkerd-cni only adds to one",
+            "See why the base network has not written its configuration: linkerd-cni only adds its entry to it",
             format!("kubectl get pods -A -o wide --field-selector spec.nodeName={}", snapshot.node),
         );
     }

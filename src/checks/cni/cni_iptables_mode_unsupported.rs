@@ -1,14 +1,14 @@
 //! `cni-iptables-mode-unsupported`: the mode that linkerd-cni is told to use is one that its version refuses.
 
+use super::add_failures::{everywhere, on_node};
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::refusals::{everywhere, on_node};
 use super::remedy::{self, first_clean, first_with};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::knowledge::{Mode, Support};
+use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::objects::{ConfigMap, Workload};
@@ -18,7 +18,7 @@ use crate::version::CniVersion;
 /// The signature of the refusal.
 const SIGNATURE: &str = "iptables-mode-unsupported";
 
-const MESSAGE: &str = "linkerd-cni is given an iptables-mode that its version does not know: on every node that has it, each new meshed pod is refused";
+const MESSAGE: &str = "linkerd-cni is set to an iptables-mode that its version rejects: on every node that has it, each new meshed pod fails to start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -118,9 +118,9 @@ impl Refusal {
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
             }
             (Support::No { .. } | Support::Unknown, None) | (Support::Unknown, Some(_))
-                if !mode.is_empty() && mode.parse::<Mode>().is_err() =>
+                if !mode.is_empty() && mode.parse::<IptablesMode>().is_err() =>
             {
-                let said = "no known version takes this mode".to_owned();
+                let said = "no known version supports this mode".to_owned();
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
             }
             (Support::No { .. } | Support::Yes | Support::IgnoresKey | Support::Unknown, _) => None,
@@ -139,19 +139,19 @@ impl Refusal {
 }
 
 fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
-    let (words, value) = match mode.parse::<Mode>() {
+    let (words, value) = match mode.parse::<IptablesMode>() {
         Ok(known) => {
             let clean = first_clean(ctx);
             let words = format!(
-                "Run a plugin that knows the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
+                "Run a plugin that supports the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
                 first_with(ctx, known)
             );
             (words, format!("image.version={clean}"))
         }
         Err(()) => {
             let words = format!(
-                "Set iptablesMode to a value that the plugin knows and whose binaries the nodes have: legacy, nft, or from {} on plain",
-                first_with(ctx, Mode::Plain)
+                "Set iptablesMode to a mode that the plugin supports and whose binaries the nodes have: legacy, nft, or from {} on plain",
+                first_with(ctx, IptablesMode::Plain)
             );
             (words, "iptablesMode=nft".to_owned())
         }

@@ -22,14 +22,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     )
     .run(
         StepKind::ChartValue,
-        "Where that is not allowed, do without the repair controller",
+        "Where that is not allowed, turn the repair controller off instead",
         target.set_values(None, &["repairController.enabled=false".to_owned()]),
     );
     let broken = sets.into_iter().filter(|set| {
         let repair = set.spec.template.spec.container(REPAIR);
         repair.is_some_and(|container| container.command.is_empty())
     });
-    let message = "the container repair-controller has no command, so it starts the image's installer, without the node's directories: it fails again and again, and no pod is repaired";
+    let message = "the container repair-controller has no command, so it starts the image's installer, without the node's directories: it keeps failing, and no pod is repaired";
     Ok(broken
         .map(|set| {
             ctx.finding(subject(set), message)

@@ -1,11 +1,11 @@
-//! `cni-token-expired`: the entry that a node runs signs in with a token that has expired.
+//! `cni-token-expired`: the entry that a node runs authenticates with a token that has expired.
 
 use jiff::SignedDuration;
 
+use super::add_failures::on_node;
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::purge::purge_entry;
-use super::refusals::on_node;
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 
@@ -29,15 +29,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
             let when = match taken {
-                Some(taken) => format!("the files were gathered {taken}"),
-                None => format!("nobody says when the files were gathered; it is {seen} now"),
+                Some(taken) => format!("the files were collected {taken}"),
+                None => format!("when the files were collected is not known; it is {seen} now"),
             };
             let known = Some((running.file, running.entry));
             let system = nodes.system(ctx, &snapshot.node);
             let finding = ctx
                 .finding(
                     entry_subject(snapshot, running.file, running.entry),
-                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with an expired token, which the API server refuses",
+                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses an expired token, which the API server rejects",
                 )
                 .parameter(running.file.path())
                 .evidence(entry_evidence(snapshot, running))

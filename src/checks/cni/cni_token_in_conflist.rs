@@ -9,8 +9,8 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 use crate::source::Why;
 
-const SECRET: &str = "a CNI configuration on the node holds a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can sign in with it";
-const PLACEHOLDER: &str = "the entry of linkerd-cni has the place for a token that nothing reads: its chart is an old one, and another installer may write a token there";
+const SECRET: &str = "a CNI configuration on the node contains a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can use it";
+const PLACEHOLDER: &str = "linkerd-cni's entry has a field for a token that nothing reads: its chart is an old one, and another installer may write a token there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -67,7 +67,7 @@ fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: S
     if !file.is_loadable() {
         return remedy.run(
             StepKind::NodeFile,
-            "Delete the copy: no runtime loads a file of that name",
+            "Delete the copy: no runtime loads a file with that name",
             format!(
                 "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host rm {}",
                 snapshot.node,
@@ -77,12 +77,12 @@ fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: S
     }
     let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
     let mut words = format!(
-        "Take chart 20{:02}.{}.{} or newer, whose entry has no place for a token; its installer writes every file of the directory anew",
+        "Take chart 20{:02}.{}.{} or newer, whose entry has no field for a token; its installer rewrites every file of the directory",
         first.year, first.month, first.number
     );
     let mut values = Vec::new();
     if renders_no_mode(ctx) {
-        words += ". Name the mode with it, since plugins from v1.4.0 on take a missing one as legacy: plain keeps the node's own iptables";
+        words += ". Set the mode with it, since a missing one means legacy to plugins from v1.4.0 on: plain keeps the node's own iptables";
         values = vec!["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))];
     }
     let chart = clean_chart(ctx);
@@ -91,7 +91,7 @@ fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: S
         Severity::Info => remedy,
         Severity::Warning | Severity::Error => remedy.step(
             StepKind::Note,
-            "Make the token worthless: one of a pod ends with that pod; one of a Secret lives until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
+            "Invalidate the token: one of a pod is invalid once that pod is deleted; one of a Secret is valid until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
         ),
     }
 }

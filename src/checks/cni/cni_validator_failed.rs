@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::installers::not_redirected;
-use super::logs::{PodLine, pod_lines, strangers};
+use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
@@ -21,12 +21,12 @@ const REPAIRED: &str = "LinkerdCNINotConfigured";
 /// After so many pods of one owner it is no race of a starting node any more.
 const REPEATED: usize = 3;
 
-const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator gives up. Mostly the configuration that the node's runtime loads has no linkerd-cni, or had none when the pod was created; a firewall before the address that it dials is not the reason";
-const IN_CIRCLES: &str = "pods are deleted and created again without end: the repair controller finds each of them without redirection. That is no race of a starting node: new pods do not get the rules of linkerd-cni there at all";
+const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator fails. Mostly the configuration that the node's runtime loads has no linkerd-cni entry, or had none when the pod was created; a firewall is not the reason";
+const IN_CIRCLES: &str = "pods are deleted and recreated without end: the repair controller finds each of them without traffic rules. That is no race on a starting node: new pods there get no rules of linkerd-cni at all";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    strangers(ctx);
+    unmatched_logs(ctx);
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let lines = pod_lines(ctx, SignatureScope::Validator);
     let judged = |pod: &&Pod| {
@@ -91,7 +91,7 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
     let node = if pod.spec.node_name.is_empty() { "<node>" } else { &pod.spec.node_name };
     let remedy = Remedy::verified_by(remedy::VERIFY).run(
         StepKind::Note,
-        "Give meshdoctor the node's CNI files: it names the file that the runtime loads, and what keeps linkerd-cni from redirecting",
+        "Provide the node's CNI files: meshdoctor then names the file that the runtime loads, and why linkerd-cni writes no rules",
         format!("meshdoctor check --live --nodes {node}=./net.d"),
     );
     let remedy = match said {
@@ -100,7 +100,7 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
     };
     remedy.run(
         StepKind::Command,
-        "See that the installer runs on the node; it must have started before the pod was created",
+        "Check that the installer runs on the node; it must have started before the pod was created",
         format!(
             "kubectl -n {} get pods -l k8s-app=linkerd-cni -o wide --field-selector spec.nodeName={node}",
             target.namespace
@@ -112,7 +112,7 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
 fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
     remedy.run(
         StepKind::Command,
-        "Then delete the pod: rules are set only when its sandbox is made, and restarts of its containers keep the sandbox",
+        "Then delete the pod: rules are set only when its sandbox is created, and restarts of its containers keep the sandbox",
         format!("kubectl -n {} delete pod {}", pod.metadata.namespace, pod.metadata.name),
     )
 }

@@ -21,20 +21,20 @@ pub(super) enum Runs {
 }
 
 /// An entry in a file that runtimes consider.
-pub(super) struct Found<'a> {
+pub(super) struct EntryInFile<'a> {
     pub(super) file: &'a ConfFile,
     pub(super) entry: &'a LinkerdEntry,
     pub(super) runs: Runs,
 }
 
-impl Found<'_> {
+impl EntryInFile<'_> {
     /// The card's severity where the entry runs; elsewhere a warning, with what it depends on where that is open.
     pub(super) fn graded(&self, snapshot: &NodeSnapshot, finding: Finding) -> Finding {
         graded(snapshot, &self.runs, finding)
     }
 }
 
-/// As [`Found::graded`], for what is no entry.
+/// As [`EntryInFile::graded`], for what is no entry.
 pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> Finding {
     match runs {
         Runs::Yes => finding,
@@ -51,10 +51,10 @@ pub(super) fn entries<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
-) -> Vec<Found<'a>> {
+) -> Vec<EntryInFile<'a>> {
     let chain = nodes.loaded(ctx, snapshot);
     let all = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
-    all.map(|(file, entry)| Found { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
+    all.map(|(file, entry)| EntryInFile { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
 }
 
 fn runs(snapshot: &NodeSnapshot, chain: &Chain<'_>, file: &ConfFile, entry: &LinkerdEntry) -> Runs {
@@ -112,7 +112,7 @@ pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
 
 /// What each family of runtimes would do, in a clause.
 pub(super) fn both(containerd: &Effective<'_>, crio: &Effective<'_>) -> String {
-    format!("which runtime it has is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
+    format!("its runtime is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
 }
 
 fn said(effective: &Effective<'_>) -> String {
@@ -121,7 +121,7 @@ fn said(effective: &Effective<'_>) -> String {
         Effective::Broken { file, .. } => format!("fails on {}", file.path()),
         Effective::None { why } => format!("loads nothing ({why})"),
         Effective::Disagree { .. } => "depends".to_owned(),
-        Effective::Unknown { reason } => format!("cannot be told ({reason})"),
+        Effective::Unknown { reason } => format!("is not known ({reason})"),
     }
 }
 
@@ -132,7 +132,7 @@ pub(super) fn plugin_types(file: &ConfFile) -> Vec<&str> {
 
 /// The loaded file, quoted with its plugins.
 pub(super) fn loaded_evidence(snapshot: &NodeSnapshot, file: &ConfFile) -> Evidence {
-    let said = format!("is what the runtime loads: {}", plugin_types(file).join(", "));
+    let said = format!("is loaded by the runtime: {}", plugin_types(file).join(", "));
     in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, said)
 }
 

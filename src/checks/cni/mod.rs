@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod absent;
+mod add_failures;
 mod crossing;
 mod effect;
 mod host;
@@ -13,7 +14,7 @@ mod nodes;
 mod places;
 mod plugin;
 mod purge;
-mod refusals;
+
 mod remedy;
 mod template;
 mod token;

@@ -45,7 +45,7 @@ pub(super) fn purge_entry(
     };
     remedy.run(
         StepKind::Command,
-        "Uncordon the node, delete those of its pods that never started (a pod that nothing owns is not made again: keep its manifest), and go on with the next node",
+        "Uncordon the node, delete those of its pods that never started (one without an owner is not recreated: keep its manifest), and go on with the next node",
         "kubectl uncordon \"$NODE\"\nkubectl get pods -A --field-selector spec.nodeName=\"$NODE\",status.phase=Pending",
     )
 }

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
-use crate::knowledge::Mode;
+use crate::knowledge::IptablesMode;
 use crate::model::cni::{self, InstalledBy};
 use crate::model::objects::Workload;
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::version::{CniVersion, ImageRef};
 
 /// The command that shows whether a remedy of a node worked.
@@ -116,7 +116,7 @@ pub(super) fn first_clean(ctx: &Context<'_>) -> String {
 }
 
 /// The first version that takes a mode.
-pub(super) fn first_with(ctx: &Context<'_>, mode: Mode) -> String {
+pub(super) fn first_with(ctx: &Context<'_>, mode: IptablesMode) -> String {
     ctx.knowledge.cni_plugin().first_with_mode(mode).map_or_else(|| "v1.6.0".to_owned(), |v| format!("v{v}"))
 }
 
@@ -167,7 +167,7 @@ pub(super) fn through_host_network(ctx: &Context<'_>, remedy: Remedy) -> Remedy 
 }
 
 /// Why a version that does not clean up is replaced before anything else is changed.
-const LEAVES_TOKENS: &str = "the version that runs leaves a dead token behind each time it stops";
+const LEAVES_TOKENS: &str = "the installed version leaves a dead token behind each time it stops";
 
 /// The same, and with it another version of the plugin, if one is named (`v1.6.2`), and why.
 pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
@@ -232,7 +232,7 @@ fn set_flags(values: &[String]) -> String {
 const NAMED: usize = 20;
 
 /// Deletes pods that were refused, by name where they are few.
-pub(super) fn delete_failed(adds: &[&FailedAdd<'_>]) -> String {
+pub(super) fn delete_failed(adds: &[&AddFailure<'_>]) -> String {
     let mut by_namespace: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for add in adds {
         by_namespace.entry(add.namespace.as_ref()).or_default().insert(add.pod.as_ref());
