@@ -211,7 +211,7 @@ const HELPS: &[(&str, &[&str])] = &[
             "lines 34 to 55",
             "enter-admin-container",
             "sudo sheltie",
-            "neither jq",
+            "without jq",
             "-l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
             "kubectl uncordon \"$NODE\"",
         ],

@@ -3,16 +3,22 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::chart::{self, ChartValue, same_chart};
 use super::effect::plugin_types;
 use super::nodes::{Nodes, cni_enabled, is_fresh, lacks, uninstalled};
-use super::remedy;
+use super::pods::meshed_replaced;
+use super::purge::installer_restarted;
+use super::remedy::rolled_out;
+use super::target::target;
 use crate::checks::Context;
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
+use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::{ConfigMap, Meta, Pod, Workload};
 use crate::source::Why;
 
 /// How long an installer may take to write its entry after its container started.
@@ -119,13 +125,14 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.or(pod.status.start_time)
 }
 
-/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`.
+/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`, `daemonsets.apps` and
+/// `pods`.
 pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
-    let target = remedy::target(ctx);
+    let target = target(ctx);
     let plugins = plugin_types(absent.file);
-    let mut remedy = Remedy::verified_by(remedy::VERIFY);
+    let mut remedy = Remedy::new();
     if plugins.contains(&"cilium-cni") && exclusive(ctx) != Some(false) {
-        remedy = leave_entries_alone(remedy);
+        remedy = leave_entries_alone(ctx, remedy);
     }
     if plugins.contains(&"multus") {
         remedy = remedy.step(
@@ -134,42 +141,35 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
         );
     }
     if uninstalled(ctx) {
-        return remedy.run(
-            StepKind::Command,
-            "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods",
-            "linkerd install-cni | kubectl apply -f -\nkubectl -n linkerd-cni rollout status daemonset/linkerd-cni",
-        )
-        .step(
-            StepKind::Note,
-            "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
-        );
+        let words = "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods";
+        return chart::install_again(ctx, remedy, words)
+            .run(StepKind::Command, "Wait until it is on every node", rolled_out(ctx))
+            .step(
+                StepKind::Note,
+                "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
+            );
     }
-    let node = &absent.snapshot.node;
+    let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
         Some(pod) => remedy.run(
             StepKind::Command,
             "See why linkerd-cni's installer does not run on the node, and fix that: it writes its entry when it starts",
-            format!(
-                "NODE={node}\nkubectl -n {ns} describe pod {name}\nkubectl -n {ns} logs {name} -c {container} --previous",
-                ns = pod.metadata.namespace,
-                name = pod.metadata.name,
-                container = cni::INSTALLER
-            ),
+            described(&pod.metadata),
         ),
-        None => remedy.run(
-            StepKind::Command,
-            "Restart linkerd-cni on the node, so that it writes its entry again",
-            format!(
-                "NODE={node}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
-                target.namespace
-            ),
-        ),
+        None => installer_restarted(remedy, &target, node),
     };
-    again.run(
-        StepKind::Command,
-        "Delete the meshed pods of the node that started or failed without their rules",
-        "kubectl get pods -A -l linkerd.io/control-plane-ns --field-selector spec.nodeName=\"$NODE\"",
+    meshed_replaced(
+        ctx,
+        again,
+        "Restart the meshed workloads whose pods on the node started or failed without their rules",
+        Some(node),
     )
+}
+
+/// What shows why an installer's pod does not run.
+pub(super) fn described(meta: &Meta) -> Command {
+    let of = |verb: &'static str| kubectl().namespace(&meta.namespace).words(verb).operand(&meta.name);
+    Command::lines([of("describe pod"), of("logs -c install-cni --previous")])
 }
 
 /// Cilium's ConfigMap; `None` also where it is not known.
@@ -183,11 +183,34 @@ pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
     cilium(ctx).map(|config| config.data.get("cni-exclusive").is_none_or(|value| value != "false"))
 }
 
-/// Lets Cilium leave what others write alone.
-pub(super) fn leave_entries_alone(remedy: Remedy) -> Remedy {
+/// Lets Cilium leave what others write alone, by what installed it. Reads `configmaps/kube-system/cilium-config`.
+pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let words = "Let Cilium keep other plugins' entries: while cni.exclusive is on, it rewrites its file without them";
+    let managed_by = cilium(ctx).map(|config| ManagedBy::of(&config.metadata)).unwrap_or_default();
+    let values = [ChartValue::new("cni.exclusive", "false")];
+    let remedy = match (managed_by.in_git(), managed_by.release()) {
+        (Some(in_git), _) => {
+            remedy.step(StepKind::ChartValue, format!("{words} (cni.exclusive=false); {in_git}"))
+        }
+        (None, Some(release)) => remedy.run(
+            StepKind::ChartValue,
+            words,
+            same_chart(release, "cilium", "s/^ *chart: cilium-//p", "REPO=https://helm.cilium.io", &values),
+        ),
+        (None, None) => {
+            let data = serde_json::json!({"data": {"cni-exclusive": "false"}}).to_string();
+            remedy.run(
+                StepKind::ChartValue,
+                format!("{words}. Keep it (cni.exclusive=false) in what Cilium is installed with as well, or its next upgrade undoes it"),
+                kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
+            )
+        }
+    };
+    let rollout =
+        |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy.run(
-        StepKind::ChartValue,
-        "Let Cilium keep other plugins' entries: while cni.exclusive is on, it rewrites its file without them",
-        "helm upgrade cilium cilium/cilium -n kube-system --reuse-values --set cni.exclusive=false\nkubectl -n kube-system rollout restart daemonset/cilium\nkubectl -n kube-system rollout status daemonset/cilium",
+        StepKind::Command,
+        "Restart Cilium's agents, which read it when they start",
+        Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),
     )
 }

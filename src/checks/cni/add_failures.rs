@@ -74,6 +74,11 @@ where
     by_node
 }
 
+/// Those of one node, as references.
+pub(super) fn on_this_node<'r, 'a>(adds: &'r [AddFailure<'a>], node: &str) -> Vec<&'r AddFailure<'a>> {
+    adds.iter().filter(|add| add.node == node).collect()
+}
+
 /// The first events of a node, quoted.
 pub(super) fn quoted(adds: &[&AddFailure<'_>]) -> Vec<Evidence> {
     adds.iter().take(EVENTS_QUOTED).map(|add| add.evidence()).collect()

@@ -1,8 +1,10 @@
 //! `cni-add-failed`: linkerd-cni refuses pods for any other reason than a dead token or a missing iptables binary.
 
 use super::add_failures::{add_failures, refused};
+use super::host::look;
 use super::{cni_add_exit_127, cni_add_unauthorized, logs, remedy};
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl, meshdoctor, program};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::knowledge::Signature;
 use crate::model::sandbox::AddFailure;
@@ -27,7 +29,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
         Some((_, row)) => (Some(row), row),
         None => (None, signature),
     };
-    let remedy = Remedy::verified_by(remedy::VERIFY);
+    let remedy = Remedy::new();
     let remedy = match &meant.confirm {
         Some(confirm) => remedy.step(StepKind::Note, format!("Confirm it: {confirm}")),
         None => remedy,
@@ -40,26 +42,29 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
     detail.into_iter().fold(finding, |finding, row| finding.parameter(row.id.clone()))
 }
 
-/// How to get at iptables' own words.
+/// How to get the error of iptables itself.
 fn journal(remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
-    let node = if add.node.is_empty() { "<node>" } else { add.node };
-    remedy.run(
-        StepKind::Note,
-        "Provide the journal of the node's container runtime, which has the error of iptables itself",
-        format!(
-            "NODE={node}\nkubectl debug node/\"$NODE\" -i --profile=sysadmin --image=busybox -- chroot /host journalctl -u containerd -u crio --since -1h --no-pager > journal.txt\nmeshdoctor check --live --logs \"$NODE\"=journal.txt"
-        ),
-    )
+    let text = "Provide the journal of the node's container runtime, which has the error of iptables itself";
+    if add.node.is_empty() {
+        return remedy.step(StepKind::Note, text);
+    }
+    let read = kubectl()
+        .words("debug")
+        .arg(Arg::from("node/").then(Arg::node()))
+        .words("-i --profile=sysadmin --image=busybox -- chroot /host")
+        .words("journalctl -u containerd -u crio --since -1h --no-pager")
+        .to_file("journal.txt");
+    let check = meshdoctor().words("check --live --logs").arg(Arg::node().then("=journal.txt"));
+    remedy.run(StepKind::Note, text, Command::about_node(add.node, [read.and(check)]))
 }
 
 fn unknown(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
-    let node = if add.node.is_empty() { "<node>" } else { add.node };
-    let remedy = Remedy::verified_by(remedy::VERIFY).run(
-        StepKind::Note,
+    let journal = program("journalctl").words("-u containerd -u crio --since -1h");
+    let remedy = look(
+        Remedy::new(),
+        add.node,
         "Read what the plugin logged before it failed, in the journal of the node's container runtime",
-        format!(
-            "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sh -c 'journalctl -u containerd -u crio --since -1h | grep -i linkerd-cni'"
-        ),
+        [journal.pipe(program("grep").words("-i linkerd-cni"))],
     );
     let message = "pods cannot start: linkerd-cni fails to set up their network, with an error that meshdoctor does not know";
     refused(ctx, add, message).parameter("unknown").remedy(remedy)

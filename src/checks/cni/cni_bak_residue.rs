@@ -5,8 +5,8 @@ use super::cni_interface_mode_leftover::FILE;
 use super::host::on_host;
 use super::nodes::{Nodes, not_installed};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
@@ -66,11 +66,11 @@ fn residue(
     let path = entry.map(|entry| entry.path_of("type"));
     let said = if entry.is_some() { "\"linkerd-cni\"" } else { "exists" };
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Delete the file once nobody needs it as a backup",
-        &format!("rm {}", file.path()),
+        &snapshot.node,
+        &format!("Delete {} once nobody needs it as a backup", file.path()),
+        [program("rm").operand(file.path())],
     );
     let finding = ctx
         .finding(subject, message)

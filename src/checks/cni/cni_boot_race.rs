@@ -1,11 +1,12 @@
 //! `cni-boot-race`: pods were created on a node before linkerd-cni was in place there.
 
+use super::chart::{self, ChartValue};
 use super::cni_validator_failed::{failing, installer_started};
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
-use super::remedy;
+use super::pods::deleted;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::item::Kind;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::Owners;
@@ -68,7 +69,6 @@ fn later(
     if created >= in_place {
         return None;
     }
-    let target = remedy::target(ctx);
     let finding = ctx
         .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
         // Files are written again, and installers restart, for other reasons too.
@@ -79,25 +79,20 @@ fn later(
             created.to_string(),
         ))
         .evidence(proof)
-        .remedy(
-            Remedy::verified_by(remedy::VERIFY)
-                .run(
-                    StepKind::Command,
-                    "Delete the pods: new ones start with their traffic rules",
-                    format!("kubectl -n {} delete pod {}", meta.namespace, meta.name),
-                )
-                .run(
-                    StepKind::ChartValue,
-                    "Turn on the repair controller, which deletes such pods by itself, and let linkerd-cni start early on new nodes",
-                    target.set_values(
-                        None,
-                        &[
-                            "repairController.enabled=true".to_owned(),
-                            "priorityClassName=system-node-critical".to_owned(),
-                        ],
-                    ),
-                ),
-        )
+        .remedy(chart::set(
+            ctx,
+            deleted(
+                Remedy::new(),
+                "Delete the pods: new ones start with their traffic rules",
+                [(meta.namespace.as_str(), meta.name.as_str())].into_iter(),
+            ),
+            "Turn on the repair controller, which deletes such pods by itself, and let linkerd-cni start early on new nodes",
+            None,
+            &[
+                ChartValue::new("repairController.enabled", "true"),
+                ChartValue::new("priorityClassName", "system-node-critical"),
+            ],
+        ))
         .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()));
     Some(finding)
 }

@@ -3,9 +3,10 @@
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
 use super::nodes::{Nodes, lacks, not_relied_on};
-use super::remedy::{VERIFY, restarted_for};
+use super::pods::meshed_replaced;
+use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::objects::ConfigMap;
 use crate::source::Why;
@@ -73,10 +74,11 @@ fn exclusive_finding(ctx: &Context<'_>) -> Finding {
 
 fn cure(ctx: &Context<'_>) -> Remedy {
     let words = "Restart linkerd-cni, so that it adds its entry to Cilium's file again";
-    let remedy = restarted_for(ctx, leave_entries_alone(Remedy::verified_by(VERIFY)), words);
-    remedy.run(
-        StepKind::Command,
-        "Delete the meshed pods that started or failed without their rules, once the entry stands in Cilium's file on their node",
-        "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+    let remedy = restarted_for(ctx, leave_entries_alone(ctx, Remedy::new()), words);
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods started or failed without their rules, once the entry is in Cilium's file on their node",
+        None,
     )
 }

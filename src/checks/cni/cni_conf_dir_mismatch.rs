@@ -1,11 +1,14 @@
 //! `cni-conf-dir-mismatch`: linkerd-cni installs into directories that the node's runtime does not use.
 
 use super::add_failures::on_node;
+use super::chart::{ChartValue, set};
 use super::effect::plugin_types;
 use super::mode;
 use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
 use super::places::{in_file, not_looked_at};
-use super::remedy::{VERIFY, changed, target, through_host_network};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, rolled_out, through_host_network};
+use super::target::target;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -211,28 +214,26 @@ pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy
 
 /// `stuck`: new pods of the node wait for the binary, the next installer among them.
 fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
-    let target = target(ctx);
     let words = format!(
         "Set {} of linkerd-cni to {expected}, the directory that the nodes use; where nodes differ, install linkerd-cni once for each kind, each with its own nodeSelector",
         dir.value
     );
-    let values = [format!("{}={expected}", dir.value)];
-    let remedy = Remedy::verified_by(VERIFY);
-    let remedy = if !stuck && target.clean_up_broken(ctx) {
-        changed(ctx, remedy, words, None, &values)
+    let values = [ChartValue::new(dir.value, expected)];
+    let remedy = if !stuck && target(ctx).clean_up_broken(ctx) {
+        changed(ctx, Remedy::new(), words, None, &values)
     } else {
-        remedy.run(StepKind::ChartValue, words, target.set_values(None, &values))
+        set(ctx, Remedy::new(), words, None, &values)
     };
     let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
-    remedy
-        .run(
-            StepKind::Command,
-            "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
-            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
-        )
-        .run(
-            StepKind::Command,
-            "Delete the meshed pods that failed or started without their rules, so that new ones get them",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
-        )
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
+        rolled_out(ctx),
+    );
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods failed or started without their rules",
+        None,
+    )
 }

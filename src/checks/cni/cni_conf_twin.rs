@@ -4,8 +4,8 @@ use super::effect::{Runs, both, graded, owner};
 use super::host::on_host;
 use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::source::Why;
@@ -82,7 +82,7 @@ fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Eviden
 }
 
 fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile) -> Remedy {
-    let mut remedy = Remedy::verified_by(VERIFY);
+    let mut remedy = Remedy::new();
     if let Some(network) = owner(ctx, conf) {
         let text = match &network.conf_name {
             Some(setting) => setting.clone(),
@@ -94,11 +94,21 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &Co
         remedy = remedy.step(StepKind::Note, text);
     }
     let path = conf.path();
+    let system = nodes.system(ctx, &snapshot.node);
+    let remedy = on_host(
+        remedy,
+        system,
+        &snapshot.node,
+        &format!("Compare {path} with {path}list"),
+        [program("cat").operand(path.as_str()).operand(format!("{path}list"))],
+    );
     on_host(
         remedy,
-        nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Put the .conf aside, once the .conflist is known to hold the same network: new pods then get the list's plugins, and running pods keep their network",
-        &format!("cat {path} {path}list\nmv {path} {path}.bak"),
+        system,
+        &snapshot.node,
+        &format!(
+            "Where the .conflist has the same network, rename {path}: new pods then get the list's plugins, and running pods keep their network"
+        ),
+        [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     )
 }

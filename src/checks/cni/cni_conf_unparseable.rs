@@ -6,8 +6,8 @@ use super::host::on_host;
 use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
 use super::purge::purge_entry;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 use crate::source::Why;
@@ -115,17 +115,11 @@ fn restore(
 ) -> Remedy {
     let (node, path) = (snapshot.node.as_str(), file.path());
     let system = nodes.system(ctx, node);
-    let remedy = Remedy::verified_by(VERIFY);
+    let renamed = || [program("mv").operand(path.as_str()).operand(format!("{path}.broken"))];
     match owner(ctx, file) {
         Some(network) => {
-            let remedy = on_host(
-                remedy,
-                system,
-                Some(node),
-                "Put the file aside, under a name that no runtime loads",
-                &format!("mv {path} {path}.broken"),
-            );
-            remedy.run(
+            let text = format!("Rename {path}, so that no runtime loads it");
+            on_host(Remedy::new(), system, node, &text, renamed()).run(
                 StepKind::Command,
                 format!(
                     "Let {}, whose file it is, write it again; linkerd-cni adds its entry by itself",
@@ -137,18 +131,17 @@ fn restore(
         None => {
             let what = match why.kind {
                 DefectKind::ByteOrderMark | DefectKind::Utf16 => "save it as UTF-8 without a byte-order mark",
-                DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is whole",
-                _ => "correct it, or restore it from a node whose file is whole",
+                DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is intact",
+                _ => "correct it, or restore it from a node whose file is intact",
             };
-            on_host(
-                remedy,
+            let remedy = on_host(
+                Remedy::new(),
                 system,
-                Some(node),
-                &format!(
-                    "Find out which tool writes the file, and {what}; if nothing needs it, put it aside"
-                ),
-                &format!("ls -l {path}; cat {path}\nmv {path} {path}.broken    # if nothing needs it"),
-            )
+                node,
+                &format!("Find out which tool writes {path}, and {what}"),
+                [program("ls").words("-l").operand(path.as_str()), program("cat").operand(path.as_str())],
+            );
+            on_host(remedy, system, node, &format!("Or, if nothing needs {path}, rename it"), renamed())
         }
     }
 }
@@ -175,7 +168,7 @@ fn fields(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, finding
             .finding(subject, FIELDS)
             .parameter(found.file.path())
             .evidences(seen)
-            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry))));
+            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry)), &[]));
         let finding = match found.runs {
             Runs::Yes => finding.tie(on_node("config-unreadable", &snapshot.node)),
             Runs::No | Runs::Open(_) => finding,

@@ -1,13 +1,15 @@
 //! `cni-config-drift`: linkerd-cni and the control plane disagree about the proxy that traffic is sent to.
 
+use super::chart::ChartValue;
 use super::effect::{EntryInFile, Runs, entries};
 use super::mode;
 use super::nodes::{Nodes, uninstalled};
 use super::places::{entry_subject, in_file};
-use super::remedy::{VERIFY, changed, restarted};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, restarted};
 use super::template;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::{LinkerdEntry, NodeSnapshot, Position};
 use crate::model::objects::{ConfigMap, Namespace, Pod};
@@ -236,20 +238,21 @@ impl Drift<'_, '_> {
             Some(_) => expected.to_string(),
             None => (expected == 0).to_string(),
         };
-        let remedy = Remedy::verified_by(VERIFY);
+        let remedy = Remedy::new();
         let remedy = if in_template {
             let words = format!(
                 "Set {} of linkerd-cni to {value}, as the control plane has it; where the control plane is the one to change, set its {} instead, and restart the meshed workloads",
                 setting.cni_value, setting.value
             );
-            changed(self.ctx, remedy, words, None, &[format!("{}={value}", setting.cni_value)])
+            changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())])
         } else {
             restarted(self.ctx, remedy)
         };
-        remedy.run(
-            StepKind::Command,
-            "Delete the meshed pods that started with the other rules",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+        meshed_replaced(
+            self.ctx,
+            remedy,
+            "Restart the meshed workloads whose pods started with the other rules",
+            None,
         )
     }
 }

@@ -116,11 +116,7 @@ impl<'a> Silence<'a> {
 }
 
 fn way_out(ctx: &Context<'_>) -> Remedy {
-    let target = remedy::target(ctx);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl -n {} rollout status daemonset/{}",
-        target.namespace, target.name
-    ));
+    let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     remedy::through_host_network(ctx, remedy).step(
         StepKind::Note,
         "Remove the linkerd-cni entry on each node by hand instead where the DaemonSet cannot be changed: one node at a time, cordoned first",

@@ -1,6 +1,6 @@
 //! `cni-entry-dangling`: an entry of linkerd-cni needs a kubeconfig or a binary that the node does not have.
 
-use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
+use super::add_failures::{answers_on, by_node, hinted_add_failures, on_this_node, quoted};
 use super::cni_conf_dir_mismatch::bin_dir_cure;
 use super::effect::{EntryInFile, Runs, entries};
 use super::nodes::{Nodes, not_installed, silent, uninstalled};
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .likely()
                 .evidences(quoted(&adds))
                 .evidence(not_looked_at(node))
-                .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None));
+                .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None, &adds));
             findings.push(answers_on(finding, node, &ANSWERS));
         }
     }
@@ -76,7 +76,11 @@ fn dangling<'a>(
         .remedy(match snapshot.plugin_binary_elsewhere("linkerd-cni") {
             // The next installer would only put it there again.
             Some(_) => bin_dir_cure(ctx, snapshot),
-            None => purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry))),
+            None => {
+                let adds = hinted_add_failures(ctx);
+                let failing = on_this_node(&adds, node);
+                purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry)), &failing)
+            }
         });
     Some(match found.runs {
         Runs::Yes => answers_on(finding, node, &ANSWERS),

@@ -1,6 +1,7 @@
 //! `cni-entry-first`: linkerd-cni runs before the plugin that gives the pod its network.
 
 use super::add_failures::on_node;
+use super::chart::{image_version, set};
 use super::cni_interface_mode_leftover;
 use super::effect::{EntryInFile, Runs, entries, owner, written_again};
 use super::host::on_host;
@@ -8,8 +9,9 @@ use super::nodes::{Nodes, unused};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::remedy::{VERIFY, first_clean, target};
+use super::remedy::first_clean;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
 
@@ -80,11 +82,8 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
 
 /// Plugins that multus may run by themselves.
 fn newer(ctx: &Context<'_>) -> Remedy {
-    Remedy::verified_by(VERIFY).run(
-        StepKind::Upgrade,
-        "Run a newer plugin, which supports this",
-        target(ctx).set_values(None, &[format!("image.version={}", first_clean(ctx))]),
-    )
+    let values = [image_version(first_clean(ctx))];
+    set(ctx, Remedy::new(), "Run a newer plugin, which supports this", None, &values)
 }
 
 fn cure(
@@ -97,14 +96,14 @@ fn cure(
     let (node, path) = (snapshot.node.as_str(), found.file.path());
     let system = nodes.system(ctx, node);
     if !nothing_else {
-        return purge_entry(ctx, node, system, Some((found.file, found.entry)));
+        return purge_entry(ctx, node, system, Some((found.file, found.entry)), &[]);
     }
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         system,
-        Some(node),
-        "Put the file aside: without the base network's plugins there is nothing in it to keep",
-        &format!("mv {path} {path}.bak"),
+        node,
+        &format!("Rename {path}: without the base network's plugins there is nothing in it to keep"),
+        [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     );
     match owner(ctx, found.file) {
         Some(network) => remedy.run(

@@ -5,6 +5,7 @@ use super::effect::{Runs, entries, loaded_evidence};
 use super::nodes::{Nodes, not_relied_on};
 use super::places::{entry_subject, in_file};
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
@@ -61,10 +62,10 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
         .parameter(file.path())
         .evidence(at(snapshot, file, entry))
         .evidence(Evidence::other(format!("node {}", snapshot.node), why))
-        .remedy(Remedy::verified_by(super::remedy::VERIFY).run(
+        .remedy(Remedy::new().run(
             StepKind::Note,
-            "See which runtime the node has, and look again with the cluster at hand, or with runtime/info.json in the snapshot",
-            format!("NODE={}\nkubectl get node \"$NODE\" -o wide", snapshot.node),
+            "See which runtime the node has, and check again with access to the cluster, or with runtime/info.json in the snapshot",
+            Command::about_node(&snapshot.node, [kubectl().words("get node").operand(Arg::node()).words("-o wide")]),
         ));
     Some(finding)
 }

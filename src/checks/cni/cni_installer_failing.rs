@@ -7,11 +7,12 @@ use super::installers::installers;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
-use crate::model::objects::{ContainerStatus, Pod};
+use crate::model::objects::{ContainerStatus, Meta, Pod};
 use crate::model::owners::Owners;
 
 /// Signatures that only say how things stand, or that have a check of their own.
@@ -61,11 +62,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let state = status.map(|said| {
         Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said)
     });
-    let target = remedy::target(ctx);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl -n {} rollout status daemonset/{}",
-        target.namespace, target.name
-    ));
+    let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     match (line, state) {
         (None, None) => None,
         (None, Some(state)) => Some(
@@ -74,12 +71,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
                 .remedy(remedy.run(
                     StepKind::Command,
                     "Read its log from before it exited; meshdoctor knows its errors",
-                    format!(
-                        "kubectl -n {ns} logs {pod} -c {container} --previous > installer.txt\nmeshdoctor check --live --logs {ns}/{pod}=installer.txt",
-                        ns = meta.namespace,
-                        pod = meta.name,
-                        container = cni::INSTALLER
-                    ),
+                    read_log(meta),
                 )),
         ),
         (Some(line), state) => {
@@ -94,6 +86,20 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             })
         }
     }
+}
+
+/// Hands its log from before it exited to this command.
+fn read_log(meta: &Meta) -> Command {
+    let log = kubectl()
+        .namespace(&meta.namespace)
+        .words("logs")
+        .operand(&meta.name)
+        .words("-c install-cni --previous")
+        .to_file("installer.txt");
+    let check = meshdoctor()
+        .words("check --live --logs")
+        .arg(format!("{}/{}=installer.txt", meta.namespace, meta.name));
+    log.and(check).into()
 }
 
 fn message(signature: &Signature) -> String {

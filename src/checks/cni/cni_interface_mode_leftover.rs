@@ -5,8 +5,8 @@ use super::host::on_host;
 use super::nodes::{Nodes, not_installed};
 use super::places::in_file;
 use super::plugin::PluginOn;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
@@ -70,20 +70,25 @@ fn cure(
     file: &ConfFile,
     alone: bool,
 ) -> Remedy {
-    let mut remedy = Remedy::verified_by(VERIFY);
+    let mut remedy = Remedy::new();
     if alone {
         remedy = remedy.run(
             StepKind::Command,
             "See why the base network has not written its configuration: linkerd-cni only adds its entry to it",
-            format!("kubectl get pods -A -o wide --field-selector spec.nodeName={}", snapshot.node),
+            Command::about_node(
+                &snapshot.node,
+                [kubectl()
+                    .words("get pods -A -o wide --field-selector")
+                    .arg(Arg::from("spec.nodeName=").then(Arg::node()))],
+            ),
         );
     }
     let remedy = on_host(
         remedy,
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Delete the file",
-        &format!("rm {}", file.path()),
+        &snapshot.node,
+        &format!("Delete {}", file.path()),
+        [program("rm").operand(file.path())],
     );
     let installed = super::installers::installed(ctx);
     let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
+use super::chart::ChartValue;
 use super::cni_add_exit_127;
 use super::mode::BY_ADVICE;
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, changed, delete_failed};
+use super::pods::failed_deleted;
+use super::remedy::changed;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::knowledge::{IptablesMode, Ipv6};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
@@ -146,9 +148,6 @@ impl<'a> Scan<'_, 'a, '_> {
 
 fn cure(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
     let words = "Where pods have no IPv6 addresses, turn IPv6 rules off, here and with the value of the same name in the control plane's chart. Where they have, install the ip6tables of the mode on the node instead";
-    changed(ctx, Remedy::verified_by(VERIFY), words, None, &["disableIPv6=true".to_owned()]).run(
-        StepKind::Command,
-        "Delete the pods that could not start (one without an owner is not recreated: keep its manifest)",
-        delete_failed(failing),
-    )
+    let values = [ChartValue::new("disableIPv6", "true")];
+    failed_deleted(changed(ctx, Remedy::new(), words, None, &values), failing)
 }

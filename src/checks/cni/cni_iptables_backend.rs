@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
+use super::host::on_host;
 use super::mode::{BY_ADVICE, Usable, cure, pair};
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, delete_failed};
+use super::pods::failed_deleted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::knowledge::{Backend, IptablesMode};
+use crate::command::program;
+use crate::finding::{Evidence, Finding, Remedy};
+use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
@@ -31,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
-            findings.extend(lacking(ctx, snapshot, running, &installed, &failing));
+            findings.extend(lacking(ctx, &nodes, (snapshot, running), &installed, &failing));
         }
     }
     Ok(findings.into())
@@ -39,8 +41,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn lacking(
     ctx: &Context<'_>,
-    snapshot: &NodeSnapshot,
-    running: ChainEntry<'_>,
+    nodes: &Nodes<'_>,
+    (snapshot, running): (&NodeSnapshot, ChainEntry<'_>),
     installed: &Installed<'_>,
     failing: &BTreeMap<&str, Vec<&AddFailure<'_>>>,
 ) -> Option<Finding> {
@@ -96,7 +98,7 @@ fn lacking(
         .evidences(version.map(|said| Evidence::other(format!("node {node}"), format!("{binary}: {said}"))))
         .evidence(Evidence::other(format!("node {node}"), format!("not among the modules{kernel}: {module}")))
         .evidences(quoted(failing))
-        .remedy(remedy(ctx, snapshot, &plugin, modules, module, failing));
+        .remedy(remedy(ctx, (snapshot, nodes.system(ctx, node)), &plugin, (modules, module), failing));
     Some(answers_on(finding, node, if backend == Backend::Legacy { &LEGACY } else { &NF_TABLES }))
 }
 
@@ -113,10 +115,9 @@ fn backend_of(ctx: &Context<'_>, snapshot: &NodeSnapshot, binary: &str) -> Optio
 
 fn remedy(
     ctx: &Context<'_>,
-    snapshot: &NodeSnapshot,
+    (snapshot, system): (&NodeSnapshot, Option<&System>),
     plugin: &PluginOn<'_>,
-    modules: &BTreeSet<String>,
-    module: &str,
+    (modules, module): (&BTreeSet<String>, &str),
     failing: &[&AddFailure<'_>],
 ) -> Remedy {
     let known = ctx.knowledge.cni_plugin();
@@ -129,20 +130,12 @@ fn remedy(
     if !usable.is_empty() {
         return cure(ctx, &snapshot.node, plugin.version(), &Usable::Seen(usable), failing);
     }
-    let remedy = Remedy::verified_by(VERIFY).run(
-        StepKind::NodeFile,
+    let remedy = on_host(
+        Remedy::new(),
+        system,
+        &snapshot.node,
         "Load the module, and make the node's image load it at boot; where the kernel does not have it, use a mode of the other backend once its binaries are installed",
-        format!(
-            "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host modprobe {module}",
-            snapshot.node
-        ),
+        [program("modprobe").operand(module)],
     );
-    if failing.is_empty() {
-        return remedy;
-    }
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (one without an owner is not recreated: keep its manifest)",
-        delete_failed(failing),
-    )
+    failed_deleted(remedy, failing)
 }

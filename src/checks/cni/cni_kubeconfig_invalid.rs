@@ -3,16 +3,19 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::add_failures::answers_on;
+use super::add_failures::{answers_on, hinted_add_failures, on_this_node};
+use super::chart::{image_version, set};
 use super::cni_add_unauthorized;
+use super::host::on_host;
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::remedy::{VERIFY, onto_version, target};
+use super::remedy::onto_version;
 use super::token::kubeconfig;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::command::program;
+use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
@@ -121,7 +124,7 @@ impl Scan<'_, '_> {
             let newest = self.ctx.knowledge.cni_plugin().last_release();
             let newer =
                 (format!("v{newest}"), "the installed version does not parse the address that it writes");
-            finding.remedy = onto_version(self.ctx, Remedy::verified_by(VERIFY), Some((&newer.0, newer.1)));
+            finding.remedy = onto_version(self.ctx, Remedy::new(), Some((&newer.0, newer.1)));
         }
         Some(match (refuses, form) {
             (Some(true), ServerForm::BracketedIpv4) => finding,
@@ -157,21 +160,19 @@ impl Scan<'_, '_> {
         let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
         let message = "everybody on the node can read linkerd-cni's token, which grants the right to read every pod and namespace";
-        let remedy = Remedy::verified_by(VERIFY).run(
-            StepKind::NodeFile,
-            "Make the file readable by root only, as which the container runtime runs",
-            format!(
-                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host chmod 600 {}",
-                snapshot.node, facts.path
-            ),
+        let remedy = on_host(
+            Remedy::new(),
+            self.nodes.system(self.ctx, &snapshot.node),
+            &snapshot.node,
+            &format!("Make {} readable by root only, as which the container runtime runs", facts.path),
+            [program("chmod").words("600").operand(facts.path.as_str())],
         );
         let remedy = if writes_it {
             let newest = format!("v{}", self.ctx.knowledge.cni_plugin().last_release());
-            remedy.run(
-                StepKind::Upgrade,
-                format!("The installed version writes the file with these permissions each time it renews its token: take {newest} until a newer one does otherwise"),
-                target(self.ctx).set_values(None, &[format!("image.version={newest}")]),
-            )
+            let words = format!(
+                "The installed version writes the file with these permissions each time it renews its token: take {newest} until a newer one does otherwise"
+            );
+            set(self.ctx, remedy, words, None, &[image_version(newest)])
         } else {
             remedy
         };
@@ -188,11 +189,18 @@ impl Scan<'_, '_> {
         said: String,
     ) -> Finding {
         let known = Some((running.file, running.entry));
+        let adds = hinted_add_failures(self.ctx);
         self.ctx
             .finding(entry_subject(snapshot, running.file, running.entry), message)
             .evidence(entry_evidence(snapshot, running))
             .evidence(in_file(snapshot, &facts.path, None, None, said))
-            .remedy(purge_entry(self.ctx, &snapshot.node, self.nodes.system(self.ctx, &snapshot.node), known))
+            .remedy(purge_entry(
+                self.ctx,
+                &snapshot.node,
+                self.nodes.system(self.ctx, &snapshot.node),
+                known,
+                &on_this_node(&adds, &snapshot.node),
+            ))
     }
 }
 

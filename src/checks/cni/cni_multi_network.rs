@@ -3,8 +3,8 @@
 use super::host::on_host;
 use super::nodes::{Nodes, silent, unused};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::Line;
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
 
@@ -46,11 +46,16 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
         format!("{most}, expected 1")
     };
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
+        &snapshot.node,
         "Unless several networks are intended, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not affected. Where the node's image sets it, change it there",
-        "grep -n max_conf_num /etc/containerd/config.toml\nsed -i 's/max_conf_num = .*/max_conf_num = 1/' /etc/containerd/config.toml && systemctl restart containerd",
+        [
+            Line::set("F", "/etc/containerd/config.toml"),
+            Line::shell(
+                "grep -n max_conf_num \"$F\" && sed -i \"s/max_conf_num = .*/max_conf_num = 1/\" \"$F\" && systemctl restart containerd",
+            ),
+        ],
     );
     ctx.finding(
         Subject::node(&snapshot.node),

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::chart::{ChartValue, image_version};
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{lacks, not_installed};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, changed, first_clean, target};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, first_clean};
+use super::target::target;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
@@ -106,22 +109,29 @@ fn finding(
 
 fn cure(ctx: &Context<'_>) -> Remedy {
     let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), first_clean(ctx));
-    let image = format!("image.version={clean}");
+    let image = image_version(&clean);
     let words = format!(
         "Run a plugin that supports native sidecars: v{first} or newer (take {clean} or newer, since the versions right before it leave dead tokens behind)"
     );
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     let remedy = if renders_no_mode(ctx) {
         let words = format!(
             "{words}. The installed chart renders no iptables-mode, which means legacy to plugins from v1.4.0 on: take a newer chart with it, and plain, which keeps the node's own iptables"
         );
-        changed(ctx, remedy, words, Some(&clean_chart(ctx)), &["iptablesMode=plain".to_owned(), image])
+        changed(
+            ctx,
+            remedy,
+            words,
+            Some(&clean_chart(ctx)),
+            &[ChartValue::new("iptablesMode", "plain"), image],
+        )
     } else {
         changed(ctx, remedy, words, None, &[image])
     };
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that run or fail without their rules",
-        "kubectl get pods -A -l linkerd.io/control-plane-ns",
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods run or fail without their rules",
+        None,
     )
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::host::look;
 use super::logs::{journals, unmatched_logs};
-use super::remedy;
+use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
@@ -103,18 +105,16 @@ fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Fi
 }
 
 fn cure(node: &str, last: &str) -> Remedy {
-    Remedy::verified_by(remedy::VERIFY)
-        .run(
-            StepKind::Note,
-            "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is missing",
-            format!(
-                "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host ls -la /etc/cni/net.d /opt/cni/bin"
-            ),
-        )
-        .run(
-            StepKind::Note,
-            "Provide the node's CNI files: meshdoctor then names the file and what is wrong with it",
-            format!("meshdoctor check --live --nodes {node}=./net.d"),
-        )
-        .step(StepKind::Command, last)
+    look(
+        Remedy::new(),
+        node,
+        "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is missing",
+        [program("ls").words("-la /etc/cni/net.d /opt/cni/bin")],
+    )
+    .run(
+        StepKind::Note,
+        "Provide the node's CNI files: meshdoctor then names the file and what is wrong with it",
+        with_node_files(),
+    )
+    .step(StepKind::Command, last)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::nodes::{Nodes, not_installed, silent};
 use super::places::{entry_evidence, entry_subject, not_looked_at};
-use super::remedy::{VERIFY, delete_failed};
+use super::pods::failed_deleted;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -98,7 +98,7 @@ fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>])
         }
         Some(_) | None => "Add nsenter to the node's image: it is part of util-linux",
     };
-    let remedy = Remedy::verified_by(VERIFY).step(StepKind::NodeFile, install);
+    let remedy = Remedy::new().step(StepKind::NodeFile, install);
     let remedy = upgrade::step(
         ctx,
         remedy,
@@ -106,9 +106,5 @@ fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>])
         "Where the image cannot be changed, uninstall linkerd-cni and let the control plane inject linkerd-init, which has its own iptables and needs the capability NET_ADMIN in each pod: set cniEnabled to false",
         Options::both("--set cniEnabled=false"),
     );
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (one without an owner is not recreated: keep its manifest)",
-        delete_failed(failing),
-    )
+    failed_deleted(remedy, failing)
 }

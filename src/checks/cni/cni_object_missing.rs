@@ -1,8 +1,9 @@
 //! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane relies on it.
 
+use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
-use super::remedy;
+use super::remedy::rolled_out;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -139,16 +140,10 @@ fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 }
 
 fn install_again(ctx: &Context<'_>) -> Remedy {
-    let target = remedy::target(ctx);
-    Remedy::verified_by("meshdoctor check --only cni")
-        .run(
-            StepKind::Command,
-            "Install linkerd-cni again, with the values that it had (Helm: the chart linkerd2-cni)",
-            "linkerd install-cni | kubectl apply -f -",
-        )
-        .run(
-            StepKind::Command,
-            "Wait until it is on every node",
-            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
-        )
+    let words = "Apply linkerd-cni's manifests again, with the values that it had";
+    chart::install_again(ctx, Remedy::new(), words).run(
+        StepKind::Command,
+        "Wait until it is on every node",
+        rolled_out(ctx),
+    )
 }

@@ -3,7 +3,7 @@
 use super::crossing;
 use super::installers::{installers, shown, subject};
 use super::nodes::not_installed;
-use super::remedy::{VERIFY, onto_version};
+use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -90,7 +90,7 @@ fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniV
     let to = if from == to { ctx.knowledge.cni_plugin().last_release().to_string() } else { to.to_string() };
     let to = format!("v{}", to.trim_start_matches('v'));
     let because = "the installed version leaves a dead token behind each time it stops";
-    let remedy = onto_version(ctx, Remedy::verified_by(VERIFY), Some((&to, because))).step(
+    let remedy = onto_version(ctx, Remedy::new(), Some((&to, because))).step(
         StepKind::Note,
         "Where the DaemonSet cannot go onto the host network, set its updateStrategy to OnDelete, upgrade, and go node by node: drain the node, delete its linkerd-cni pod, see that the new one is Ready, uncordon. Where it is not, remove the entry of linkerd-cni from the file that the node's runtime loads",
     );

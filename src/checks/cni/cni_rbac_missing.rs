@@ -1,10 +1,11 @@
 //! `cni-rbac-missing`: linkerd-cni's service account lacks rights that the plugin or the repair controller needs.
 
 use super::add_failures::everywhere;
+use super::chart;
 use super::installers::{REPAIR, installers, none_seen, shown, subject};
-use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::Kind;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
 use crate::model::objects::{Workload, meta::Meta};
@@ -77,15 +78,16 @@ fn finding(
     lacking: &[String],
     (namespace, account): (&str, &str),
 ) -> Finding {
-    let target = remedy::target(ctx);
     let ask = lacking.first().map_or("get pods", String::as_str);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl auth can-i {ask} -A --as system:serviceaccount:{namespace}:{account}"
-    ))
-    .run(
-        StepKind::ChartValue,
+    let asked = kubectl()
+        .words("auth can-i")
+        .operands(ask.split(' '))
+        .words("-A --as")
+        .arg(format!("system:serviceaccount:{namespace}:{account}"));
+    let remedy = chart::install_again(
+        ctx,
+        Remedy::verified_by(asked),
         "Apply the chart again with the same values: it contains the ClusterRole, and a ClusterRoleBinding that names the namespace of the DaemonSet",
-        target.set_values(None, &[]),
     );
     ctx.finding(subject(set), message)
         .evidence(Evidence::field(

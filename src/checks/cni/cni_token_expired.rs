@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::add_failures::on_node;
+use super::add_failures::{hinted_add_failures, on_node, on_this_node};
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::purge::purge_entry;
@@ -17,6 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
+    let adds = hinted_add_failures(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
@@ -42,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .parameter(running.file.path())
                 .evidence(entry_evidence(snapshot, running))
                 .evidence(in_file(snapshot, &facts.path, None, None, format!("token expired {expiry}; {when}")))
-                .remedy(purge_entry(ctx, &snapshot.node, system, known))
+                .remedy(purge_entry(ctx, &snapshot.node, system, known, &on_this_node(&adds, &snapshot.node)))
                 .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
             findings.push(if taken.is_some() { finding } else { finding.likely() });
         }

@@ -1,11 +1,15 @@
 //! `cni-token-in-conflist`: an entry of linkerd-cni holds a token that nothing reads.
 
+use super::chart::{ChartValue, image_version};
+use super::host::on_host;
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_subject, in_file};
-use super::remedy::{VERIFY, changed, first_clean};
+use super::remedy::{changed, first_clean};
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 use crate::source::Why;
 
@@ -21,9 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         for file in &snapshot.conf_files {
             match file.linkerd_entries() {
-                Ok(entries) => {
-                    findings.extend(entries.iter().filter_map(|entry| held(ctx, snapshot, file, entry)))
-                }
+                Ok(entries) => findings
+                    .extend(entries.iter().filter_map(|entry| held(ctx, &nodes, snapshot, file, entry))),
                 Err(why) if file.is_loadable() => {
                     lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node))
                 }
@@ -40,6 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn held(
     ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
     file: &ConfFile,
     entry: &LinkerdEntry,
@@ -58,21 +62,24 @@ fn held(
         .finding(entry_subject(snapshot, file, entry), message)
         .severity(severity)
         .evidence(in_file(snapshot, &file.path(), path, Some(*place), said))
-        .remedy(cure(ctx, snapshot, file, severity));
+        .remedy(cure(ctx, (snapshot, nodes.system(ctx, &snapshot.node)), file, severity));
     Some(if *value == PolicyToken::Other { finding.likely() } else { finding })
 }
 
-fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: Severity) -> Remedy {
-    let remedy = Remedy::verified_by(VERIFY);
+fn cure(
+    ctx: &Context<'_>,
+    (snapshot, system): (&NodeSnapshot, Option<&System>),
+    file: &ConfFile,
+    severity: Severity,
+) -> Remedy {
+    let remedy = Remedy::new();
     if !file.is_loadable() {
-        return remedy.run(
-            StepKind::NodeFile,
-            "Delete the copy: no runtime loads a file with that name",
-            format!(
-                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host rm {}",
-                snapshot.node,
-                file.path()
-            ),
+        return on_host(
+            remedy,
+            system,
+            &snapshot.node,
+            &format!("Delete the copy {}: no runtime loads a file with that name", file.path()),
+            [program("rm").operand(file.path())],
         );
     }
     let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
@@ -83,7 +90,7 @@ fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: S
     let mut values = Vec::new();
     if renders_no_mode(ctx) {
         words += ". Set the mode with it, since a missing one means legacy to plugins from v1.4.0 on: plain keeps the node's own iptables";
-        values = vec!["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))];
+        values = vec![ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))];
     }
     let chart = clean_chart(ctx);
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);

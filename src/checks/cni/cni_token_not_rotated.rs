@@ -5,9 +5,11 @@ use jiff::SignedDuration;
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, first_clean, restarted, target};
+use super::remedy::{first_clean, restarted};
+use super::target::target;
 use super::token;
 use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
@@ -95,7 +97,7 @@ fn late(
 }
 
 fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
-    let remedy = restarted(ctx, Remedy::verified_by(VERIFY));
+    let remedy = restarted(ctx, Remedy::new());
     let broken = target(ctx).clean_up_broken(ctx);
     match refresh {
         Some(TokenRefresh::None | TokenRefresh::Unreliable) if !broken => remedy.run(
@@ -104,7 +106,7 @@ fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
                 "Plan an upgrade to {} or newer, whose installer follows each renewal; check it first",
                 first_clean(ctx)
             ),
-            format!("meshdoctor check --only cni --to-cni {}", first_clean(ctx)),
+            meshdoctor().words("check --only cni --to-cni").arg(first_clean(ctx)),
         ),
         _ => remedy,
     }

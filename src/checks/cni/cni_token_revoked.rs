@@ -88,7 +88,7 @@ impl Scan<'_, '_, '_> {
             .evidence(in_file(snapshot, &facts.path, None, None, said))
             .evidences(quoted(refused))
             .evidences(self.history.iter().cloned())
-            .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known))
+            .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known, refused))
             .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
         finding.parameters.extend(parameter);
         let certain = !refused.is_empty() || snapshot.meta.collected_at.is_some();
@@ -171,7 +171,7 @@ impl Scan<'_, '_, '_> {
                     .evidences(quoted(adds))
                     .evidences(self.history.iter().cloned())
                     .evidence(not_looked_at(node))
-                    .remedy(purge_entry(self.ctx, node, system, None))
+                    .remedy(purge_entry(self.ctx, node, system, None, adds))
                     .tie(on_node(cni_add_unauthorized::SIGNATURE, node))
             })
             .collect()

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::installers::not_redirected;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
+use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::SignatureScope;
@@ -87,24 +89,26 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
 }
 
 fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
-    let target = remedy::target(ctx);
-    let node = if pod.spec.node_name.is_empty() { "<node>" } else { &pod.spec.node_name };
-    let remedy = Remedy::verified_by(remedy::VERIFY).run(
+    let remedy = Remedy::new().run(
         StepKind::Note,
         "Provide the node's CNI files: meshdoctor then names the file that the runtime loads, and why linkerd-cni writes no rules",
-        format!("meshdoctor check --live --nodes {node}=./net.d"),
+        remedy::with_node_files(),
     );
     let remedy = match said {
         Some(said) => remedy.step(StepKind::Note, remedy::sentence(said)),
         None => remedy,
     };
+    let node = pod.spec.node_name.as_str();
+    let installers =
+        kubectl().namespace(target(ctx).namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
+    let installers = match node {
+        "" => installers,
+        node => installers.words("--field-selector").arg(format!("spec.nodeName={node}")),
+    };
     remedy.run(
         StepKind::Command,
         "Check that the installer runs on the node; it must have started before the pod was created",
-        format!(
-            "kubectl -n {} get pods -l k8s-app=linkerd-cni -o wide --field-selector spec.nodeName={node}",
-            target.namespace
-        ),
+        installers,
     )
 }
 
@@ -113,7 +117,7 @@ fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
     remedy.run(
         StepKind::Command,
         "Then delete the pod: rules are set only when its sandbox is created, and restarts of its containers keep the sandbox",
-        format!("kubectl -n {} delete pod {}", pod.metadata.namespace, pod.metadata.name),
+        kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),
     )
 }
 

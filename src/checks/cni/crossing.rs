@@ -1,16 +1,18 @@
 //! What changes between two versions of linkerd-cni, and what of that the nodes do not bear: another iptables mode, files
 //! and addresses that the newer installer or plugin does not take.
 
+use super::chart::{ChartValue, image_version, set, shown_values};
 use super::cni_plugin_upgrade_hazard::Upgrade;
 use super::mode::{Usable, chart_with, pair};
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
-use super::remedy::{VERIFY, target};
+use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, ServerForm};
 use crate::model::cni::{template_reads, template_setting};
+use crate::model::managed_by::Installer;
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
 use crate::model::objects::ConfigMap;
 use crate::source::Why;
@@ -96,7 +98,7 @@ fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: IptablesMode) -> Find
     .parameter(format!("refuses {mode}"))
     .evidences(upgrade.evidence(ctx))
     .evidence(Evidence::other("linkerd-cni plugin", accepted))
-    .remedy(Remedy::verified_by(VERIFY).step(StepKind::ChartValue, keep))
+    .remedy(Remedy::new().step(StepKind::ChartValue, keep))
 }
 
 /// Nodes that lack the binaries of the mode that the upgrade brings.
@@ -153,29 +155,36 @@ fn without_binaries(
     Some(if seen && !change.assumed { finding } else { finding.likely() })
 }
 
-/// Says in the values which mode is meant, so that no chart decides.
+/// Says in the values which mode is meant, so that no chart decides. The linkerd CLI keeps no values, so with it the mode
+/// comes in the same step as the upgrade.
 fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
-    let target = target(ctx);
-    let (ns, release) = (target.namespace, target.release);
+    let chart = chart_with(ctx, upgrade.row);
+    let to = image_version(upgrade.to);
     let Some(mode) = runs_now else {
-        let words = "Name the mode in the same step as the upgrade: plain goes on with the iptables of the nodes, which runs now";
-        let remedy = Remedy::verified_by(VERIFY);
         if !upgrade.row.modes.contains(&IptablesMode::Plain) {
-            let words = "Go to a version that knows the mode plain, which goes on with the iptables of the nodes, and name it in the same step";
-            return remedy.step(StepKind::ChartValue, words);
+            let words = "Go to a version that supports the mode plain, which keeps the iptables of the nodes, and set it in the same step";
+            return Remedy::new().step(StepKind::ChartValue, words);
         }
-        let values = ["iptablesMode=plain".to_owned(), format!("image.version={}", upgrade.to)];
-        let chart = chart_with(ctx, upgrade.row);
-        return remedy.run(StepKind::ChartValue, words, target.set_values(Some(&chart), &values));
+        let words = "Set the mode in the same step as the upgrade: plain keeps the iptables of the nodes, which runs now";
+        let values = [ChartValue::new("iptablesMode", "plain"), to];
+        return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
+    let values = [ChartValue::new("iptablesMode", mode.to_string())];
+    if target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli)) {
+        let words = format!(
+            "Upgrade with the linkerd CLI of the new release and set the mode in the same step: {mode} is what runs now"
+        );
+        let [mode] = values;
+        return set(ctx, Remedy::new(), words, Some(&chart), &[mode, to]);
+    }
     let words = format!(
-        "Name the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap shows the same before and after, so ask Helm for the values"
+        "Set the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap looks the same before and after"
     );
-    Remedy::verified_by(format!("helm -n {ns} get values {release}")).run(
-        StepKind::ChartValue,
-        words,
-        target.set_values(None, &[format!("iptablesMode={mode}")]),
-    )
+    let remedy = match shown_values(ctx) {
+        Some(values) => Remedy::verified_by(values),
+        None => Remedy::new(),
+    };
+    set(ctx, remedy, words, None, &values)
 }
 
 /// What a node has that the newer installer or plugin does not take.
@@ -194,7 +203,7 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
             .parameter("file")
             .evidence(in_file(snapshot, &file.path(), None, None, why))
             .evidences(upgrade.evidence(ctx))
-            .remedy(Remedy::verified_by(VERIFY).step(StepKind::NodeFile, text)),
+            .remedy(Remedy::new().step(StepKind::NodeFile, text)),
         );
     }
     for facts in snapshot.kubeconfigs.iter().flatten() {
@@ -210,7 +219,7 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
                 .parameter("bare-ipv6")
                 .evidence(in_file(snapshot, &facts.path, None, None, format!("server {server}")))
                 .evidences(upgrade.evidence(ctx))
-                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Upgrade, text)),
+                .remedy(Remedy::new().step(StepKind::Upgrade, text)),
             );
         }
         if facts.insecure == Some(true) && upgrade.row.ignores_skip_tls_verify {
@@ -223,7 +232,7 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
                 .parameter("skip-tls-verify")
                 .evidence(in_file(snapshot, &facts.path, None, None, "insecure-skip-tls-verify: true"))
                 .evidences(upgrade.evidence(ctx))
-                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Note, text)),
+                .remedy(Remedy::new().step(StepKind::Note, text)),
             );
         }
     }

@@ -4,6 +4,7 @@
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use crate::checks::Context;
+use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::item::Kind;
 use crate::knowledge::Network;
@@ -141,16 +142,29 @@ pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Networ
     ctx.knowledge.platforms().network(&file.name, &plugin_types(file))
 }
 
-/// The command that makes a base network write its file on `$NODE` again. Reads `daemonsets.apps`.
-pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> String {
+/// The command that makes a base network write its file on a node again: its pod there is deleted. Reads `daemonsets.apps`
+/// and `pods`.
+pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> Command {
     let sets = ctx.hints::<Workload>(Kind::DaemonSet);
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
     let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
     let (namespace, name) =
         found.map_or(("kube-system", first), |set| (&set.metadata.namespace, &set.metadata.name));
-    format!(
-        "NODE={node}\nkubectl -n {namespace} get pods --field-selector spec.nodeName=\"$NODE\" -o name | grep '^pod/{name}-' | xargs kubectl -n {namespace} delete"
-    )
+    let of_node = kubectl()
+        .namespace(namespace)
+        .words("get pods --no-headers --field-selector")
+        .arg(Arg::from("spec.nodeName=").then(Arg::node()))
+        .words("-o custom-columns=NAME:.metadata.name,OWNER:.metadata.ownerReferences[0].name");
+    // Other workloads of the network have names that begin with its name.
+    let owned = program("awk").words("-v").arg(format!("set={name}")).arg("$2 == set {print $1}");
+    let its_own = of_node.pipe(owned);
+    let pod = Line::set("POD", Arg::output(its_own));
+    let delete = Line::shell("if [ -n \"$POD\" ]; then")
+        .call(kubectl().namespace(namespace).words("delete pod").arg(Arg::variable("POD")))
+        .and_shell("; else echo")
+        .arg(format!("no pod of {name} on the node"))
+        .and_shell(">&2; fi");
+    Command::about_node(node, [pod, delete])
 }
 
 /// Notes that a node's directory could not be judged.

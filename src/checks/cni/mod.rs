@@ -4,8 +4,11 @@ use super::{Check, row};
 
 mod absent;
 mod add_failures;
+mod carried;
+mod chart;
 mod crossing;
 mod effect;
+mod gitops;
 mod host;
 mod installers;
 mod logs;
@@ -13,9 +16,11 @@ mod mode;
 mod nodes;
 mod places;
 mod plugin;
+mod pods;
 mod purge;
 
 mod remedy;
+mod target;
 mod template;
 mod token;
 

@@ -3,14 +3,18 @@
 
 use std::collections::BTreeSet;
 
+use super::chart::{ChartValue, image_version};
 use super::cni_add_exit_127::which_binaries;
-use super::remedy::{VERIFY, changed, delete_failed, first_clean, first_with, restarted, target};
+use super::pods::failed_deleted;
+use super::remedy::{changed, first_clean, first_with, restarted};
+use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
 use crate::knowledge::{IptablesMode, PluginRelease, Support};
 use crate::missing::Missing;
-use crate::model::cni::{InstalledBy, template_reads, template_setting};
+use crate::model::cni::{template_reads, template_setting};
+use crate::model::managed_by::Installer;
 use crate::model::node::{Looked, NodeSnapshot};
 use crate::model::objects::ConfigMap;
 use crate::model::sandbox::AddFailure;
@@ -120,12 +124,12 @@ pub(super) fn cure(
     usable: &Usable,
     failing: &[&AddFailure<'_>],
 ) -> Remedy {
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     if let Usable::Seen(modes) = usable
         && modes.is_empty()
     {
         let install = "Install iptables on the node (its image, or the package): it has both binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init";
-        return finish(remedy.step(StepKind::NodeFile, install), failing);
+        return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
     }
     let plan = Plan::of(ctx, version);
     // Somebody has set it right already, and the nodes do not have it yet.
@@ -133,26 +137,24 @@ pub(super) fn cure(
         && usable.has(mode)
         && plan.takes(ctx, mode)
     {
-        return finish(restarted(ctx, remedy), failing);
+        return failed_deleted(restarted(ctx, remedy), failing);
     }
     let remedy = match usable {
-        Usable::Expected(modes) if modes.is_empty() => {
-            remedy.run(StepKind::Note, "See first which iptables binaries the node has", which_binaries(node))
-        }
+        Usable::Expected(modes) if modes.is_empty() => which_binaries(remedy, node),
         Usable::Seen(_) | Usable::Expected(_) => remedy,
     };
     let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(IptablesMode::Plain);
     let chart = matches!(plan.chart, Chart::DoesNot).then(|| clean_chart(ctx));
     let image = plan.image(ctx, mode);
-    let mut values = vec![format!("iptablesMode={mode}")];
-    values.extend(image.iter().map(|image| format!("image.version={image}")));
-    finish(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
+    let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
+    values.extend(image.iter().map(image_version));
+    failed_deleted(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
 }
 
 /// What there is to work with when the mode is changed.
 struct Plan {
     chart: Chart,
-    by: Option<InstalledBy>,
+    by_cli: bool,
     /// What the DaemonSet brings, else what runs on the node.
     version: Option<CniVersion>,
     /// A newer version comes before anything else is changed.
@@ -163,8 +165,8 @@ impl Plan {
     fn of(ctx: &Context<'_>, on_node: Option<&CniVersion>) -> Plan {
         let target = target(ctx);
         let replaced = target.clean_up_broken(ctx);
-        let (chart, by) = (chart(ctx), target.by);
-        Plan { chart, by, version: target.version.or_else(|| on_node.cloned()), replaced }
+        let by_cli = target.managed_by.is_some_and(|by| by.installer == Some(Installer::Cli));
+        Plan { chart: chart(ctx), by_cli, version: target.version.or_else(|| on_node.cloned()), replaced }
     }
 
     /// Whether the version that is there when the mode changes accepts it.
@@ -201,13 +203,13 @@ impl Plan {
             (_, _) => "; make sure that the image is".to_owned(),
         };
         let first = first_chart(ctx);
-        let chart = match (&self.chart, self.by) {
+        let chart = match (&self.chart, self.by_cli) {
             (Chart::Renders(_), _) => String::new(),
             (Chart::Unknown, _) => format!(". Charts before {first} do not render the value"),
-            (Chart::DoesNot, Some(InstalledBy::Cli)) => format!(
+            (Chart::DoesNot, true) => format!(
                 ". The linkerd CLI that installed it renders no iptables-mode, so the value would have no effect: use a CLI released with chart {first} or later"
             ),
-            (Chart::DoesNot, Some(InstalledBy::Helm) | None) => format!(
+            (Chart::DoesNot, false) => format!(
                 ". The installed chart renders no iptables-mode, so the value would have no effect: take chart {first} or newer with it"
             ),
         };
@@ -215,12 +217,4 @@ impl Plan {
             "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or newer{image}{chart}"
         )
     }
-}
-
-fn finish(remedy: Remedy, failing: &[&AddFailure<'_>]) -> Remedy {
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (one without an owner is not recreated: keep its manifest)",
-        delete_failed(failing),
-    )
 }

@@ -43,7 +43,7 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
         line: None,
         column: None,
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only node-evidence-outdated");
+    let remedy = Remedy::new();
     let remedy = match severity {
         Severity::Warning => remedy.step(
             StepKind::Note,
