@@ -132,7 +132,9 @@ fn edit(
             script,
         ),
         Some("bottlerocket") => {
-            let text = format!("Remove the entry: delete {what}, without jq or an editor, since the host has neither");
+            let text = format!(
+                "Remove the entry: delete {what}, without jq or an editor, since the host has neither"
+            );
             on_host(remedy, system, node, &text, script)
         }
         Some(_) | None => on_host(remedy, system, node, &format!("Remove the entry: delete {what}"), script),
@@ -210,7 +212,8 @@ mod tests {
         let snapshot = NodeSnapshot::parse(&normalise(&files, &Defaults::default()));
         let (file, entry) = snapshot.all_linkerd_entries().into_iter().next().expect("an entry");
         let lines = Lines::of(file, entry)?;
-        let path = std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");
         let script = lines.script(Line::set("F", path.to_string_lossy().into_owned()));
         let script = super::Command::in_node_shell(script).to_string();
