@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use semver::Version;
 use serde::Deserialize;
 
-use super::cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
+use super::cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 use super::file::KnowledgeFile;
 use crate::version::{CniVersion, EdgeTag};
 
@@ -23,13 +23,13 @@ pub struct PluginRelease {
     pub cni_spec: Version,
     /// The values of `iptables-mode` it accepts; empty: it does not know the key.
     #[serde(default)]
-    pub modes: Vec<Mode>,
+    pub modes: Vec<IptablesMode>,
     /// What it does without the key.
-    pub absent_mode: Option<Mode>,
+    pub absent_mode: Option<IptablesMode>,
     /// What its chart sets.
-    pub chart_mode: Option<Mode>,
+    pub chart_mode: Option<IptablesMode>,
     /// What an earlier chart with the same version set.
-    pub chart_mode_before: Option<Mode>,
+    pub chart_mode_before: Option<IptablesMode>,
     /// What becomes of IPv6 rules that cannot be written.
     #[serde(default)]
     pub ipv6: Ipv6,
@@ -50,7 +50,7 @@ pub struct PluginRelease {
     pub keeps_extra_entries: bool,
     /// The modes it tries in turn when a binary is missing.
     #[serde(default)]
-    pub falls_back: Vec<Mode>,
+    pub falls_back: Vec<IptablesMode>,
     /// Forms of the API server's address that it cannot parse.
     #[serde(default)]
     pub refuses_servers: Vec<ServerForm>,
@@ -74,7 +74,7 @@ pub struct PluginRelease {
 pub struct CniPlugin {
     source: String,
     date: jiff::civil::Date,
-    binaries: BTreeMap<Mode, String>,
+    binaries: BTreeMap<IptablesMode, String>,
     modules: BTreeMap<Backend, String>,
     host_binary: String,
     releases: Vec<PluginRelease>,
@@ -86,7 +86,7 @@ pub struct CniPlugin {
 
 impl PluginRelease {
     /// Whether a chart with this version sets a mode when nobody says.
-    pub fn is_default(&self, mode: Mode) -> bool {
+    pub fn is_default(&self, mode: IptablesMode) -> bool {
         self.chart_mode == Some(mode) || self.chart_mode_before == Some(mode)
     }
 
@@ -95,7 +95,7 @@ impl PluginRelease {
         if self.modes.is_empty() {
             return Support::IgnoresKey;
         }
-        match mode.filter(|mode| !mode.is_empty()).map(str::parse::<Mode>) {
+        match mode.filter(|mode| !mode.is_empty()).map(str::parse::<IptablesMode>) {
             None => Support::Yes,
             Some(Ok(mode)) if self.modes.contains(&mode) => Support::Yes,
             Some(Ok(_) | Err(())) => Support::No { accepted: &self.modes },
@@ -111,7 +111,7 @@ pub enum Support<'a> {
     /// It refuses every pod with that value; these it accepts.
     No {
         /// The values it accepts.
-        accepted: &'a [Mode],
+        accepted: &'a [IptablesMode],
     },
     /// It does not know the key and runs the host's `iptables`.
     IgnoresKey,
@@ -123,7 +123,7 @@ pub enum Support<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostBinaries {
     /// The mode they belong to; `None`: the version knows no modes.
-    pub mode: Option<Mode>,
+    pub mode: Option<IptablesMode>,
     /// What has to be there: the `-save` twin first, because it runs first.
     pub needed: Vec<String>,
     /// What runs for IPv6 and may be missing without harm.
@@ -149,7 +149,7 @@ impl CniPlugin {
     }
 
     /// The first version that accepts a mode.
-    pub fn first_with_mode(&self, mode: Mode) -> Option<&Version> {
+    pub fn first_with_mode(&self, mode: IptablesMode) -> Option<&Version> {
         self.releases.iter().find(|row| row.modes.contains(&mode)).map(|row| &row.first)
     }
 
@@ -226,7 +226,7 @@ impl CniPlugin {
     }
 
     /// The binary of a mode; its twin ends in `-save`.
-    pub fn binary_of(&self, mode: Mode) -> Option<&str> {
+    pub fn binary_of(&self, mode: IptablesMode) -> Option<&str> {
         self.binaries.get(&mode).map(String::as_str)
     }
 
@@ -236,13 +236,13 @@ impl CniPlugin {
     }
 
     /// The binaries of a mode for IPv6.
-    pub fn ipv6_pair_of(&self, mode: Mode) -> Option<Vec<String>> {
+    pub fn ipv6_pair_of(&self, mode: IptablesMode) -> Option<Vec<String>> {
         self.binaries.get(&mode).map(|binary| pair(&ipv6_name(binary)))
     }
 
     /// The modes that the version tries in turn when a binary of the configured one is missing: the first complete pair
     /// wins. Empty for versions that fail instead.
-    pub fn fallbacks(&self, version: &CniVersion) -> &[Mode] {
+    pub fn fallbacks(&self, version: &CniVersion) -> &[IptablesMode] {
         self.for_version(version).map_or(&[], |row| &row.falls_back)
     }
 
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn plain_came_with_v1_6_0() {
-        use Mode::{Legacy, Nft};
+        use IptablesMode::{Legacy, Nft};
         for (tag, mode, expected) in [
             ("v1.3.0", Some("plain"), Support::IgnoresKey),
             ("v1.3.0", None, Support::IgnoresKey),
@@ -330,7 +330,7 @@ mod tests {
             assert_eq!(plugin().mode_supported(&v(tag), mode), expected, "{tag} {mode:?}");
         }
         assert!(matches!(plugin().mode_supported(&v("v1.6.4"), Some("NFT")), Support::No { .. }));
-        assert_eq!(plugin().first_with_mode(Mode::Plain), Some(&Version::new(1, 6, 0)));
+        assert_eq!(plugin().first_with_mode(IptablesMode::Plain), Some(&Version::new(1, 6, 0)));
         assert_eq!(plugin().first_with_clean_up(), Some(&Version::new(1, 6, 2)));
     }
 
@@ -362,7 +362,10 @@ mod tests {
         assert_eq!(needed("v1.5.2", Some("plain"), false), None);
         assert_eq!(needed("latest", None, false), None);
         assert_eq!(plugin().fallbacks(&v("v1.6.8")), &[]);
-        assert_eq!(plugin().fallbacks(&v("v1.7.0-alpha.1")), &[Mode::Nft, Mode::Plain, Mode::Legacy]);
+        assert_eq!(
+            plugin().fallbacks(&v("v1.7.0-alpha.1")),
+            &[IptablesMode::Nft, IptablesMode::Plain, IptablesMode::Legacy]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// A value of `iptables-mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum IptablesMode {
     /// `iptables-legacy`
     Legacy,
     /// `iptables-nft`
@@ -17,25 +17,25 @@ pub enum Mode {
     Plain,
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for IptablesMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Mode::Legacy => "legacy",
-            Mode::Nft => "nft",
-            Mode::Plain => "plain",
+            IptablesMode::Legacy => "legacy",
+            IptablesMode::Nft => "nft",
+            IptablesMode::Plain => "plain",
         })
     }
 }
 
-impl FromStr for Mode {
+impl FromStr for IptablesMode {
     type Err = ();
 
     /// Exact: the plugin knows no other spelling.
     fn from_str(text: &str) -> Result<Self, ()> {
         match text {
-            "legacy" => Ok(Mode::Legacy),
-            "nft" => Ok(Mode::Nft),
-            "plain" => Ok(Mode::Plain),
+            "legacy" => Ok(IptablesMode::Legacy),
+            "nft" => Ok(IptablesMode::Nft),
+            "plain" => Ok(IptablesMode::Plain),
             _ => Err(()),
         }
     }

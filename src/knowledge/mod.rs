@@ -30,7 +30,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use annotations::{Annotations, NotAKey};
 pub use chart_values::{ChartType, ChartValues};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
-pub use cni_words::{Backend, Ipv6, Mode, ServerForm, TokenRefresh};
+pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::cni_words::Mode;
+use super::cni_words::IptablesMode;
 use super::file::KnowledgeFile;
 use crate::version::Distribution;
 
@@ -59,11 +59,11 @@ pub struct System {
 
 impl System {
     /// Whether the host has the binaries of a mode.
-    pub fn has(&self, mode: Mode) -> Certainty {
+    pub fn has(&self, mode: IptablesMode) -> Certainty {
         match mode {
-            Mode::Plain => self.plain,
-            Mode::Nft => self.nft,
-            Mode::Legacy => self.legacy,
+            IptablesMode::Plain => self.plain,
+            IptablesMode::Nft => self.nft,
+            IptablesMode::Legacy => self.legacy,
         }
     }
 }
@@ -285,7 +285,10 @@ mod tests {
             assert_eq!(platforms.system_by_os_release(os, version).map(|row| row.id.as_str()), id, "{os}");
         }
         let al2023 = platforms.system_by_os_release("amzn", Some("2023")).expect("known");
-        assert!(al2023.has(Mode::Legacy).is_lacking() && al2023.has(Mode::Plain) == Certainty::Present);
+        assert!(
+            al2023.has(IptablesMode::Legacy).is_lacking()
+                && al2023.has(IptablesMode::Plain) == Certainty::Present
+        );
     }
 
     #[test]

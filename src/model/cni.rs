@@ -10,8 +10,6 @@ use crate::version::CniVersion;
 
 /// The container that installs the plugin on a node.
 pub const INSTALLER: &str = "install-cni";
-/// The DaemonSet's annotation that names the tool it came by: `linkerd/helm v1.6.2`, `linkerd/cli edge-25.4.4`.
-const CREATED_BY: &str = "linkerd.io/created-by";
 
 /// What the chart and the CLI call the DaemonSet, and its pods by a label.
 const NAME: &str = "linkerd-cni";
@@ -40,23 +38,6 @@ pub fn version_of(template: &PodTemplate) -> Option<CniVersion> {
 /// Whether the installer runs in a pod: only then has it brought its plugin and its entry to the node.
 pub fn is_running(pod: &Pod) -> bool {
     pod.container_status(INSTALLER).is_some_and(|status| status.state.running.is_some())
-}
-
-/// The tool that a DaemonSet of linkerd-cni was installed with, which decides how a value of the chart is set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstalledBy {
-    /// `helm install`, or a tool that renders the chart.
-    Helm,
-    /// `linkerd install-cni`.
-    Cli,
-}
-
-/// How a DaemonSet was installed; Helm where nothing says.
-pub fn installed_by(set: &Workload) -> InstalledBy {
-    match set.metadata.annotation(CREATED_BY) {
-        Some(tool) if tool.starts_with("linkerd/cli") => InstalledBy::Cli,
-        Some(_) | None => InstalledBy::Helm,
-    }
 }
 
 /// What of the plugin is on which node, as the API server knows it.
@@ -176,12 +157,10 @@ mod tests {
             ),
         ];
         let set: Workload = serde_json::from_value(serde_json::json!({
-            "metadata": {"namespace": "linkerd-cni", "name": "linkerd-cni", "labels": {"k8s-app": "linkerd-cni"},
-                "annotations": {CREATED_BY: "linkerd/cli edge-25.4.4"}},
+            "metadata": {"namespace": "linkerd-cni", "name": "linkerd-cni", "labels": {"k8s-app": "linkerd-cni"}},
             "spec": {"template": {"spec": {"containers": [{"name": INSTALLER, "image": "r/cni-plugin:v1.6.2"}]}}},
         }))
         .expect("a DaemonSet");
-        assert_eq!(installed_by(&set), InstalledBy::Cli);
         let sets = [set];
         let installed = Installed::new(&pods, &sets);
         let version = |node| installed.version_on(node).map(|version| version.to_string());

@@ -1,5 +1,5 @@
-//! The journals of nodes: which sandboxes linkerd-cni refused, and what iptables said meanwhile. Journals hold what every
-//! plugin and the runtime itself write, so this file also decides which lines may be laid at linkerd-cni's door. Pure; what
+//! The journals of nodes: which CNI ADDs of linkerd-cni failed, and the errors of iptables meanwhile. Journals hold what every
+//! plugin and the runtime itself write, so this file also decides which lines are linkerd-cni's. Pure; what
 //! a line means is a row of the signatures.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 use crate::finding::Evidence;
 use crate::knowledge::{Knowledge, Signature, SignatureScope};
 
-/// How far apart a refusal and what iptables said of it may stand.
+/// How far apart a failed ADD and the error of iptables that made it fail may be logged.
 const TOGETHER: SignedDuration = SignedDuration::from_mins(2);
 /// How much of a line is quoted.
 const QUOTED: usize = 300;
@@ -28,16 +28,16 @@ pub struct Journal<'a> {
 
 /// A line of a journal.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct JournalLine<'a> {
     /// The node.
     pub node: &'a str,
     /// As it stands.
     pub line: &'a str,
-    /// When, if the line says.
+    /// When, where the line has a time.
     pub at: Option<Timestamp>,
 }
 
-impl Said<'_> {
+impl JournalLine<'_> {
     /// The line, quoted.
     pub fn evidence(&self) -> Evidence {
         let line = self.line.trim();
@@ -47,64 +47,64 @@ impl Said<'_> {
     }
 }
 
-/// A sandbox that linkerd-cni refused.
+/// A failed CNI ADD of linkerd-cni.
 #[derive(Debug, Clone)]
-pub struct JournalRefusal<'a> {
-    /// Where it stands.
-    pub said: Said<'a>,
+pub struct JournalAddFailure<'a> {
+    /// The line that reports it.
+    pub line: JournalLine<'a>,
     /// Namespace, name and uid of the pod; the uid is empty where the line has none.
     pub pod: (String, String, String),
-    /// What the plugin answered.
-    pub answer: String,
+    /// The plugin's error.
+    pub error: String,
     /// What that means.
     pub signature: Option<&'a Signature>,
 }
 
 impl<'a> Journal<'a> {
-    fn said(&self, now: Timestamp) -> impl Iterator<Item = Said<'a>> {
+    fn read(&self, now: Timestamp) -> impl Iterator<Item = JournalLine<'a>> {
         let node = self.node;
-        self.lines.iter().map(move |line| Said { node, line, at: time_of(line, now) })
+        self.lines.iter().map(move |line| JournalLine { node, line, at: time_of(line, now) })
     }
 
-    /// The refusals of pods that their lines name. `now` tells the year of times that have none.
-    pub fn refusals(&self, knowledge: &'a Knowledge, now: Timestamp) -> Vec<JournalRefusal<'a>> {
-        let candidates = self.said(now).filter(|said| said.line.contains("linkerd-cni"));
+    /// The failed ADDs of pods that its lines name. `now` gives the year of times that have none.
+    pub fn add_failures(&self, knowledge: &'a Knowledge, now: Timestamp) -> Vec<JournalAddFailure<'a>> {
+        let candidates = self.read(now).filter(|read| read.line.contains("linkerd-cni"));
         candidates
-            .filter_map(|said| {
-                let text = plain(said.line);
+            .filter_map(|line| {
+                let text = plain(line.line);
                 let failure = knowledge.signatures().match_add_failure(&text)?;
-                let answer = without_rest_of_line(failure.answer).to_owned();
-                Some(JournalRefusal { said, pod: pod_of(&text)?, signature: failure.signature, answer })
+                let error = without_rest_of_line(failure.answer).to_owned();
+                Some(JournalAddFailure { line, pod: pod_of(&text)?, signature: failure.signature, error })
             })
             .collect()
     }
 
-    /// The last line with a signature that `wanted` takes.
+    /// The last line with a signature that `wanted` accepts.
     pub fn last(
         &self,
         knowledge: &'a Knowledge,
         now: Timestamp,
         wanted: impl Fn(&Signature, Option<Timestamp>) -> bool,
-    ) -> Option<(Said<'a>, &'a Signature)> {
-        let mut lines: Vec<Said<'a>> = self.said(now).collect();
+    ) -> Option<(JournalLine<'a>, &'a Signature)> {
+        let mut lines: Vec<JournalLine<'a>> = self.read(now).collect();
         lines.reverse();
-        lines.into_iter().find_map(|said| {
-            let text = plain(said.line);
+        lines.into_iter().find_map(|line| {
+            let text = plain(line.line);
             let row = knowledge.signatures().matching(SignatureScope::Journal, &text)?;
-            (!names_another_plugin(&text) && wanted(row, said.at)).then_some((said, row))
+            (!names_another_plugin(&text) && wanted(row, line.at)).then_some((line, row))
         })
     }
 
-    /// What iptables said when it made linkerd-cni fail at that moment: the last such line, near it where both have times.
-    pub fn beside(
+    /// The error of iptables that made an ADD fail at that moment: the last such line, near it where both have times.
+    pub fn iptables_error_near(
         &self,
         knowledge: &'a Knowledge,
         now: Timestamp,
-        refused: Option<Timestamp>,
-    ) -> Option<(Said<'a>, &'a Signature)> {
+        failed: Option<Timestamp>,
+    ) -> Option<(JournalLine<'a>, &'a Signature)> {
         self.last(knowledge, now, |row, at| {
-            let near = match (at, refused) {
-                (Some(at), Some(refused)) => refused.duration_since(at).abs() <= TOGETHER,
+            let near = match (at, failed) {
+                (Some(at), Some(failed)) => failed.duration_since(at).abs() <= TOGETHER,
                 _ => true,
             };
             near && !OF_RUNTIME.contains(&row.id.as_str())
@@ -121,7 +121,7 @@ fn plain(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands behind the message in a structured line is no part of the answer.
+/// What follows the message in a structured line is no part of the error.
 fn without_rest_of_line(answer: &str) -> &str {
     let ends = ["\" pod=", "\" id=", "\" name=", "\" podUID="].into_iter().filter_map(|end| answer.find(end));
     let answer = ends.min().map_or(answer, |at| &answer[..at]);
@@ -201,22 +201,22 @@ mod tests {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let journal = Journal { node: "n1", lines: &lines };
         journal
-            .refusals(Knowledge::embedded(), now())
+            .add_failures(Knowledge::embedded(), now())
             .into_iter()
             .map(|r| {
                 let (namespace, name, _) = &r.pod;
                 (
                     format!("{namespace}/{name}"),
-                    r.answer,
+                    r.error,
                     r.signature.map(|s| s.id.clone()),
-                    r.said.at.is_some(),
+                    r.line.at.is_some(),
                 )
             })
             .collect()
     }
 
     #[test]
-    fn refusals_are_read_as_containerd_kubelet_and_crio_write_them() {
+    fn failures_are_read_as_containerd_kubelet_and_crio_write_them() {
         let pod = || "shop/web-1".to_owned();
         let found = of(&[CONTAINERD, KUBELET, CRIO]);
         let forbidden = "Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden";
@@ -234,21 +234,21 @@ mod tests {
             [r#"plugin type=\"portmap\" failed (add): iptables: No chain/target/match by that name."#
                 .to_owned()];
         let journal = Journal { node: "n1", lines: &lines };
-        assert!(journal.beside(Knowledge::embedded(), now(), None).is_none());
+        assert!(journal.iptables_error_near(Knowledge::embedded(), now(), None).is_none());
     }
 
     #[test]
-    fn what_iptables_said_counts_only_near_the_refusal() {
+    fn an_error_of_iptables_counts_only_near_the_failure() {
         let lines =
             ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock."
                 .to_owned()];
         let journal = Journal { node: "n1", lines: &lines };
-        let beside = |at: &str| {
-            let found = journal.beside(Knowledge::embedded(), now(), at.parse().ok());
+        let near = |at: &str| {
+            let found = journal.iptables_error_near(Knowledge::embedded(), now(), at.parse().ok());
             found.map(|(_, row)| row.id.as_str())
         };
-        assert_eq!(beside("2026-01-15T11:30:30Z"), Some("lock-held"));
-        assert_eq!(beside("2026-01-15T11:58:00Z"), None);
+        assert_eq!(near("2026-01-15T11:30:30Z"), Some("lock-held"));
+        assert_eq!(near("2026-01-15T11:58:00Z"), None);
     }
 
     #[test]
@@ -265,8 +265,8 @@ mod tests {
         fn no_line_panics(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
             let lines = [line];
             let journal = Journal { node: "n", lines: &lines };
-            journal.refusals(Knowledge::embedded(), now());
-            journal.beside(Knowledge::embedded(), now(), None);
+            journal.add_failures(Knowledge::embedded(), now());
+            journal.iptables_error_near(Knowledge::embedded(), now(), None);
         }
     }
 }

@@ -1,74 +1,74 @@
-//! Pods whose sandbox linkerd-cni refuses, joined from events, journals and pods. Both are history; whether a pod still waits
-//! is asked of the pod. Pure; what a refusal means is for the checks.
+//! Failures of linkerd-cni's CNI ADD, joined from events, journals and pods. Events and journals are history; whether a pod
+//! still waits for its sandbox is read from the pod. Pure; what a failure means is for the checks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::journal::{Journal, Said};
+use super::journal::{Journal, JournalLine};
 use super::objects::{ContainerStatus, Event, Pod};
 use super::owners::{Owner, Owners};
 use crate::finding::{Evidence, Place};
 use crate::knowledge::{Knowledge, Signature};
 
-/// How long after its last event a sandbox counts as refused where the pod itself was not seen. The kubelet tries again
+/// How long after its last event an ADD counts as failed where the pod itself was not seen. The kubelet tries again
 /// every few minutes at least, and the API server keeps events for an hour.
 const RECENT: SignedDuration = SignedDuration::from_mins(75);
 
-/// A pod whose sandbox linkerd-cni refused, and that is not known to have got one since.
+/// A failed CNI ADD of linkerd-cni: a pod that is not known to have got a sandbox since.
 #[derive(Debug, Clone)]
-pub struct FailedAdd<'a> {
+pub struct AddFailure<'a> {
     /// The pod's namespace.
     pub namespace: Cow<'a, str>,
     /// The pod's name.
     pub pod: Cow<'a, str>,
     /// What it belongs to.
     pub owner: Owner,
-    /// Its node; empty when nobody says.
+    /// Its node; empty where it is not known.
     pub node: &'a str,
-    /// What the answer means; `None` for one that nobody has described.
+    /// What the error means; `None` for an unknown one.
     pub signature: Option<&'a Signature>,
-    /// What the plugin answered.
-    pub answer: Cow<'a, str>,
-    /// Who says so.
-    pub told: Told<'a>,
-    /// What iptables itself said, where the node's journal has it.
-    pub detail: Option<(Said<'a>, &'a Signature)>,
-    /// Whether the pod was seen to wait still; otherwise only the event says so.
+    /// The plugin's error.
+    pub error: Cow<'a, str>,
+    /// Where it is reported.
+    pub reported_by: ReportedBy<'a>,
+    /// The error of iptables itself, where the node's journal has it.
+    pub detail: Option<(JournalLine<'a>, &'a Signature)>,
+    /// Whether the pod itself shows that it still waits; otherwise only the event does.
     pub waits: bool,
 }
 
-/// Who tells of a refusal.
+/// Where a failure is reported.
 #[derive(Debug, Clone, Copy)]
-pub enum Told<'a> {
+pub enum ReportedBy<'a> {
     /// An event.
     Event(&'a Event),
     /// A line of a journal.
-    Journal(Said<'a>),
+    Journal(JournalLine<'a>),
 }
 
-impl Told<'_> {
-    /// When it was last told.
+impl ReportedBy<'_> {
+    /// When it was last reported.
     fn last(&self) -> Option<Timestamp> {
         match self {
-            Told::Event(event) => event.last,
-            Told::Journal(said) => said.at,
+            ReportedBy::Event(event) => event.last,
+            ReportedBy::Journal(line) => line.at,
         }
     }
 }
 
-impl FailedAdd<'_> {
-    /// Whether the answer has that signature.
+impl AddFailure<'_> {
+    /// Whether the error has that signature.
     pub fn is(&self, signature: &str) -> bool {
         self.signature.is_some_and(|known| known.id == signature)
     }
 
     /// The event or the line, quoted.
     pub fn evidence(&self) -> Evidence {
-        let said = format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.answer);
-        match self.told {
-            Told::Event(event) => Evidence {
+        let said = format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.error);
+        match self.reported_by {
+            ReportedBy::Event(event) => Evidence {
                 place: Place::Event {
                     object: format!("Pod {}/{}", self.namespace, self.pod),
                     reason: event.reason.clone(),
@@ -77,7 +77,7 @@ impl FailedAdd<'_> {
                 },
                 said,
             },
-            Told::Journal(line) => {
+            ReportedBy::Journal(line) => {
                 let when = line.at.map(|at| format!(" (last {at})")).unwrap_or_default();
                 let name = format!("node {}, journal", line.node);
                 Evidence::other(name, format!("Pod {}/{}: {said}{when}", self.namespace, self.pod))
@@ -95,16 +95,16 @@ pub enum KnownPods<'a> {
     Some(&'a [Pod]),
 }
 
-/// The pods that wait for a sandbox because of linkerd-cni, each by the last thing that the plugin said of it, ordered by
-/// namespace and name. Pods that are gone, run, or have ended are left out.
-pub fn failed_adds<'a>(
+/// The pods that wait for a sandbox because of linkerd-cni, each with its last error, ordered by namespace and name. Pods
+/// that are deleted, run, or have ended are left out.
+pub fn add_failures<'a>(
     (events, journals): (&'a [Event], &[Journal<'a>]),
     pods: KnownPods<'a>,
     owners: &Owners<'_>,
     knowledge: &'a Knowledge,
     now: Timestamp,
-) -> Vec<FailedAdd<'a>> {
-    let mut last = last_refusals(events, knowledge);
+) -> Vec<AddFailure<'a>> {
+    let mut last = last_errors(events, knowledge);
     for journal in journals {
         add_journal(&mut last, *journal, knowledge, now);
     }
@@ -127,9 +127,9 @@ pub fn failed_adds<'a>(
         .map(|((namespace, name), pod)| ((namespace.to_owned(), name.to_owned()), pod))
         .collect();
     let mut failed = Vec::new();
-    for ((namespace, name, uid), refusal) in last {
+    for ((namespace, name, uid), failure) in last {
         let pod = known.get(&(namespace.to_string(), name.to_string())).copied();
-        let when = refusal.told.last();
+        let when = failure.reported_by.last();
         let waits = match pod {
             // Another pod of that name: a StatefulSet's before this one.
             Some(pod) if !uid.is_empty() && !pod.metadata.uid.is_empty() && uid != pod.metadata.uid => {
@@ -141,55 +141,61 @@ pub fn failed_adds<'a>(
             None => false,
         };
         let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
-        let node = node.unwrap_or(match refusal.told {
-            Told::Event(event) => &event.host,
-            Told::Journal(said) => said.node,
+        let node = node.unwrap_or(match failure.reported_by {
+            ReportedBy::Event(event) => &event.host,
+            ReportedBy::Journal(line) => line.node,
         });
-        let of_iptables = refusal.signature.is_some_and(|signature| signature.id.starts_with("exit-"));
+        let of_iptables = failure.signature.is_some_and(|signature| signature.id.starts_with("exit-"));
         let journal = journals.iter().filter(|journal| of_iptables && journal.node == node);
-        failed.push(FailedAdd {
+        failed.push(AddFailure {
             owner: pod.map_or_else(|| itself(&namespace, &name), |pod| owners.of(pod)),
             namespace,
             pod: name,
             node,
-            signature: refusal.signature,
-            answer: refusal.answer,
-            detail: journal.filter_map(|journal| journal.beside(knowledge, now, when)).last(),
-            told: refusal.told,
+            signature: failure.signature,
+            error: failure.error,
+            detail: journal.filter_map(|journal| journal.iptables_error_near(knowledge, now, when)).last(),
+            reported_by: failure.reported_by,
             waits,
         });
     }
     failed
 }
 
-/// What the plugin said of a pod.
-struct Refusal<'a> {
-    told: Told<'a>,
-    answer: Cow<'a, str>,
+/// The last error of a pod.
+struct LastError<'a> {
+    reported_by: ReportedBy<'a>,
+    error: Cow<'a, str>,
     signature: Option<&'a Signature>,
 }
 
-/// The last refusal of each pod, by namespace, name and uid. The two event APIs show one event twice.
-type Refusals<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Cow<'a, str>), Refusal<'a>>;
+/// The last error of each pod, by namespace, name and uid. The two event APIs show one event twice.
+type LastErrors<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Cow<'a, str>), LastError<'a>>;
 
-fn last_refusals<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> Refusals<'a> {
-    let mut last: Refusals<'a> = BTreeMap::new();
+fn last_errors<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> LastErrors<'a> {
+    let mut last: LastErrors<'a> = BTreeMap::new();
     for event in events.iter().filter(|e| e.about.kind == "Pod" && e.message.contains("linkerd-cni")) {
         let Some(failure) = knowledge.signatures().match_add_failure(&event.message) else { continue };
         let about = &event.about;
         let key = (about.namespace.as_str().into(), about.name.as_str().into(), about.uid.as_str().into());
-        if last.get(&key).is_none_or(|held| held.told.last() < event.last) {
-            let answer = failure.answer.into();
-            last.insert(key, Refusal { told: Told::Event(event), answer, signature: failure.signature });
+        if last.get(&key).is_none_or(|held| held.reported_by.last() < event.last) {
+            let error = failure.answer.into();
+            let reported_by = ReportedBy::Event(event);
+            last.insert(key, LastError { reported_by, error, signature: failure.signature });
         }
     }
     last
 }
 
-/// Refusals that only a journal tells, and later words than an event's.
-fn add_journal<'a>(last: &mut Refusals<'a>, journal: Journal<'a>, knowledge: &'a Knowledge, now: Timestamp) {
-    for refusal in journal.refusals(knowledge, now) {
-        let (namespace, name, uid) = refusal.pod;
+/// Failures that only a journal reports, and errors later than an event's.
+fn add_journal<'a>(
+    last: &mut LastErrors<'a>,
+    journal: Journal<'a>,
+    knowledge: &'a Knowledge,
+    now: Timestamp,
+) {
+    for failure in journal.add_failures(knowledge, now) {
+        let (namespace, name, uid) = failure.pod;
         // A line without a uid is of whichever pod of that name is known.
         let same = last.keys().find(|(held_namespace, held_name, held_uid)| {
             *held_namespace == namespace
@@ -199,15 +205,18 @@ fn add_journal<'a>(last: &mut Refusals<'a>, journal: Journal<'a>, knowledge: &'a
         let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid.into()));
         // Of equal moments the event is shown: it counts how often.
         let minute = SignedDuration::from_mins(1);
-        let later = last.get(&key).is_none_or(|held| match (held.told, held.told.last(), refusal.said.at) {
-            (Told::Journal(_), None, _) => true,
-            (Told::Journal(_), Some(held), at) => at.is_some_and(|at| at >= held),
-            (Told::Event(_), Some(held), Some(at)) => at.duration_since(held) > minute,
-            (Told::Event(_), _, _) => false,
+        let later = last.get(&key).is_none_or(|held| {
+            match (held.reported_by, held.reported_by.last(), failure.line.at) {
+                (ReportedBy::Journal(_), None, _) => true,
+                (ReportedBy::Journal(_), Some(held), at) => at.is_some_and(|at| at >= held),
+                (ReportedBy::Event(_), Some(held), Some(at)) => at.duration_since(held) > minute,
+                (ReportedBy::Event(_), _, _) => false,
+            }
         });
         if later {
-            let told = Told::Journal(refusal.said);
-            last.insert(key, Refusal { told, answer: refusal.answer.into(), signature: refusal.signature });
+            let reported_by = ReportedBy::Journal(failure.line);
+            let error = failure.error.into();
+            last.insert(key, LastError { reported_by, error, signature: failure.signature });
         }
     }
 }
@@ -216,9 +225,9 @@ fn itself(namespace: &str, name: &str) -> Owner {
     Owner { kind: "Pod".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
-/// Whether a pod still lacks the sandbox that it was refused at that moment. After a node restarts, pods that ran before
-/// need a new one: that something in them ran earlier says nothing.
-fn waits_for_sandbox(pod: &Pod, refused: Option<Timestamp>) -> bool {
+/// Whether a pod still lacks the sandbox whose ADD failed at that moment. After a node restarts, pods that ran before need
+/// a new one: that something in them ran earlier proves nothing.
+fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
     if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
         return false;
     }
@@ -226,8 +235,8 @@ fn waits_for_sandbox(pod: &Pod, refused: Option<Timestamp>) -> bool {
     if let Some(condition) = pod.condition("PodReadyToStartContainers") {
         return condition.status != "True";
     }
-    let Some(refused) = refused else { return has_started_nothing(pod) };
-    let since = |started: Option<Timestamp>| started.is_some_and(|started| started >= refused);
+    let Some(failed) = failed else { return has_started_nothing(pod) };
+    let since = |started: Option<Timestamp>| started.is_some_and(|started| started >= failed);
     !statuses(pod).any(|status| {
         let (now, before) = (&status.state, &status.last_state);
         let ended = [&now.terminated, &before.terminated];
@@ -292,7 +301,7 @@ mod tests {
 
     fn found(events: &[Event], pods: KnownPods<'_>) -> Vec<(String, bool)> {
         let now = NOW.parse().expect("a time");
-        failed_adds((events, &[]), pods, &Owners::default(), Knowledge::embedded(), now)
+        add_failures((events, &[]), pods, &Owners::default(), Knowledge::embedded(), now)
             .into_iter()
             .map(|add| (add.signature.map_or("none", |s| s.id.as_str()).to_owned(), add.waits))
             .collect()
@@ -331,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_of_both_apis_is_one_refusal() {
+    fn one_event_of_both_apis_is_one_failure() {
         let core = event("u1", "exit status 127", REFUSED);
         let other: Event = serde_json::from_value(json!({
             "apiVersion": "events.k8s.io/v1", "kind": "Event",
@@ -347,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_tells_what_events_no_longer_do_and_iptables_own_words() {
+    fn a_journal_reports_what_events_no_longer_do_and_the_error_of_iptables() {
         let lines: Vec<String> = [
             "Jan 15 11:57:30 n1 containerd[1]: Another app is currently holding the xtables lock.",
             r#"Jan 15 11:58:00 n1 kubelet[9]: err="plugin type=\"linkerd-cni\" failed (add): exit status 4" pod="shop/web" podUID="u1""#,
@@ -358,11 +367,11 @@ mod tests {
         let now = NOW.parse().expect("a time");
         let look = |events: &[Event], pods: &[Pod]| -> Vec<(String, Option<String>, bool)> {
             let knowledge = Knowledge::embedded();
-            failed_adds((events, &journals), KnownPods::Every(pods), &Owners::default(), knowledge, now)
+            add_failures((events, &journals), KnownPods::Every(pods), &Owners::default(), knowledge, now)
                 .into_iter()
                 .map(|add| {
                     let id = add.signature.map_or("none", |s| s.id.as_str()).to_owned();
-                    let event = matches!(add.told, Told::Event(_));
+                    let event = matches!(add.reported_by, ReportedBy::Event(_));
                     (id, add.detail.map(|(_, row)| row.id.clone()), event)
                 })
                 .collect()
@@ -377,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_counts() {
+    fn the_last_error_counts() {
         let events = [
             event("u1", "exit status 127", REFUSED),
             event("u1", "Unauthorized", "2026-01-15T11:50:00Z"),

@@ -110,6 +110,7 @@ schemas! {
         11 hostNetwork: Bool,
         20 initContainers: Many(&CONTAINER),
         21 automountServiceAccountToken: Bool,
+        24 priorityClassName: Text,
     }
     VOLUME "Volume" {
         1 name: Text,

@@ -197,7 +197,7 @@ const HELPS: &[(&str, &[&str])] = &[
         "cni-exit-127",
         &[
             "It needs plugin v1.6.0 or newer",
-            "v1.5.2 would refuse it",
+            "v1.5.2 would reject it",
             "--set iptablesMode=plain --set image.version=v1.6.2",
             "rollout restart daemonset/linkerd-cni",
             "kubectl -n linkerd delete pod linkerd-destination-7c9d5f6b48-hx4vd",
@@ -211,7 +211,7 @@ const HELPS: &[(&str, &[&str])] = &[
             "lines 34 to 55",
             "enter-admin-container",
             "sudo sheltie",
-            "neither jq",
+            "without jq",
             "-l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
             "kubectl uncordon \"$NODE\"",
         ],

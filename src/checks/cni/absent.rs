@@ -3,16 +3,22 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::chart::{self, ChartValue, same_chart};
 use super::effect::plugin_types;
-use super::nodes::{Nodes, counted_on, is_fresh, lacks, uninstalled};
-use super::remedy;
+use super::nodes::{Nodes, cni_enabled, is_fresh, lacks, uninstalled};
+use super::pods::meshed_replaced;
+use super::purge::installer_restarted;
+use super::remedy::rolled_out;
+use super::target::target;
 use crate::checks::Context;
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
+use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::{ConfigMap, Meta, Pod, Workload};
 use crate::source::Why;
 
 /// How long an installer may take to write its entry after its container started.
@@ -42,7 +48,7 @@ impl Absent<'_> {
 }
 
 /// The nodes without an entry on which linkerd-cni's installer runs or should have long since, and, where the control
-/// plane counts on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
+/// plane relies on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
 /// [`Nodes`] reads.
 ///
 /// # Errors
@@ -50,7 +56,7 @@ impl Absent<'_> {
 pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let installed = Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet));
-    let nobody = uninstalled(ctx);
+    let uninstalled = uninstalled(ctx);
     let mut absent = Vec::new();
     for snapshot in nodes.snapshots() {
         let chain = nodes.chain(ctx, snapshot);
@@ -79,17 +85,17 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                     continue;
                 }
                 let pod = format!("Pod {}/{}", waiting.metadata.namespace, waiting.metadata.name);
-                let said = format!("linkerd-cni is to run on {}, and its installer does not", snapshot.node);
+                let said = format!("linkerd-cni should run on {}, and its installer does not", snapshot.node);
                 Evidence::field(pod, "spec.nodeName", said)
             }
-            (None, None) if nobody && counted_on(ctx) == Some(true) => Evidence::field(
+            (None, None) if uninstalled && cni_enabled(ctx) == Some(true) => Evidence::field(
                 format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
                 "data.values: cniEnabled",
                 "true, and no DaemonSet installs linkerd-cni",
             ),
             (None, None) => {
                 // A node that the DaemonSet does not cover has nothing to miss, unless there is none.
-                unsettled(ctx, nobody);
+                unsettled(ctx, uninstalled);
                 continue;
             }
         };
@@ -99,12 +105,12 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
 }
 
 /// Notes what keeps from telling whether a node without an installer should have one.
-fn unsettled(ctx: &Context<'_>, nobody: bool) {
+fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
     let sets = ctx.every::<Workload>(Kind::DaemonSet);
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
     match (sets, config) {
-        (Err(missing), _) if counted_on(ctx) == Some(true) => ctx.gap(missing),
-        (Ok(_), Err(missing)) if nobody => ctx.gap(missing),
+        (Err(missing), _) if cni_enabled(ctx) == Some(true) => ctx.gap(missing),
+        (Ok(_), Err(missing)) if uninstalled => ctx.gap(missing),
         (Ok(_) | Err(_), _) => {}
     }
 }
@@ -119,58 +125,51 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.or(pod.status.start_time)
 }
 
-/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`.
+/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`, `daemonsets.apps` and
+/// `pods`.
 pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
-    let target = remedy::target(ctx);
+    let target = target(ctx);
     let plugins = plugin_types(absent.file);
-    let mut remedy = Remedy::verified_by(remedy::VERIFY);
+    let mut remedy = Remedy::new();
     if plugins.contains(&"cilium-cni") && exclusive(ctx) != Some(false) {
-        remedy = leave_entries_alone(remedy);
+        remedy = leave_entries_alone(ctx, remedy);
     }
     if plugins.contains(&"multus") {
         remedy = remedy.step(
             StepKind::ChartValue,
-            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file anew where it embeds a copy of that network",
+            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file again where it embeds a copy of that network",
         );
     }
     if uninstalled(ctx) {
-        return remedy.run(
-            StepKind::Command,
-            "Install linkerd-cni, since the control plane counts on it: without it nothing writes the traffic rules of meshed pods",
-            "linkerd install-cni | kubectl apply -f -\nkubectl -n linkerd-cni rollout status daemonset/linkerd-cni",
-        )
-        .step(
-            StepKind::Note,
-            "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
-        );
+        let words = "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods";
+        return chart::install_again(ctx, remedy, words)
+            .run(StepKind::Command, "Wait until it is on every node", rolled_out(ctx))
+            .step(
+                StepKind::Note,
+                "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
+            );
     }
-    let node = &absent.snapshot.node;
+    let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why linkerd-cni's installer does not run on the node, and repair that: it writes its entry when it starts",
-            format!(
-                "NODE={node}\nkubectl -n {ns} describe pod {name}\nkubectl -n {ns} logs {name} -c {container} --previous",
-                ns = pod.metadata.namespace,
-                name = pod.metadata.name,
-                container = cni::INSTALLER
-            ),
+            "See why linkerd-cni's installer does not run on the node, and fix that: it writes its entry when it starts",
+            described(&pod.metadata),
         ),
-        None => remedy.run(
-            StepKind::Command,
-            "Make linkerd-cni write its entry again on the node",
-            format!(
-                "NODE={node}\nkubectl -n {} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"",
-                target.namespace
-            ),
-        ),
+        None => installer_restarted(remedy, &target, node),
     };
-    again
-        .run(
-            StepKind::Command,
-            "Delete the meshed pods of the node that started or failed without their rules, so that new ones get them",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns --field-selector spec.nodeName=\"$NODE\"",
-        )
+    meshed_replaced(
+        ctx,
+        again,
+        "Restart the meshed workloads whose pods on the node started or failed without their rules",
+        Some(node),
+    )
+}
+
+/// What shows why an installer's pod does not run.
+pub(super) fn described(meta: &Meta) -> Command {
+    let of = |verb: &'static str| kubectl().namespace(&meta.namespace).words(verb).operand(&meta.name);
+    Command::lines([of("describe pod"), of("logs -c install-cni --previous")])
 }
 
 /// Cilium's ConfigMap; `None` also where it is not known.
@@ -184,11 +183,34 @@ pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
     cilium(ctx).map(|config| config.data.get("cni-exclusive").is_none_or(|value| value != "false"))
 }
 
-/// Lets Cilium leave what others write alone.
-pub(super) fn leave_entries_alone(remedy: Remedy) -> Remedy {
+/// Lets Cilium leave what others write alone, by what installed it. Reads `configmaps/kube-system/cilium-config`.
+pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let words = "Let Cilium keep other plugins' entries: while cni.exclusive is on, it rewrites its file without them";
+    let managed_by = cilium(ctx).map(|config| ManagedBy::of(&config.metadata)).unwrap_or_default();
+    let values = [ChartValue::new("cni.exclusive", "false")];
+    let remedy = match (managed_by.in_git(), managed_by.release()) {
+        (Some(in_git), _) => {
+            remedy.step(StepKind::ChartValue, format!("{words} (cni.exclusive=false); {in_git}"))
+        }
+        (None, Some(release)) => remedy.run(
+            StepKind::ChartValue,
+            words,
+            same_chart(release, "cilium", "s/^ *chart: cilium-//p", "REPO=https://helm.cilium.io", &values),
+        ),
+        (None, None) => {
+            let data = serde_json::json!({"data": {"cni-exclusive": "false"}}).to_string();
+            remedy.run(
+                StepKind::ChartValue,
+                format!("{words}. Keep it (cni.exclusive=false) in what Cilium is installed with as well, or its next upgrade undoes it"),
+                kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
+            )
+        }
+    };
+    let rollout =
+        |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy.run(
-        StepKind::ChartValue,
-        "Let Cilium leave other plugins' entries alone: while cni.exclusive is on, it writes its file anew without them",
-        "helm upgrade cilium cilium/cilium -n kube-system --reuse-values --set cni.exclusive=false\nkubectl -n kube-system rollout restart daemonset/cilium\nkubectl -n kube-system rollout status daemonset/cilium",
+        StepKind::Command,
+        "Restart Cilium's agents, which read it when they start",
+        Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),
     )
 }

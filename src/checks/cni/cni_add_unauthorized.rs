@@ -1,6 +1,7 @@
 //! `cni-add-unauthorized`: the API server refuses linkerd-cni's token, so sandboxes cannot be made.
 
-use super::refusals::{failed_adds, refused};
+use super::add_failures::{add_failures, refused};
+use super::pods::failed_deleted;
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
@@ -9,23 +10,17 @@ use crate::finding::{Remedy, StepKind};
 pub(super) const SIGNATURE: &str = "unauthorized";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let adds = failed_adds(ctx)?;
-    let refusals: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
-    if refusals.is_empty() {
+    let adds = add_failures(ctx)?;
+    let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
+    if failing.is_empty() {
         return Ok(crate::checks::Verdict::fine());
     }
-    let node = refusals.iter().map(|add| add.node).find(|node| !node.is_empty()).unwrap_or("<node>");
-    let remedy = Remedy::verified_by(remedy::VERIFY).run(
+    let remedy = Remedy::new().run(
         StepKind::Note,
-        "Give meshdoctor a copy of the node's /etc/cni/net.d: it names the file, the line and the pod whose token is used there",
-        format!("meshdoctor check --live --nodes {node}=./net.d"),
+        "Provide the node's CNI files: meshdoctor then names the file, the line and the pod whose token is used there",
+        remedy::with_node_files(),
     );
-    let remedy = remedy::through_host_network(ctx, remedy);
-    let message =
-        "pods cannot start: the API server refuses the token that linkerd-cni signs in with on their node";
-    Ok(refusals
-        .iter()
-        .map(|add| refused(ctx, add, message).remedy(remedy.clone()))
-        .collect::<Vec<_>>()
-        .into())
+    let remedy = failed_deleted(remedy::through_host_network(ctx, remedy), &failing);
+    let message = "pods cannot start: the API server rejects the token that linkerd-cni authenticates with on their node";
+    Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())
 }

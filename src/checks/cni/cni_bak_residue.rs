@@ -5,8 +5,8 @@ use super::cni_interface_mode_leftover::FILE;
 use super::host::on_host;
 use super::nodes::{Nodes, not_installed};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
@@ -15,10 +15,10 @@ const BEGUN: &str = ".install";
 /// What Cilium adds to the names of files that it puts out of the way, and takes networks from that it chains to.
 const CILIUM_BAK: &str = ".cilium_bak";
 
-const RESIDUE: &str = "a file that no runtime loads holds an old entry of linkerd-cni: it does no harm until somebody gives it its name back";
-const COPIED: &str = "a file that Cilium put out of the way holds an old entry of linkerd-cni, and Cilium is set to chain to another network: when it looks for that network it also takes such files, and brings the old entry back";
-const UNFINISHED: &str =
-    "linkerd-cni's installer began a file and never put it in its place: it was stopped in between";
+const RESIDUE: &str =
+    "a file that no runtime loads contains an old linkerd-cni entry: harmless until it is renamed back";
+const COPIED: &str = "a file that Cilium renamed contains an old linkerd-cni entry, and Cilium is set to chain to another network: it also reads such files when it looks for that network, and brings the old entry back";
+const UNFINISHED: &str = "an unfinished file of linkerd-cni's installer, which was stopped while it wrote it";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -64,13 +64,13 @@ fn residue(
     let subject =
         Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     let path = entry.map(|entry| entry.path_of("type"));
-    let said = if entry.is_some() { "\"linkerd-cni\"" } else { "there" };
+    let said = if entry.is_some() { "\"linkerd-cni\"" } else { "exists" };
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Delete the file when it is convenient, once nobody needs it to go back to",
-        &format!("rm {}", file.path()),
+        &snapshot.node,
+        &format!("Delete {} once nobody needs it as a backup", file.path()),
+        [program("rm").operand(file.path())],
     );
     let finding = ctx
         .finding(subject, message)

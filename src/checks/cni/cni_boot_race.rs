@@ -1,17 +1,18 @@
 //! `cni-boot-race`: pods were created on a node before linkerd-cni was in place there.
 
+use super::chart::{self, ChartValue};
 use super::cni_validator_failed::{failing, installer_started};
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
-use super::remedy;
+use super::pods::deleted;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::item::Kind;
 use crate::model::objects::{Job, Pod, Workload};
 use crate::model::owners::Owners;
 use crate::source::Why;
 
-const MESSAGE: &str = "pods were created on the node before linkerd-cni was in place: they have no redirection and never get one, since a pod keeps the network that it started with";
+const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
@@ -40,7 +41,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let started = installer_started(pods, node).map(|at| {
             (
                 at,
-                Evidence::other(format!("node {node}"), format!("its linkerd-cni installer runs since {at}")),
+                Evidence::other(
+                    format!("node {node}"),
+                    format!("its linkerd-cni installer has been running since {at}"),
+                ),
             )
         });
         let found = proof.clone().or(started).and_then(|proof| later(ctx, &owners, pod, proof));
@@ -65,7 +69,6 @@ fn later(
     if created >= in_place {
         return None;
     }
-    let target = remedy::target(ctx);
     let finding = ctx
         .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
         // Files are written again, and installers restart, for other reasons too.
@@ -76,25 +79,20 @@ fn later(
             created.to_string(),
         ))
         .evidence(proof)
-        .remedy(
-            Remedy::verified_by(remedy::VERIFY)
-                .run(
-                    StepKind::Command,
-                    "Delete the pods: those that take their place start with redirection",
-                    format!("kubectl -n {} delete pod {}", meta.namespace, meta.name),
-                )
-                .run(
-                    StepKind::ChartValue,
-                    "Let linkerd-cni do that by itself on nodes to come, and be among the first that start there",
-                    target.set_values(
-                        None,
-                        &[
-                            "repairController.enabled=true".to_owned(),
-                            "priorityClassName=system-node-critical".to_owned(),
-                        ],
-                    ),
-                ),
-        )
+        .remedy(chart::set(
+            ctx,
+            deleted(
+                Remedy::new(),
+                "Delete the pods: new ones start with their traffic rules",
+                [(meta.namespace.as_str(), meta.name.as_str())].into_iter(),
+            ),
+            "Turn on the repair controller, which deletes such pods by itself, and let linkerd-cni start early on new nodes",
+            None,
+            &[
+                ChartValue::new("repairController.enabled", "true"),
+                ChartValue::new("priorityClassName", "system-node-critical"),
+            ],
+        ))
         .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()));
     Some(finding)
 }

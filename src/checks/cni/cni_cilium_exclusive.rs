@@ -3,15 +3,16 @@
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
 use super::nodes::{Nodes, lacks, not_relied_on};
-use super::remedy::{VERIFY, restarted_for};
+use super::pods::meshed_replaced;
+use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::objects::ConfigMap;
 use crate::source::Why;
 
-const EVICTED: &str = "Cilium writes the node's CNI configuration without other plugins' entries, and puts every other file out of the way: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
-const WOULD: &str = "Cilium is set to write the node's CNI configuration without other plugins' entries: linkerd-cni's is lost as soon as Cilium's agent looks at the file";
+const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and renames every other file: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
+const WOULD: &str = "Cilium is set to rewrite the node's CNI configuration without other plugins' entries: linkerd-cni's entry is lost as soon as Cilium's agent checks the file";
 /// Cilium's own plugin.
 const PLUGIN: &str = "cilium-cni";
 
@@ -72,11 +73,12 @@ fn exclusive_finding(ctx: &Context<'_>) -> Finding {
 }
 
 fn cure(ctx: &Context<'_>) -> Remedy {
-    let words = "Restart the DaemonSet, so that its installers add the entry to Cilium's file again";
-    let remedy = restarted_for(ctx, leave_entries_alone(Remedy::verified_by(VERIFY)), words);
-    remedy.run(
-        StepKind::Command,
-        "Delete the meshed pods that started or failed without their rules, once the entry stands in Cilium's file on their node",
-        "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+    let words = "Restart linkerd-cni, so that it adds its entry to Cilium's file again";
+    let remedy = restarted_for(ctx, leave_entries_alone(ctx, Remedy::new()), words);
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods started or failed without their rules, once the entry is in Cilium's file on their node",
+        None,
     )
 }

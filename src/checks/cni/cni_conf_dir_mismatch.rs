@@ -1,11 +1,14 @@
 //! `cni-conf-dir-mismatch`: linkerd-cni installs into directories that the node's runtime does not use.
 
+use super::add_failures::on_node;
+use super::chart::{ChartValue, set};
 use super::effect::plugin_types;
 use super::mode;
 use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
 use super::places::{in_file, not_looked_at};
-use super::refusals::on_node;
-use super::remedy::{VERIFY, changed, target, through_host_network};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, rolled_out, through_host_network};
+use super::target::target;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -26,12 +29,12 @@ struct Dir {
 const CONF: Dir = Dir {
     key: "dest_cni_net_dir",
     value: "destCNINetDir",
-    message: "linkerd-cni writes its entry into a directory from which the node's runtime loads nothing: new meshed pods on the node get no traffic rules",
+    message: "linkerd-cni writes its entry into a directory that the node's runtime does not read: new meshed pods on the node get no traffic rules",
 };
 const BIN: Dir = Dir {
     key: "dest_cni_bin_dir",
     value: "destCNIBinDir",
-    message: "linkerd-cni puts its binary into a directory where the node's runtime does not look: with its entry loaded, no new pod can start on the node",
+    message: "linkerd-cni installs its binary into a directory that the node's runtime does not search: with its entry loaded, no new pod can start on the node",
 };
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -55,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The installer's directory, as its ConfigMap has it.
-fn told<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
+fn configured<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
     config.data.get(dir.key).map(|dir| dir.trim_end_matches('/')).filter(|dir| !dir.is_empty())
 }
 
@@ -65,13 +68,13 @@ fn conf_dir(
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
 ) -> Option<Finding> {
-    let told = told(config, &CONF)?;
+    let configured = configured(config, &CONF)?;
     let used = snapshot.conf_dir();
     if snapshot.conf_dir_is_assumed() {
         silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
         return None;
     }
-    if told == used {
+    if configured == used {
         return None;
     }
     let chain = nodes.loaded(ctx, snapshot);
@@ -88,7 +91,7 @@ fn conf_dir(
                 named.or(plugin.conf_dir.as_deref()).unwrap_or(MULTUS_DIR).trim_end_matches('/').to_owned()
             });
             let dirs: Vec<String> = dirs.collect();
-            if dirs.iter().any(|dir| dir == told) {
+            if dirs.iter().any(|dir| dir == configured) {
                 return None;
             }
             dirs.first().cloned().unwrap_or_else(|| MULTUS_DIR.to_owned())
@@ -99,7 +102,10 @@ fn conf_dir(
         &used,
         None,
         None,
-        format!("is what the {} reads", if multus.is_some() { "runtime's multus" } else { "runtime" }),
+        format!(
+            "is the directory that the {} reads",
+            if multus.is_some() { "runtime's multus" } else { "runtime" }
+        ),
     );
     Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(cure(ctx, &CONF, &used, false)))
 }
@@ -110,13 +116,13 @@ fn bin_dir(
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
 ) -> Option<Finding> {
-    let told = told(config, &BIN)?;
+    let configured = configured(config, &BIN)?;
     let dirs = snapshot.plugin_dirs();
     let Some(first) = dirs.first() else {
-        silent(ctx, snapshot, "cni/dirs.json", "where its runtime looks for plugins");
+        silent(ctx, snapshot, "cni/dirs.json", "which directories its runtime searches for plugins");
         return None;
     };
-    if dirs.contains(&told) {
+    if dirs.contains(&configured) {
         return None;
     }
     match snapshot.plugin_binary("linkerd-cni") {
@@ -132,7 +138,7 @@ fn bin_dir(
                 first,
                 None,
                 None,
-                "is where the runtime looks, and linkerd-cni is not there",
+                "is the directory that the runtime searches, without linkerd-cni",
             );
             let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
             let finding = mismatch(ctx, &snapshot.node, config, &BIN, first, source)
@@ -154,7 +160,7 @@ fn inferred(ctx: &Context<'_>, node: &Node, config: &ConfigMap) -> Vec<Finding> 
     [(&CONF, vec![platform.conf_dir.as_str()]), (&BIN, bins)]
         .into_iter()
         .filter(|(dir, usual): &(&Dir, Vec<&str>)| {
-            told(config, dir).is_some_and(|told| !usual.contains(&told))
+            configured(config, dir).is_some_and(|configured| !usual.contains(&configured))
         })
         .map(|(dir, usual)| usually(ctx, node, config, dir, platform, usual[0]))
         .collect()
@@ -187,7 +193,7 @@ fn mismatch(
 ) -> Finding {
     let meta = &config.metadata;
     let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
-    let seen = told(config, dir).unwrap_or_default();
+    let seen = configured(config, dir).unwrap_or_default();
     ctx.finding(Subject::node(node), dir.message)
         .parameter(dir.key)
         .parameter(expected)
@@ -208,28 +214,26 @@ pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy
 
 /// `stuck`: new pods of the node wait for the binary, the next installer among them.
 fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
-    let target = target(ctx);
     let words = format!(
         "Set {} of linkerd-cni to {expected}, the directory that the nodes use; where nodes differ, install linkerd-cni once for each kind, each with its own nodeSelector",
         dir.value
     );
-    let values = [format!("{}={expected}", dir.value)];
-    let remedy = Remedy::verified_by(VERIFY);
-    let remedy = if !stuck && target.clean_up_broken(ctx) {
-        changed(ctx, remedy, words, None, &values)
+    let values = [ChartValue::new(dir.value, expected)];
+    let remedy = if !stuck && target(ctx).clean_up_broken(ctx) {
+        changed(ctx, Remedy::new(), words, None, &values)
     } else {
-        remedy.run(StepKind::ChartValue, words, target.set_values(None, &values))
+        set(ctx, Remedy::new(), words, None, &values)
     };
     let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
-    remedy
-        .run(
-            StepKind::Command,
-            "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
-            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
-        )
-        .run(
-            StepKind::Command,
-            "Delete the meshed pods that failed or started without their rules, so that new ones get them",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
-        )
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
+        rolled_out(ctx),
+    );
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods failed or started without their rules",
+        None,
+    )
 }

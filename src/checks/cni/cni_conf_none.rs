@@ -6,8 +6,8 @@ use super::effect::{both, open_directory, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, silent, unused};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::model::objects::Node;
@@ -99,17 +99,20 @@ fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evi
         Evidence::field(
             object,
             "metadata.creationTimestamp",
-            format!("{created}, minutes before its files were taken"),
+            format!("{created}, minutes before its files were collected"),
         )
     })
 }
 
 fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[&ConfFile]) -> Remedy {
     let node = snapshot.node.as_str();
-    let mut remedy = Remedy::verified_by(VERIFY).run(
+    let pods = kubectl()
+        .words("get pods -A -o wide --field-selector")
+        .arg(Arg::from("spec.nodeName=").then(Arg::node()));
+    let mut remedy = Remedy::new().run(
         StepKind::Command,
         "See which of the node's network pods do not run: the base network writes its configuration when it starts",
-        format!("NODE={node}\nkubectl get pods -A -o wide --field-selector spec.nodeName=\"$NODE\""),
+        Command::about_node(node, [pods]),
     );
     let loadable = snapshot.loadable_files();
     remedy = match loadable.iter().chain(inert).find_map(|file| owner(ctx, file)) {
@@ -123,15 +126,21 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
             "Delete the base network's pod on the node, so that it starts again and writes its configuration",
         ),
     };
-    if inert.iter().any(|file| file.name.ends_with(CILIUM_BAK)) {
-        let dir = snapshot.conf_dir();
-        remedy = on_host(
-            remedy,
-            nodes.system(ctx, node),
-            None,
-            "Where Cilium was removed, give the files that it put out of the way their names back",
-            &format!("for F in {dir}/*{CILIUM_BAK}; do mv \"$F\" \"${{F%{CILIUM_BAK}}}\"; done"),
-        );
+    let renamed: Vec<&&ConfFile> = inert.iter().filter(|file| file.name.ends_with(CILIUM_BAK)).collect();
+    if renamed.is_empty() {
+        return remedy;
     }
-    remedy
+    let moves = renamed.iter().map(|file| {
+        let path = file.path();
+        let before = path.strip_suffix(CILIUM_BAK).unwrap_or(&path).to_owned();
+        program("mv").operand(path).operand(before)
+    });
+    let names: Vec<String> = renamed.iter().map(|file| file.path()).collect();
+    on_host(
+        remedy,
+        nodes.system(ctx, node),
+        node,
+        &format!("Where Cilium was removed, rename the files that it renamed back: {}", names.join(", ")),
+        moves,
+    )
 }

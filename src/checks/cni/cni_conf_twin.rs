@@ -4,14 +4,14 @@ use super::effect::{Runs, both, graded, owner};
 use super::host::on_host;
 use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::source::Why;
 
-const HIDDEN: &str = "the runtime loads the .conf of two files that differ only in their suffix, and linkerd-cni's entry stands in the .conflist behind it: new meshed pods on the node get no traffic rules";
-const TWINS: &str = "two CNI files differ only in their suffix: runtimes prefer the .conf, so what is written into the .conflist is never used while both are there";
+const HIDDEN: &str = "two CNI files differ only in their suffix: the runtime loads the .conf, and linkerd-cni's entry is in the .conflist, so new meshed pods on the node get no traffic rules";
+const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is never used while both exist";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -74,31 +74,41 @@ fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Eviden
     let entry = file.linkerd_entries().ok().and_then(|entries| entries.first());
     let path = entry.map(|entry| entry.json_path.clone());
     let said = match calls {
-        Some(true) => "calls linkerd-cni",
-        Some(false) => "does not call linkerd-cni",
-        None => "what it calls was not captured",
+        Some(true) => "has a linkerd-cni entry",
+        Some(false) => "has no linkerd-cni entry",
+        None => "its content was not captured",
     };
     in_file(snapshot, &file.path(), path, entry.map(|entry| entry.place()), said)
 }
 
 fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile) -> Remedy {
-    let mut remedy = Remedy::verified_by(VERIFY);
+    let mut remedy = Remedy::new();
     if let Some(network) = owner(ctx, conf) {
         let text = match &network.conf_name {
             Some(setting) => setting.clone(),
             None => format!(
-                "See that {} writes a .conflist: while it writes the .conf, that comes back",
+                "Make {} write a .conflist: while it writes the .conf, that comes back",
                 network.title
             ),
         };
         remedy = remedy.step(StepKind::Note, text);
     }
     let path = conf.path();
+    let system = nodes.system(ctx, &snapshot.node);
+    let remedy = on_host(
+        remedy,
+        system,
+        &snapshot.node,
+        &format!("Compare {path} with {path}list"),
+        [program("cat").operand(path.as_str()).operand(format!("{path}list"))],
+    );
     on_host(
         remedy,
-        nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Put the .conf aside, once the .conflist is known to hold the same network: new pods then get the list's plugins, and running pods keep their network",
-        &format!("cat {path} {path}list\nmv {path} {path}.bak"),
+        system,
+        &snapshot.node,
+        &format!(
+            "Where the .conflist has the same network, rename {path}: new pods then get the list's plugins, and running pods keep their network"
+        ),
+        [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     )
 }

@@ -1,22 +1,22 @@
 //! `cni-conf-unparseable`: a CNI configuration file of a node cannot be read, or linkerd-cni's entry in it cannot.
 
+use super::add_failures::on_node;
 use super::effect::{Runs, both, entries, graded, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
 use super::purge::purge_entry;
-use super::refusals::on_node;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 use crate::source::Why;
 
-const LOADED: &str = "the CNI configuration that the runtime has to load cannot be read: no pod that needs a network of its own can start on the node";
-const SKIPPED: &str = "a CNI configuration file cannot be read, so the runtime passes over it: pods on the node get the network of the next file, without what this one was to set up";
-const UNREAD: &str = "a CNI configuration list that is not loaded cannot be read: linkerd-cni's clean-up ends at it, and leaves entries, kubeconfig and binary behind";
-const UNLOADABLE: &str = "a CNI configuration list that is not loaded could not be: once it is the first of the files, no pod that needs a network of its own can start on the node";
-const FIELDS: &str = "a field of linkerd-cni's entry has a type that the plugin refuses: it fails with \"failed to parse network configuration\" for every new pod of the node";
+const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: no pod that needs a network of its own can start on the node";
+const SKIPPED: &str = "a CNI configuration file is invalid, so the runtime skips it: pods on the node get the network of the next file instead";
+const UNREAD: &str = "a CNI configuration list that is not loaded is invalid: linkerd-cni's clean-up stops there, and leaves entries, kubeconfig and binary behind";
+const UNLOADABLE: &str = "a CNI configuration list that is not loaded is invalid: once it is the first file, no pod that needs a network of its own can start on the node";
+const FIELDS: &str = "a field of linkerd-cni's entry has the wrong type: the plugin fails with \"failed to parse network configuration\" for every new pod of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The file on which the runtime fails, and those that it passes over or never reads.
+/// The file on which the runtime fails, and those that it skips or never reads.
 fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
     let runtime = nodes.runtime(snapshot);
     let effective = snapshot.effective(runtime);
@@ -115,17 +115,11 @@ fn restore(
 ) -> Remedy {
     let (node, path) = (snapshot.node.as_str(), file.path());
     let system = nodes.system(ctx, node);
-    let remedy = Remedy::verified_by(VERIFY);
+    let renamed = || [program("mv").operand(path.as_str()).operand(format!("{path}.broken"))];
     match owner(ctx, file) {
         Some(network) => {
-            let remedy = on_host(
-                remedy,
-                system,
-                Some(node),
-                "Put the file aside, under a name that no runtime loads",
-                &format!("mv {path} {path}.broken"),
-            );
-            remedy.run(
+            let text = format!("Rename {path}, so that no runtime loads it");
+            on_host(Remedy::new(), system, node, &text, renamed()).run(
                 StepKind::Command,
                 format!(
                     "Let {}, whose file it is, write it again; linkerd-cni adds its entry by itself",
@@ -137,18 +131,17 @@ fn restore(
         None => {
             let what = match why.kind {
                 DefectKind::ByteOrderMark | DefectKind::Utf16 => "save it as UTF-8 without a byte-order mark",
-                DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is whole",
-                _ => "correct it, or restore it from a node whose file is whole",
+                DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is intact",
+                _ => "correct it, or restore it from a node whose file is intact",
             };
-            on_host(
-                remedy,
+            let remedy = on_host(
+                Remedy::new(),
                 system,
-                Some(node),
-                &format!(
-                    "Find out which tool writes the file, and {what}; if nothing needs it, put it aside"
-                ),
-                &format!("ls -l {path}; cat {path}\nmv {path} {path}.broken    # if nothing needs it"),
-            )
+                node,
+                &format!("Find out which tool writes {path}, and {what}"),
+                [program("ls").words("-l").operand(path.as_str()), program("cat").operand(path.as_str())],
+            );
+            on_host(remedy, system, node, &format!("Or, if nothing needs {path}, rename it"), renamed())
         }
     }
 }
@@ -175,7 +168,7 @@ fn fields(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, finding
             .finding(subject, FIELDS)
             .parameter(found.file.path())
             .evidences(seen)
-            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry))));
+            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry)), &[]));
         let finding = match found.runs {
             Runs::Yes => finding.tie(on_node("config-unreadable", &snapshot.node)),
             Runs::No | Runs::Open(_) => finding,

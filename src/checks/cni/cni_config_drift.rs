@@ -1,15 +1,17 @@
 //! `cni-config-drift`: linkerd-cni and the control plane disagree about the proxy that traffic is sent to.
 
-use super::effect::{Found, Runs, entries};
+use super::chart::ChartValue;
+use super::effect::{EntryInFile, Runs, entries};
 use super::mode;
 use super::nodes::{Nodes, uninstalled};
 use super::places::{entry_subject, in_file};
-use super::remedy::{VERIFY, changed, restarted};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, restarted};
 use super::template;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::model::node::{LinkerdEntry, NodeSnapshot, Place};
+use crate::model::node::{LinkerdEntry, NodeSnapshot, Position};
 use crate::model::objects::{ConfigMap, Namespace, Pod};
 use crate::model::values::Values;
 use crate::source::Why;
@@ -26,7 +28,7 @@ struct Setting {
     annotation: Option<&'static str>,
     grave: bool,
     message: &'static str,
-    seen: fn(&LinkerdEntry) -> (Option<i64>, Option<Place>),
+    seen: fn(&LinkerdEntry) -> (Option<i64>, Option<Position>),
     expected: fn(&Values) -> Option<i64>,
 }
 
@@ -45,7 +47,7 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "outboundProxyPort",
         annotation: Some("config.linkerd.io/outbound-port"),
         grave: true,
-        message: "linkerd-cni sends the outbound traffic of new meshed pods to a port on which their proxy does not listen: they fail in the network validator, or cannot connect to anything",
+        message: "linkerd-cni redirects the outbound traffic of new meshed pods to a port on which their proxy does not listen: they fail in the network validator, or cannot connect to anything",
         seen: |entry| (entry.outgoing_proxy_port.value().copied(), entry.outgoing_proxy_port.place()),
         expected: |values| values.number("proxy.ports.outbound"),
     },
@@ -55,7 +57,7 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "inboundProxyPort",
         annotation: Some("config.linkerd.io/inbound-port"),
         grave: true,
-        message: "linkerd-cni sends the inbound traffic of new meshed pods to a port on which their proxy does not listen: nothing can connect to them",
+        message: "linkerd-cni redirects the inbound traffic of new meshed pods to a port on which their proxy does not listen: nothing can connect to them",
         seen: |entry| (entry.incoming_proxy_port.value().copied(), entry.incoming_proxy_port.place()),
         expected: |values| values.number("proxy.ports.inbound"),
     },
@@ -65,7 +67,7 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "proxyUID",
         annotation: Some("config.linkerd.io/proxy-uid"),
         grave: true,
-        message: "linkerd-cni leaves the traffic of another user alone than the one that proxies run as: what a proxy sends is sent back to it, so new meshed pods cannot connect to anything",
+        message: "linkerd-cni exempts another user than the one that proxies run as: a proxy's own traffic is redirected back to it, so new meshed pods cannot connect to anything",
         seen: |entry| (entry.proxy_uid.value().copied(), entry.proxy_uid.place()),
         expected: |values| values.number("proxy.uid"),
     },
@@ -75,7 +77,7 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "disableIPv6",
         annotation: None,
         grave: false,
-        message: "linkerd-cni and the control plane disagree about IPv6",
+        message: "linkerd-cni and the control plane have different IPv6 settings",
         seen: |entry| (Some(flag(entry.ipv6.value().copied().unwrap_or(false))), entry.ipv6.place()),
         // Values from before there was such a thing: no IPv6.
         expected: |values| Some(flag(!values.bool("disableIPv6").unwrap_or(true))),
@@ -88,7 +90,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let linkerd = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
     let Some(linkerd) = linkerd else {
-        return Ok(Verdict::not_applicable("there is no control plane to agree with"));
+        return Ok(Verdict::not_applicable("there is no control plane"));
     };
     let item =
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
@@ -128,7 +130,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The entries that nodes run, each with its node.
-fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, Found<'a>)> {
+fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, EntryInFile<'a>)> {
     let all = nodes
         .snapshots()
         .flat_map(|snapshot| entries(ctx, nodes, snapshot).into_iter().map(move |found| (snapshot, found)));
@@ -155,7 +157,12 @@ struct Drift<'c, 'a> {
 impl Drift<'_, '_> {
     /// One finding where the template differs, which quotes nodes that have it already; where it does not, one for each
     /// node that still has another value.
-    fn of(&self, setting: &Setting, expected: i64, places: &[(&NodeSnapshot, Found<'_>)]) -> Vec<Finding> {
+    fn of(
+        &self,
+        setting: &Setting,
+        expected: i64,
+        places: &[(&NodeSnapshot, EntryInFile<'_>)],
+    ) -> Vec<Finding> {
         let differing = places.iter().filter_map(|(snapshot, found)| {
             let (seen, place) = (setting.seen)(found.entry);
             let seen = seen.filter(|seen| *seen != expected)?;
@@ -203,11 +210,11 @@ impl Drift<'_, '_> {
         let message = match setting.annotation {
             Some(_) => setting.message.to_owned(),
             None if v6_uncovered => format!(
-                "{}: the mesh uses it, and new meshed pods get no rules for it, so that traffic bypasses the proxy",
+                "{}: the mesh uses IPv6, and new meshed pods get no IPv6 rules, so their IPv6 traffic bypasses the proxy",
                 setting.message
             ),
             None => format!(
-                "{}: new meshed pods get rules for it that the mesh does not use, and cannot start on a node that has no IPv6",
+                "{}: new meshed pods get IPv6 rules that the mesh does not use, and cannot start on a node without IPv6",
                 setting.message
             ),
         };
@@ -231,20 +238,21 @@ impl Drift<'_, '_> {
             Some(_) => expected.to_string(),
             None => (expected == 0).to_string(),
         };
-        let remedy = Remedy::verified_by(VERIFY);
+        let remedy = Remedy::new();
         let remedy = if in_template {
             let words = format!(
                 "Set {} of linkerd-cni to {value}, as the control plane has it; where the control plane is the one to change, set its {} instead, and restart the meshed workloads",
                 setting.cni_value, setting.value
             );
-            changed(self.ctx, remedy, words, None, &[format!("{}={value}", setting.cni_value)])
+            changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())])
         } else {
             restarted(self.ctx, remedy)
         };
-        remedy.run(
-            StepKind::Command,
-            "Delete the meshed pods that started with other rules, so that new ones get the right ones",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
+        meshed_replaced(
+            self.ctx,
+            remedy,
+            "Restart the meshed workloads whose pods started with the other rules",
+            None,
         )
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
-use super::refusals::{refused, told_adds};
+use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
@@ -13,7 +13,7 @@ use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::objects::{Event, Node, Pod};
 use crate::model::owners::Owners;
-use crate::model::sandbox::{self, FailedAdd};
+use crate::model::sandbox::{self, AddFailure};
 
 /// How long an installer may take to start before it counts as stuck when no event says why.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -34,8 +34,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installers = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
-    let adds = told_adds(ctx);
-    let adds: BTreeMap<(&str, &str), &FailedAdd<'_>> =
+    let adds = reported_add_failures(ctx);
+    let adds: BTreeMap<(&str, &str), &AddFailure<'_>> =
         adds.iter().map(|add| ((add.namespace.as_ref(), add.pod.as_ref()), add)).collect();
     let silence = Silence::new(ctx);
     let findings = installers.filter_map(|pod| {
@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn blamed(ctx: &Context<'_>, add: &FailedAdd<'_>) -> Finding {
+fn blamed(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
     let message = "linkerd-cni cannot repair the node by itself: its own pod waits for the plugin that it would install, and so does every other new pod there";
     refused(ctx, add, message).remedy(way_out(ctx))
 }
@@ -100,7 +100,7 @@ impl<'a> Silence<'a> {
         let finding = ctx
             .finding(
                 Owners::default().of(pod).subject(vec![meta.name.clone()]),
-                "linkerd-cni's pod does not start on the node; if the node's configuration calls linkerd-cni already, the pod waits for the plugin that it would install",
+                "linkerd-cni's pod does not start on the node; if the node's configuration already has its entry, the pod waits for the plugin that it would install",
             )
             .severity(Severity::Warning)
             .likely()
@@ -116,11 +116,7 @@ impl<'a> Silence<'a> {
 }
 
 fn way_out(ctx: &Context<'_>) -> Remedy {
-    let target = remedy::target(ctx);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl -n {} rollout status daemonset/{}",
-        target.namespace, target.name
-    ));
+    let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     remedy::through_host_network(ctx, remedy).step(
         StepKind::Note,
         "Remove the linkerd-cni entry on each node by hand instead where the DaemonSet cannot be changed: one node at a time, cordoned first",

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
+use super::absent::described;
+use super::chart::{self, ChartValue};
 use super::installers::{installers, none_seen, not_redirected, shown};
 use super::nodes::{expected, runs_pods_on_linux};
-use super::remedy;
+use super::pods::{meshed_replaced, relies_on_plugin};
+use super::target::target;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::cni;
-use crate::model::objects::container::INIT_CONTAINER;
 use crate::model::objects::{Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.
@@ -34,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Without any DaemonSet: where the control plane counts on one, that is the matter of another check.
+/// Without any DaemonSet: where the control plane relies on one, that is the matter of another check.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
     let none = none_seen(ctx);
     if matches!(none, Verdict::NotApplicable(_)) && expected(ctx)?.is_some() {
@@ -43,7 +46,7 @@ fn nowhere(ctx: &Context<'_>) -> Judgement {
     Ok(none)
 }
 
-/// Pods of the DaemonSet that are not ready: at once where the control plane counts on it, else after a while.
+/// Pods of the DaemonSet that are not ready: at once where the control plane relies on it, else after a while.
 fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> Option<Finding> {
     let down: BTreeSet<&str> = nodes.iter().filter(|node| !is_ready(node)).map(name).collect();
     let meta = &set.metadata;
@@ -58,7 +61,7 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
     let (lost, waiting): (Vec<&Pod>, Vec<&Pod>) =
         unready.into_iter().partition(|pod| down.contains(pod.spec.node_name.as_str()));
     let lacks = status.desired_number_scheduled.saturating_sub(status.number_ready) > count(&lost);
-    let counted = lacks && is_counted_on(ctx);
+    let counted = lacks && relies_on_cni(ctx);
     let stuck: Vec<&Pod> = waiting
         .into_iter()
         .filter(|pod| counted || !pod.spec.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
@@ -67,9 +70,9 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         return None;
     }
     let message = if counted {
-        "linkerd-cni is not ready on every node that it should be on, and the control plane counts on it: a node that it has never been ready on starts no meshed pod, on the others its entry, its token and its binary are not kept up to date"
+        "linkerd-cni is not ready on every node, and the control plane relies on it: a node on which it was never ready starts no meshed pod, on the others its entry, token and binary are not kept up to date"
     } else {
-        "linkerd-cni is not ready on every node that it should be on: there its entry, its token and its binary are not kept up to date, and a rollout stops"
+        "linkerd-cni is not ready on every node: there its entry, token and binary are not kept up to date, and a rollout stops"
     };
     let finding = ctx
         .finding(
@@ -102,27 +105,24 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
 /// How to find out why pods of a DaemonSet are not ready, or not there.
 fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     let (namespace, name) = (&set.metadata.namespace, &set.metadata.name);
-    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} rollout status daemonset/{name}"));
+    let status = kubectl().namespace(namespace).words("rollout status").operand(format!("daemonset/{name}"));
+    let remedy = Remedy::verified_by(status);
     match first {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why its pods do not become ready: the events at the end, and what the installer wrote before it ended",
-            format!(
-                "kubectl -n {namespace} describe pod {pod}\nkubectl -n {namespace} logs {pod} -c {container} --previous",
-                pod = pod.metadata.name,
-                container = cni::INSTALLER
-            ),
+            "See why its pods are not ready: the events at the end, and the installer's log",
+            described(&pod.metadata),
         ),
         None => remedy.run(
             StepKind::Command,
             "See why its pods are not created: the events at the end",
-            format!("kubectl -n {namespace} describe daemonset {name}"),
+            kubectl().namespace(namespace).words("describe daemonset").operand(name),
         ),
     }
 }
 
-/// Whether the control plane counts on linkerd-cni, or will; that nobody knows becomes a gap.
-fn is_counted_on(ctx: &Context<'_>) -> bool {
+/// Whether the control plane relies on linkerd-cni, or will; that nobody knows becomes a gap.
+fn relies_on_cni(ctx: &Context<'_>) -> bool {
     expected(ctx)
         .unwrap_or_else(|missing| {
             ctx.gap(missing);
@@ -188,7 +188,6 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
 }
 
 fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) -> Finding {
-    let target = remedy::target(ctx);
     let named: Vec<String> = pods
         .iter()
         .take(NAMED)
@@ -203,43 +202,46 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
     });
     ctx.finding(
         Subject::node(name(node)),
-        "meshed pods of the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of pods that start there, so they fail in linkerd-network-validator or run outside the mesh",
+        "meshed pods on the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of new pods, so they fail in linkerd-network-validator or run outside the mesh",
     )
     .evidence(Evidence::other(format!("node {}", name(node)), format!("meshed without linkerd-init: {}{more}", named.join(", "))))
     .evidences(selectors)
-    .remedy(
-        Remedy::verified_by(format!(
-            "kubectl -n {} get pods -l k8s-app=linkerd-cni -o wide",
-            target.namespace
-        ))
-        .run(
-            StepKind::Command,
-            "Compare the node's taints and labels with the tolerations, the node selector and the affinity of the DaemonSet",
-            format!(
-                "NODE={node}\nkubectl get node \"$NODE\" -o jsonpath='{{.spec.taints}}{{\"\\n\"}}{{.metadata.labels}}{{\"\\n\"}}'\n\
-                 kubectl -n {ns} get daemonset {set} -o jsonpath='{{.spec.template.spec.tolerations}}{{\"\\n\"}}{{.spec.template.spec.nodeSelector}}{{\"\\n\"}}{{.spec.template.spec.affinity}}{{\"\\n\"}}'",
-                node = name(node),
-                ns = target.namespace,
-                set = target.name
-            ),
-        )
-        .run(
-            StepKind::ChartValue,
-            "Where it is the tolerations: let the DaemonSet tolerate every taint, as the chart does by default",
-            target.set_values(None, &["'tolerations[0].operator=Exists'".to_owned()]),
-        )
-        .step(StepKind::Note, "Then delete the meshed pods of the node: rules are set only when a pod starts"),
-    )
+    .remedy(cover(ctx, name(node)))
     .tie(not_redirected(name(node)))
 }
 
-/// Whether a pod's traffic is redirected by the plugin, or by nothing.
-fn relies_on_plugin(pod: &Pod) -> bool {
-    pod.spec.proxy().is_some()
-        && pod.spec.container(INIT_CONTAINER).is_none()
-        && !pod.spec.host_network
-        && !pod.is_finished()
-        && !pod.spec.node_name.is_empty()
+fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
+    let target = target(ctx);
+    let installers = kubectl().namespace(target.namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
+    let of_node = kubectl()
+        .words("get node")
+        .operand(Arg::node())
+        .words("-o")
+        .arg("jsonpath={.spec.taints}{\"\\n\"}{.metadata.labels}{\"\\n\"}");
+    let of_set = kubectl()
+        .namespace(target.namespace)
+        .words("get daemonset")
+        .operand(target.name)
+        .words("-o")
+        .arg("jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}{.spec.template.spec.affinity}{\"\\n\"}");
+    let remedy = Remedy::verified_by(installers).run(
+        StepKind::Command,
+        "Compare the node's taints and labels with the tolerations, the node selector and the affinity of the DaemonSet",
+        Command::about_node(node, [of_node, of_set]),
+    );
+    let remedy = chart::set(
+        ctx,
+        remedy,
+        "If tolerations are missing: let the DaemonSet tolerate every taint, as the chart does by default",
+        None,
+        &[ChartValue::new("tolerations[0].operator", "Exists")],
+    );
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Then restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
+        Some(node),
+    )
 }
 
 fn belongs(pod: &Pod, set: &str, namespace: &str) -> bool {

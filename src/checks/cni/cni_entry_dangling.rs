@@ -1,11 +1,11 @@
 //! `cni-entry-dangling`: an entry of linkerd-cni needs a kubeconfig or a binary that the node does not have.
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, on_this_node, quoted};
 use super::cni_conf_dir_mismatch::bin_dir_cure;
-use super::effect::{Found, Runs, entries};
+use super::effect::{EntryInFile, Runs, entries};
 use super::nodes::{Nodes, not_installed, silent, uninstalled};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use super::refusals::{answers_on, by_node, hinted_adds, quoted};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
@@ -13,9 +13,9 @@ use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
 /// What the plugin or its runtime answers then.
 const ANSWERS: [&str; 2] = ["kubeconfig-missing", "plugin-missing"];
 
-const LOADED: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads needs a file that is not there";
-const PASSED_OVER: &str = "CRI-O passes over the file with linkerd-cni's entry, because the plugin's binary is not there: pods start in the network of the next file, outside the mesh";
-const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that is not there: once the runtime loads it, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads needs a file that does not exist";
+const PASSED_OVER: &str = "CRI-O skips the file with linkerd-cni's entry, because the plugin's binary does not exist: pods start in the network of the next file, outside the mesh";
+const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that does not exist: once the runtime loads it, new pods on the node cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -25,22 +25,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         // What is left in a file that nothing loads has no owner at all, which is said already.
-        let counts = |found: &Found<'_>| found.runs != Runs::No || !uninstalled(ctx);
+        let counts = |found: &EntryInFile<'_>| found.runs != Runs::No || !uninstalled(ctx);
         for found in entries(ctx, &nodes, snapshot).into_iter().filter(counts) {
             findings.extend(dangling(ctx, &nodes, snapshot, &found));
         }
     }
     // Without linkerd-cni the entry has no owner, which is another finding.
     if !uninstalled(ctx) {
-        let adds = hinted_adds(ctx);
-        let told = by_node(adds.iter().filter(|add| ANSWERS.iter().any(|id| add.is(id))));
-        for (node, adds) in told.into_iter().filter(|(node, _)| !nodes.has_files(node)) {
+        let adds = hinted_add_failures(ctx);
+        let reported = by_node(adds.iter().filter(|add| ANSWERS.iter().any(|id| add.is(id))));
+        for (node, adds) in reported.into_iter().filter(|(node, _)| !nodes.has_files(node)) {
             let finding = ctx
                 .finding(Subject::node(node), LOADED)
                 .likely()
                 .evidences(quoted(&adds))
                 .evidence(not_looked_at(node))
-                .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None));
+                .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None, &adds));
             findings.push(answers_on(finding, node, &ANSWERS));
         }
     }
@@ -51,7 +51,7 @@ fn dangling<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
-    found: &Found<'a>,
+    found: &EntryInFile<'a>,
 ) -> Option<Finding> {
     let kubeconfig = kubeconfig(ctx, snapshot, found);
     let binary = binary(ctx, snapshot, found);
@@ -76,7 +76,11 @@ fn dangling<'a>(
         .remedy(match snapshot.plugin_binary_elsewhere("linkerd-cni") {
             // The next installer would only put it there again.
             Some(_) => bin_dir_cure(ctx, snapshot),
-            None => purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry))),
+            None => {
+                let adds = hinted_add_failures(ctx);
+                let failing = on_this_node(&adds, node);
+                purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry)), &failing)
+            }
         });
     Some(match found.runs {
         Runs::Yes => answers_on(finding, node, &ANSWERS),
@@ -86,11 +90,11 @@ fn dangling<'a>(
 }
 
 /// The reference to a kubeconfig that is known not to be there.
-fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Option<Evidence> {
+fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -> Option<Evidence> {
     match snapshot.kubeconfig_of(found.entry) {
         KubeconfigLookup::Absent { path } => {
             let field = Some(found.entry.path_of("kubernetes.kubeconfig"));
-            let said = format!("\"{path}\", which is not there");
+            let said = format!("\"{path}\", which does not exist");
             Some(in_file(snapshot, &found.file.path(), field, found.entry.kubeconfig.place(), said))
         }
         KubeconfigLookup::NotLookedFor { path, why } => {
@@ -102,7 +106,7 @@ fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> 
 }
 
 /// The call of a binary that is known not to be where the runtime looks.
-fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Option<Evidence> {
+fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -> Option<Evidence> {
     match snapshot.plugin_binary("linkerd-cni") {
         Looked::Absent => {
             let dirs = snapshot.plugin_dirs().join(", ");
@@ -110,7 +114,7 @@ fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Opti
             let elsewhere = snapshot.plugin_binary_elsewhere("linkerd-cni");
             let said = match elsewhere {
                 Some(binary) => format!(
-                    "\"linkerd-cni\", whose binary is in {}, and the runtime looks in {dirs}",
+                    "\"linkerd-cni\", whose binary is in {}, and the runtime searches {dirs}",
                     binary.dir
                 ),
                 None => format!("\"linkerd-cni\", whose binary is not in {dirs}"),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::effect::{Found, entries};
+use super::effect::{EntryInFile, entries};
 use super::nodes::{Nodes, uninstalled, unused};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::remedy::{VERIFY, restarted_for};
+use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity};
 use crate::model::node::NodeSnapshot;
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let found = entries(ctx, &nodes, snapshot);
-        let mut lists: BTreeMap<(String, &str), Vec<&Found<'_>>> = BTreeMap::new();
+        let mut lists: BTreeMap<(String, &str), Vec<&EntryInFile<'_>>> = BTreeMap::new();
         for found in &found {
             lists.entry((found.file.path(), list_of(&found.entry.json_path))).or_default().push(found);
         }
@@ -46,7 +46,7 @@ fn twice(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
-    list: &[&Found<'_>],
+    list: &[&EntryInFile<'_>],
     keeps: bool,
 ) -> Finding {
     // Not empty: only lists with several entries come here.
@@ -58,7 +58,7 @@ fn twice(
     let finding = ctx
         .finding(
             entry_subject(snapshot, last.file, last.entry),
-            "one list of plugins calls linkerd-cni more than once: it runs that often for each new pod, and what the entries say may differ",
+            "duplicate linkerd-cni entries in one list of plugins: it runs once for each, and the entries may differ",
         )
         .parameter(last.file.path())
         .evidences(quoted)
@@ -70,14 +70,14 @@ fn cure(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
-    last: &Found<'_>,
+    last: &EntryInFile<'_>,
     keeps: bool,
 ) -> Remedy {
     if keeps || uninstalled(ctx) {
         let system = nodes.system(ctx, &snapshot.node);
-        return purge_entry(ctx, &snapshot.node, system, Some((last.file, last.entry)));
+        return purge_entry(ctx, &snapshot.node, system, Some((last.file, last.entry)), &[]);
     }
     let words =
-        "Restart the DaemonSet: its installers take every entry out of a list before they add their own";
-    restarted_for(ctx, Remedy::verified_by(VERIFY), words)
+        "Restart the DaemonSet: its installers remove every entry of a list before they add their own";
+    restarted_for(ctx, Remedy::new(), words)
 }

@@ -1,15 +1,17 @@
 //! `cni-entry-first`: linkerd-cni runs before the plugin that gives the pod its network.
 
+use super::add_failures::on_node;
+use super::chart::{image_version, set};
 use super::cni_interface_mode_leftover;
-use super::effect::{Found, Runs, entries, owner, written_again};
+use super::effect::{EntryInFile, Runs, entries, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, unused};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::refusals::on_node;
-use super::remedy::{VERIFY, first_clean, target};
+use super::remedy::first_clean;
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
 
@@ -42,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// A file of early linkerd-cni that nothing loads is a finding of its own, which says the same of it.
-fn is_leftover(found: &Found<'_>) -> bool {
+fn is_leftover(found: &EntryInFile<'_>) -> bool {
     found.runs == Runs::No && found.file.name.starts_with(cni_interface_mode_leftover::FILE)
 }
 
@@ -51,16 +53,16 @@ fn is_delegate(entry: &LinkerdEntry) -> bool {
     entry.depth > 0 && entry.siblings == 1
 }
 
-fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &Found<'_>) -> Finding {
+fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -> Finding {
     let entry = found.entry;
     let alone = entry.siblings == 1;
     let delegate = is_delegate(entry);
     let message = if delegate {
-        "multus runs linkerd-cni as a network of its own: plugins before that was supported refuse every pod, since no other plugin hands them a result"
+        "multus runs linkerd-cni as a network of its own: older plugins fail for every pod then, since no other plugin passes them a result"
     } else if alone {
-        "linkerd-cni is the only plugin of the configuration: no plugin gives new pods a network, and linkerd-cni refuses them because there is no result to pass on"
+        "linkerd-cni is the only plugin of the configuration: no plugin gives new pods a network, and linkerd-cni fails without a result to pass on"
     } else {
-        "linkerd-cni stands first in the list of plugins: it refuses every new pod of the node, because the plugin that gives the pod its network has not run yet"
+        "linkerd-cni is first in the list of plugins: it fails for every new pod of the node, because the plugin that gives the pod its network has not run yet"
     };
     let said =
         if alone { "\"linkerd-cni\", the only plugin" } else { "\"linkerd-cni\", before every other plugin" };
@@ -80,31 +82,28 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
 
 /// Plugins that multus may run by themselves.
 fn newer(ctx: &Context<'_>) -> Remedy {
-    Remedy::verified_by(VERIFY).run(
-        StepKind::Upgrade,
-        "Run a plugin that supports this, which every release with a version of its own does",
-        target(ctx).set_values(None, &[format!("image.version={}", first_clean(ctx))]),
-    )
+    let values = [image_version(first_clean(ctx))];
+    set(ctx, Remedy::new(), "Run a newer plugin, which supports this", None, &values)
 }
 
 fn cure(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
-    found: &Found<'_>,
+    found: &EntryInFile<'_>,
     nothing_else: bool,
 ) -> Remedy {
     let (node, path) = (snapshot.node.as_str(), found.file.path());
     let system = nodes.system(ctx, node);
     if !nothing_else {
-        return purge_entry(ctx, node, system, Some((found.file, found.entry)));
+        return purge_entry(ctx, node, system, Some((found.file, found.entry)), &[]);
     }
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         system,
-        Some(node),
-        "Put the file aside: without the base network's plugins there is nothing in it to keep",
-        &format!("mv {path} {path}.bak"),
+        node,
+        &format!("Rename {path}: without the base network's plugins there is nothing in it to keep"),
+        [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     );
     match owner(ctx, found.file) {
         Some(network) => remedy.run(

@@ -4,8 +4,9 @@ use super::effect::{file_runs, graded};
 use super::host::on_host;
 use super::nodes::{Nodes, unused};
 use super::places::in_file;
-use super::remedy::{VERIFY, restarted_for};
+use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement};
+use crate::command::Line;
 use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot, Plugin};
 
@@ -57,20 +58,24 @@ fn lookalike(
     let (from, to) = (plugin.span.start.line, plugin.span.end.line);
     let lines = if from == to { format!("line {from}") } else { format!("lines {from} to {to}") };
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
+        &snapshot.node,
         &format!(
-            "Take the object {} ({lines}) out of the file, if nobody put it there on purpose",
-            plugin.json_path
+            "Remove the object {} ({lines}) from {}, if nobody added it on purpose; the editor works on a copy",
+            plugin.json_path,
+            file.path()
         ),
-        &format!("F={}; cp -p \"$F\" \"$F.bak\"; vi \"$F.bak\" && mv \"$F.bak\" \"$F\"", file.path()),
+        [
+            Line::set("F", file.path()),
+            Line::shell("cp -p \"$F\" \"$F.bak\" && vi \"$F.bak\" && mv \"$F.bak\" \"$F\""),
+        ],
     );
     ctx.finding(
         subject,
-        "a plugin goes by linkerd-cni's name and has another type: runtimes call the type, so this object writes no traffic rules",
+        "a plugin is named linkerd-cni and has another type: runtimes run the type, so this object writes no traffic rules",
     )
     .parameter(file.path())
     .evidence(in_file(snapshot, &file.path(), Some(path), Some(place), said))
-    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the real entry"))
+    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the right entry"))
 }

@@ -21,14 +21,14 @@ fn missing(ctx: &Context<'_>, absent: &Absent<'_>) -> Finding {
     let (snapshot, file) = (absent.snapshot, absent.file);
     let elsewhere = snapshot.all_linkerd_entries().into_iter().filter(|(other, _)| other.is_loadable());
     let elsewhere = elsewhere.map(|(other, entry)| {
-        let said = "calls linkerd-cni, and is not what the runtime loads";
+        let said = "has a linkerd-cni entry, and is not loaded";
         in_file(snapshot, &other.path(), Some(entry.json_path.clone()), Some(entry.place()), said)
     });
     let subject =
         Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     ctx.finding(
         subject,
-        "the CNI configuration that the runtime loads does not call linkerd-cni: new meshed pods on the node get no traffic rules, so they fail in the network validator or bypass their proxy",
+        "the CNI configuration that the runtime loads has no linkerd-cni entry: new meshed pods on the node get no traffic rules, so they fail in the network validator or bypass their proxy",
     )
     .parameter(file.path())
     .evidence(in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, plugin_types(file).join(", ")))

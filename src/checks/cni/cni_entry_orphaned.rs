@@ -1,18 +1,26 @@
 //! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, on_node, on_this_node, quoted};
+use super::chart;
+use super::host::on_host;
 use super::installers::no_daemon_set;
 use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use super::refusals::{answers_on, by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, remedy};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
+use crate::knowledge::System;
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
 use crate::model::objects::{Node, Pod, Workload};
 
+/// Where the plugin keeps its kubeconfig, and its binary, unless the chart says otherwise.
+const KUBECONFIG: &str = "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig";
+/// See [`KUBECONFIG`].
+const BIN_DIR: &str = "/opt/cni/bin";
 /// What a linkerd-cni answers of which parts are uninstalled: its account, its kubeconfig, its binary.
 const LEFT_BEHIND: [&str; 4] =
     [cni_add_unauthorized::SIGNATURE, "kubeconfig-missing", "plugin-missing", "rbac-forbidden"];
@@ -30,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(on_one(ctx, &nodes, snapshot, &[no_daemon_set()], relied_on.as_ref()));
     }
     // A refusal is proof enough that a node still calls it.
-    for (node, adds) in by_node(&hinted_adds(ctx)) {
+    for (node, adds) in by_node(&hinted_add_failures(ctx)) {
         if nodes.has_files(node) {
             continue;
         }
@@ -40,7 +48,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(quoted(&adds))
             .evidence(no_daemon_set())
             .evidence(not_looked_at(node))
-            .remedy(cure(ctx, purge_entry(ctx, node, nodes.system(ctx, node), None), relied_on.as_ref()));
+            .remedy(cure(
+                ctx,
+                (node, nodes.system(ctx, node)),
+                purge_entry(ctx, node, nodes.system(ctx, node), None, &adds),
+                &[KUBECONFIG.to_owned(), format!("{BIN_DIR}/linkerd-cni")],
+                relied_on.as_ref(),
+            ));
         for signature in adds.iter().filter_map(|add| add.signature) {
             finding = finding.tie(on_node(&signature.id, node));
         }
@@ -49,28 +63,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed there: the configuration that the runtime loads still calls it, and nothing renews its token or its binary";
-const UNLOADED: &str = "a CNI file of the node still calls linkerd-cni, which is no longer installed there: once the runtime loads that file, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the configuration that the runtime loads still has its entry, and nothing renews its token or its binary";
+const UNLOADED: &str = "a CNI file of the node still has an entry of linkerd-cni, which is no longer installed: once the runtime loads that file, new pods on the node cannot start";
 
 fn on_one<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
-    nobody: &[Evidence],
+    not_installed: &[Evidence],
     relied_on: Option<&Evidence>,
 ) -> Vec<Finding> {
     let chain = nodes.chain(ctx, snapshot);
-    let node = &snapshot.node;
+    let node = snapshot.node.as_str();
+    let adds = hinted_add_failures(ctx);
+    let failing = on_this_node(&adds, node);
     let build = |file: &ConfFile, entry: &LinkerdEntry, message: &str| {
         let path = Some(entry.path_of("type"));
         let quoted = in_file(snapshot, &file.path(), path, Some(entry.place()), "\"linkerd-cni\"");
-        let purge = purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry)));
+        let system = nodes.system(ctx, node);
+        let purge = purge_entry(ctx, node, system, Some((file, entry)), &failing);
         ctx.finding(entry_subject(snapshot, file, entry), message)
             .parameter(file.path())
             .evidence(quoted)
-            .evidences(nobody.iter().cloned())
+            .evidences(not_installed.iter().cloned())
             .evidences(relied_on.cloned())
-            .remedy(cure(ctx, purge, relied_on))
+            .remedy(cure(ctx, (node, system), purge, &files_of(snapshot, entry), relied_on))
     };
     let loaded: Vec<Finding> = chain
         .entries
@@ -115,8 +132,8 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     if left.is_empty() {
         return Ok(Verdict::not_applicable("linkerd-cni is installed"));
     }
-    let nobody: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
-    let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &nobody, None));
+    let not_installed: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
+    let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &not_installed, None));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -124,33 +141,45 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
 fn elsewhere(set: &Workload) -> Evidence {
     let wanted: Vec<String> =
         set.spec.template.spec.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let said = format!("{}, which the node's labels are not", wanted.join(","));
+    let said = format!("{}, which the node's labels do not match", wanted.join(","));
     let object = format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name);
     Evidence::field(object, "spec.template.spec.nodeSelector", said)
 }
 
-/// A mesh that counts on linkerd-cni wants it back; any other wants the rest of it gone.
-fn cure(ctx: &Context<'_>, purge: Remedy, relied_on: Option<&Evidence>) -> Remedy {
-    let target = remedy::target(ctx);
+/// A mesh that relies on linkerd-cni needs it back; any other needs the rest of it removed. `files` are its kubeconfig and
+/// its binaries on the node.
+fn cure(
+    ctx: &Context<'_>,
+    (node, system): (&str, Option<&System>),
+    purge: Remedy,
+    files: &[String],
+    relied_on: Option<&Evidence>,
+) -> Remedy {
     if relied_on.is_some() {
-        return Remedy { steps: Vec::new(), ..purge }.run(
-            StepKind::Command,
-            "Install linkerd-cni again, since the control plane counts on it: it writes a fresh token and entry on every node. It has to start on the host network once, because no other pod can start on the nodes concerned",
-            format!(
-                "linkerd install-cni | kubectl apply -f -\n\
-                 kubectl -n {ns} patch daemonset linkerd-cni --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{{\"hostNetwork\":true}}}}}}}}'\n\
-                 kubectl -n {ns} rollout status daemonset/linkerd-cni\n\
-                 kubectl -n {ns} patch daemonset linkerd-cni --type strategic -p '{{\"spec\":{{\"template\":{{\"spec\":{{\"hostNetwork\":null}}}}}}}}'",
-                ns = target.namespace
-            ),
-        ).step(
+        let words = "Install linkerd-cni again, since the control plane relies on it";
+        let remedy = chart::install_again(ctx, Remedy::new(), words);
+        return remedy::through_host_network(ctx, remedy).step(
             StepKind::Note,
             "Otherwise install Linkerd without cniEnabled, restart the meshed workloads, and remove the entries node by node",
         );
     }
-    purge.run(
-        StepKind::NodeFile,
-        "Remove the plugin's kubeconfig and binary from the node's host as well (other directories where the chart set them)",
-        "rm -f /etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig /opt/cni/bin/linkerd-cni",
+    on_host(
+        purge,
+        system,
+        node,
+        &format!(
+            "When no entry is left on the node, remove the plugin's kubeconfig and binary as well: {}",
+            files.join(", ")
+        ),
+        [program("rm").words("-f").operands(files)],
     )
+}
+
+/// Where linkerd-cni's files are on a node: as its entry and its runtime have it, else as charts do.
+fn files_of(snapshot: &NodeSnapshot, entry: &LinkerdEntry) -> Vec<String> {
+    let kubeconfig = entry.kubeconfig.value().cloned().unwrap_or_else(|| KUBECONFIG.to_owned());
+    let dirs = snapshot.plugin_dirs();
+    let dirs: Vec<&str> = if dirs.is_empty() { vec![BIN_DIR] } else { dirs };
+    let binaries = dirs.into_iter().map(|dir| format!("{}/linkerd-cni", dir.trim_end_matches('/')));
+    std::iter::once(kubeconfig).chain(binaries).collect()
 }

@@ -5,10 +5,11 @@ use super::effect::{Runs, entries, loaded_evidence};
 use super::nodes::{Nodes, not_relied_on};
 use super::places::{entry_subject, in_file};
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
-const MESSAGE: &str = "linkerd-cni's entry stands in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
+const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_relied_on(ctx) {
@@ -54,17 +55,17 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
     let finding = ctx
         .finding(
             entry_subject(snapshot, file, entry),
-            "whether the runtime loads the file with linkerd-cni's entry depends on which runtime it is: one of the two families would start meshed pods on the node without traffic rules",
+            "the node's runtime is not known, and containerd and CRI-O would load different files here: with one of the two, meshed pods on the node start without traffic rules",
         )
         .severity(Severity::Warning)
         .likely()
         .parameter(file.path())
         .evidence(at(snapshot, file, entry))
         .evidence(Evidence::other(format!("node {}", snapshot.node), why))
-        .remedy(Remedy::verified_by(super::remedy::VERIFY).run(
+        .remedy(Remedy::new().run(
             StepKind::Note,
-            "See which runtime the node has, and look again with the cluster at hand, or with runtime/info.json in the snapshot",
-            format!("NODE={}\nkubectl get node \"$NODE\" -o wide", snapshot.node),
+            "See which runtime the node has, and check again with access to the cluster, or with runtime/info.json in the snapshot",
+            Command::about_node(&snapshot.node, [kubectl().words("get node").operand(Arg::node()).words("-o wide")]),
         ));
     Some(finding)
 }

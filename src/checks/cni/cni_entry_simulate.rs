@@ -5,12 +5,15 @@ use super::installers::not_redirected;
 use super::mode;
 use super::nodes::{Nodes, unused};
 use super::places::{entry_subject, in_file};
-use super::remedy::{VERIFY, restarted, target};
+use super::pods::meshed_replaced;
+use super::remedy::restarted;
+use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::command::{kubectl, program};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::cni::template_setting;
 
-const MESSAGE: &str = "linkerd-cni is told to simulate: it lets new meshed pods start without writing their traffic rules, so they fail in the network validator or bypass their proxy";
+const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = unused(ctx) {
@@ -20,21 +23,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = mode::config(ctx);
     let template = config.filter(|config| template_setting(config, "simulate") == Some(true.into()));
     let remedy = || {
-        let namespace = target(ctx).namespace;
-        let remedy = Remedy::verified_by(VERIFY);
-        let remedy = match template {
-            Some(_) => remedy.run(
-                StepKind::Command,
-                "Set simulate to false in the template, which installers copy to every node",
-                format!("kubectl -n {namespace} get configmap linkerd-cni-config -o yaml | sed 's/\"simulate\": *true/\"simulate\": false/' | kubectl apply -f -"),
-            ),
-            None => remedy,
-        };
-        restarted(ctx, remedy).run(
-            StepKind::Command,
-            "Delete the meshed pods that started without rules, so that new ones get them",
-            "kubectl get pods -A -l linkerd.io/control-plane-ns -o wide",
-        )
+        let remedy = if template.is_some() { real(ctx) } else { Remedy::new() };
+        let words = "Restart the meshed workloads whose pods started without rules";
+        meshed_replaced(ctx, restarted(ctx, remedy), words, None)
     };
     let mut findings = Vec::new();
     if let Some(config) = template {
@@ -70,4 +61,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// Has installers write an entry that does not simulate.
+fn real(ctx: &Context<'_>) -> Remedy {
+    let target = target(ctx);
+    let words = "Set simulate to false in the template, which installers copy to every node";
+    if let Some(in_git) = target.managed_by.and_then(|by| by.in_git()) {
+        return Remedy::new().step(StepKind::ChartValue, format!("{words}; {in_git}"));
+    }
+    let config = kubectl().namespace(target.namespace).words("get configmap linkerd-cni-config -o yaml");
+    let edited = config.pipe(program("sed").arg("s/\"simulate\": *true/\"simulate\": false/"));
+    Remedy::new().run(StepKind::Command, words, edited.pipe(kubectl().words("apply -f -")))
 }

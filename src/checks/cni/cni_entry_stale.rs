@@ -1,12 +1,12 @@
 //! `cni-entry-stale`: a node's entry is not what linkerd-cni's ConfigMap says.
 
 use super::cni_interface_mode_leftover::FILE;
-use super::effect::{Found, Runs, entries};
+use super::effect::{EntryInFile, Runs, entries};
 use super::mode;
 use super::nodes::{Nodes, is_fresh, lacks, uninstalled};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, restarted};
+use super::remedy::restarted;
 use super::template::{self, Difference};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
@@ -62,7 +62,7 @@ fn stale(
     ctx: &Context<'_>,
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
-    found: &Found<'_>,
+    found: &EntryInFile<'_>,
     differences: &[Difference],
 ) -> Finding {
     let meta = &config.metadata;
@@ -77,12 +77,12 @@ fn stale(
     let finding = ctx
         .finding(
             entry_subject(snapshot, found.file, found.entry),
-            "linkerd-cni's entry on the node is not what its ConfigMap says: installers read the ConfigMap when they start, so the node keeps the other values until then",
+            "linkerd-cni's entry on the node differs from its ConfigMap: installers read the ConfigMap only when they start",
         )
         .parameter(found.file.path())
         .evidences(seen)
         .evidence(Evidence::field(object, "data.cni_network_config", format!("differs in {}", fields.join(", "))))
-        .remedy(restarted(ctx, Remedy::verified_by(VERIFY)));
+        .remedy(restarted(ctx, Remedy::new()));
     let finding = fields.iter().fold(finding, |finding, field| finding.parameter(*field));
     let grave = differences.iter().any(|difference| difference.grave);
     let finding = found.graded(snapshot, finding);

@@ -1,9 +1,11 @@
 //! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify instances left.
 
 use super::installers::{installers, none_seen};
-use super::logs::{pod_lines, strangers};
-use super::remedy;
+use super::logs::{pod_lines, unmatched_logs};
+use super::purge::installer_restarted;
+use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::command::{Command, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
@@ -17,14 +19,14 @@ const SYSCTL: &str = "fs.inotify.max_user_instances";
 /// Where a busy node runs out.
 const LOW: u64 = 128;
 
-const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node has no inotify instances left. Older installers stay deaf, newer ones end and restart";
-const TIGHT: &str = "the node allows few inotify instances: once programs there use them up, linkerd-cni no longer sees changes of the node's CNI files";
+const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node's inotify instance limit is reached. Older installers keep running without it, newer ones exit and restart";
+const TIGHT: &str = "the node's inotify instance limit is low: once it is reached, linkerd-cni no longer sees changes of the node's CNI files";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installers(ctx)?.is_empty() {
         return Ok(none_seen(ctx));
     }
-    strangers(ctx);
+    unmatched_logs(ctx);
     let pods = ctx.hints::<Pod>(Kind::Pod);
     let mut findings: Vec<Finding> = Vec::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
@@ -45,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(subject, EXHAUSTED)
                 .evidence(said)
-                .remedy(raise(node.unwrap_or("<node>")))
+                .remedy(raise(ctx, node.unwrap_or_default()))
                 .tie(ends(node.unwrap_or_default())),
         );
     }
@@ -60,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .finding(Subject::node(&snapshot.node), TIGHT)
                 .severity(Severity::Info)
                 .evidence(Evidence::other(format!("node {}", snapshot.node), format!("{SYSCTL} = {number}")))
-                .remedy(raise(&snapshot.node));
+                .remedy(raise(ctx, &snapshot.node));
             findings.push(finding);
         }
     }
@@ -76,15 +78,23 @@ pub(super) fn ends(node: &str) -> Tie {
     Tie::Fact(format!("cni-installer {SIGNATURE} on {node}"))
 }
 
-fn raise(node: &str) -> Remedy {
-    Remedy::verified_by(remedy::VERIFY)
-        .run(
-            StepKind::Command,
-            "Raise the limit on the node at once",
-            format!(
-                "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sysctl -w {SYSCTL}=512"
-            ),
-        )
-        .step(StepKind::NodeFile, format!("Keep it over a restart of the node: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"))
-        .step(StepKind::Note, "Then restart the node's linkerd-cni pod, so that it begins to watch")
+fn raise(ctx: &Context<'_>, node: &str) -> Remedy {
+    let words = "Raise the limit on the running node";
+    let remedy = match node {
+        "" => Remedy::new().step(StepKind::Command, format!("{words}: {SYSCTL} = 512")),
+        node => {
+            let set = program("sysctl").words("-w").arg(format!("{SYSCTL}=512"));
+            Remedy::new().run(StepKind::Command, words, Command::on_node(node, [set]))
+        }
+    };
+    let remedy = remedy.step(
+        StepKind::NodeFile,
+        format!("Make it permanent: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"),
+    );
+    match node {
+        "" => {
+            remedy.step(StepKind::Note, "Then restart the node's linkerd-cni pod, so that it begins to watch")
+        }
+        node => installer_restarted(remedy, &target(ctx), node),
+    }
 }

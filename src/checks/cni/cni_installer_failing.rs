@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use super::cni_inotify_limit;
 use super::installers::installers;
-use super::logs::{PodLine, pod_lines, strangers};
+use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
-use crate::model::objects::{ContainerStatus, Pod};
+use crate::model::objects::{ContainerStatus, Meta, Pod};
 use crate::model::owners::Owners;
 
 /// Signatures that only say how things stand, or that have a check of their own.
@@ -25,7 +26,7 @@ const CLEAN_UP: &str = "clean-up-died";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    strangers(ctx);
+    unmatched_logs(ctx);
     let installing: Vec<&Pod> = pods.iter().filter(|pod| cni::is_installer_pod(pod)).collect();
     let installed = installers(ctx).is_ok_and(|sets| !sets.is_empty());
     if installing.is_empty() && !installed && ctx.every::<Pod>(Kind::Pod).is_ok() {
@@ -61,25 +62,16 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let state = status.map(|said| {
         Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said)
     });
-    let target = remedy::target(ctx);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl -n {} rollout status daemonset/{}",
-        target.namespace, target.name
-    ));
+    let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     match (line, state) {
         (None, None) => None,
         (None, Some(state)) => Some(
-            base("linkerd-cni's installer ends on the node instead of keeping the plugin in place: nothing renews its entry, its token and its binary, and a new node stays without them".to_owned())
+            base("linkerd-cni's installer exits on the node: nothing renews its entry, token and binary, and a new node stays without them".to_owned())
                 .evidence(state)
                 .remedy(remedy.run(
                     StepKind::Command,
-                    "Read what it wrote before it ended, and give it to meshdoctor, which knows its texts",
-                    format!(
-                        "kubectl -n {ns} logs {pod} -c {container} --previous > installer.txt\nmeshdoctor check --live --logs {ns}/{pod}=installer.txt",
-                        ns = meta.namespace,
-                        pod = meta.name,
-                        container = cni::INSTALLER
-                    ),
+                    "Read its log from before it exited; meshdoctor knows its errors",
+                    read_log(meta),
                 )),
         ),
         (Some(line), state) => {
@@ -96,8 +88,22 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     }
 }
 
+/// Hands its log from before it exited to this command.
+fn read_log(meta: &Meta) -> Command {
+    let log = kubectl()
+        .namespace(&meta.namespace)
+        .words("logs")
+        .operand(&meta.name)
+        .words("-c install-cni --previous")
+        .to_file("installer.txt");
+    let check = meshdoctor()
+        .words("check --live --logs")
+        .arg(format!("{}/{}=installer.txt", meta.namespace, meta.name));
+    log.and(check).into()
+}
+
 fn message(signature: &Signature) -> String {
-    format!("linkerd-cni's installer does not keep the plugin in place on the node: {}", signature.cause)
+    format!("linkerd-cni's installer fails on the node: {}", signature.cause)
 }
 
 /// The line that says most: the last failure, or a file that is written again and again.

@@ -5,8 +5,8 @@ use super::host::on_host;
 use super::nodes::{Nodes, not_installed};
 use super::places::in_file;
 use super::plugin::PluginOn;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
@@ -14,8 +14,9 @@ use crate::model::node::{ConfFile, NodeSnapshot};
 pub(super) const FILE: &str = "01-linkerd-cni.conf";
 
 const LOADED: &str = "the runtime loads a configuration that early linkerd-cni wrote for itself: no plugin in it gives new pods a network, so none can start on the node";
-const WAITING: &str = "a configuration that early linkerd-cni wrote for itself is still there: it sorts before most others, so the runtime may load it next, and it gives pods no network";
-const INERT: &str = "a configuration that early linkerd-cni wrote for itself is still there under a name that no runtime loads";
+const WAITING: &str = "a configuration that early linkerd-cni wrote for itself still exists: it sorts before most others, so the runtime may load it next, and it gives pods no network";
+const INERT: &str =
+    "a configuration that early linkerd-cni wrote for itself still exists under a name that no runtime loads";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -53,8 +54,8 @@ fn left(
     let others: Vec<&str> =
         others.iter().map(|file| file.name.as_str()).filter(|name| !name.starts_with(FILE)).collect();
     let said = match others.as_slice() {
-        [] => "there, and no other configuration with it".to_owned(),
-        others => format!("there, with {}", others.join(", ")),
+        [] => "the only configuration in the directory".to_owned(),
+        others => format!("exists, with {}", others.join(", ")),
     };
     ctx.finding(subject, message)
         .parameter(file.path())
@@ -69,20 +70,25 @@ fn cure(
     file: &ConfFile,
     alone: bool,
 ) -> Remedy {
-    let mut remedy = Remedy::verified_by(VERIFY);
+    let mut remedy = Remedy::new();
     if alone {
         remedy = remedy.run(
             StepKind::Command,
-            "See why the base network has not written its configuration: linkerd-cni only adds to one",
-            format!("kubectl get pods -A -o wide --field-selector spec.nodeName={}", snapshot.node),
+            "See why the base network has not written its configuration: linkerd-cni only adds its entry to it",
+            Command::about_node(
+                &snapshot.node,
+                [kubectl()
+                    .words("get pods -A -o wide --field-selector")
+                    .arg(Arg::from("spec.nodeName=").then(Arg::node()))],
+            ),
         );
     }
     let remedy = on_host(
         remedy,
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Delete the file",
-        &format!("rm {}", file.path()),
+        &snapshot.node,
+        &format!("Delete {}", file.path()),
+        [program("rm").operand(file.path())],
     );
     let installed = super::installers::installed(ctx);
     let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));

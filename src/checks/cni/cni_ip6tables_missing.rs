@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
+use super::chart::ChartValue;
 use super::cni_add_exit_127;
 use super::mode::BY_ADVICE;
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::refusals::{answers_on, by_node, hinted_adds, quoted};
-use super::remedy::{VERIFY, changed, delete_failed};
+use super::pods::failed_deleted;
+use super::remedy::changed;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::knowledge::{Ipv6, Mode};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::knowledge::{IptablesMode, Ipv6};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::source::Why;
 
 /// The kernel setting that turns IPv6 off.
@@ -22,19 +24,19 @@ const OFF: &str = "net.ipv6.conf.all.disable_ipv6";
 /// How ip6tables fails on a node without IPv6.
 const WITHOUT_IPV6: [&str; 3] = ["exit-3", "exit-4", "exit-1"];
 
-const REFUSED: &str = "meshed pods cannot start on the node: linkerd-cni is to write IPv6 rules, and the ip6tables that it runs for its mode is not there";
-const UNRULED: &str = "meshed pods on the node get no IPv6 rules, since the ip6tables that linkerd-cni runs for its mode is not there: their IPv6 traffic passes the proxy by, and from v1.5.1 on they would not start";
-const FALLS_BACK: &str = "the node lacks the ip6tables of the mode that linkerd-cni is set to: this version takes another mode instead, an older one would refuse every meshed pod";
-const NO_IPV6: &str = "linkerd-cni is to write IPv6 rules on a node on which IPv6 is off: where the kernel has no IPv6 tables, meshed pods cannot start";
+const REFUSED: &str = "meshed pods cannot start on the node: linkerd-cni is set to write IPv6 rules, and the ip6tables of its mode does not exist";
+const UNRULED: &str = "meshed pods on the node get no IPv6 rules, since the ip6tables of linkerd-cni's mode does not exist: their IPv6 traffic bypasses the proxy, and from v1.5.1 on they would not start";
+const FALLS_BACK: &str = "the node lacks the ip6tables of linkerd-cni's mode: this version falls back to another mode, an older one would fail for every meshed pod";
+const NO_IPV6: &str = "linkerd-cni is set to write IPv6 rules on a node on which IPv6 is off: where the kernel has no IPv6 tables, meshed pods cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let adds = hinted_adds(ctx);
+    let adds = hinted_add_failures(ctx);
     let signatures = WITHOUT_IPV6.into_iter().chain([cni_add_exit_127::SIGNATURE]);
-    let look = Look {
+    let scan = Scan {
         ctx,
         installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| signatures.clone().any(|signature| add.is(signature)))),
@@ -43,20 +45,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
             if running.entry.ipv6.value() == Some(&true) {
-                findings.extend(look.on_node(snapshot, running));
+                findings.extend(scan.on_node(snapshot, running));
             }
         }
     }
     Ok(findings.into())
 }
 
-struct Look<'c, 'a, 'r> {
+struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     installed: Installed<'a>,
-    failing: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+    failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl<'a> Look<'_, 'a, '_> {
+impl<'a> Scan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
@@ -128,27 +130,24 @@ impl<'a> Look<'_, 'a, '_> {
             let all: Vec<String> = known.needed.into_iter().chain(known.optional).collect();
             return Some(mode.into_iter().filter(|name| all.contains(name)).collect());
         }
-        let mode: Mode = written?.parse().ok()?;
+        let mode: IptablesMode = written?.parse().ok()?;
         self.pair(mode)
     }
 
-    fn pair(&self, mode: Mode) -> Option<Vec<String>> {
+    fn pair(&self, mode: IptablesMode) -> Option<Vec<String>> {
         self.ctx.knowledge.cni_plugin().ipv6_pair_of(mode)
     }
 
     /// Whether the version takes another mode, and the node has that one's binaries.
     fn falls_back(&self, plugin: &PluginOn<'a>, snapshot: &NodeSnapshot) -> bool {
         let has = |name: &String| matches!(snapshot.binary(name), Looked::Found(_));
-        let complete = |mode: &Mode| self.pair(*mode).is_some_and(|names| names.iter().all(has));
+        let complete = |mode: &IptablesMode| self.pair(*mode).is_some_and(|names| names.iter().all(has));
         BY_ADVICE.iter().filter(|mode| plugin.fallbacks().contains(mode)).any(complete)
     }
 }
 
-fn cure(ctx: &Context<'_>, failing: &[&FailedAdd<'_>]) -> Remedy {
-    let words = "Where pods have no IPv6 addresses, turn the IPv6 rules off, here and with the value of the same name in the control plane's chart. Where they have, install ip6tables of the mode on the node instead";
-    changed(ctx, Remedy::verified_by(VERIFY), words, None, &["disableIPv6=true".to_owned()]).run(
-        StepKind::Command,
-        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
-        delete_failed(failing),
-    )
+fn cure(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
+    let words = "Where pods have no IPv6 addresses, turn IPv6 rules off, here and with the value of the same name in the control plane's chart. Where they have, install the ip6tables of the mode on the node instead";
+    let values = [ChartValue::new("disableIPv6", "true")];
+    failed_deleted(changed(ctx, Remedy::new(), words, None, &values), failing)
 }

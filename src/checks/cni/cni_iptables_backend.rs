@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
+use super::host::on_host;
 use super::mode::{BY_ADVICE, Usable, cure, pair};
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::refusals::{answers_on, by_node, hinted_adds, quoted};
-use super::remedy::{VERIFY, delete_failed};
+use super::pods::failed_deleted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::knowledge::{Backend, Mode};
+use crate::command::program;
+use crate::finding::{Evidence, Finding, Remedy};
+use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::source::Why;
 
 /// How iptables fails without its backend.
@@ -26,12 +28,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
-    let adds = hinted_adds(ctx);
+    let adds = hinted_add_failures(ctx);
     let failing = by_node(adds.iter().filter(|add| NF_TABLES.iter().any(|signature| add.is(signature))));
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
-            findings.extend(lacking(ctx, snapshot, running, &installed, &failing));
+            findings.extend(lacking(ctx, &nodes, (snapshot, running), &installed, &failing));
         }
     }
     Ok(findings.into())
@@ -39,15 +41,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn lacking(
     ctx: &Context<'_>,
-    snapshot: &NodeSnapshot,
-    running: ChainEntry<'_>,
+    nodes: &Nodes<'_>,
+    (snapshot, running): (&NodeSnapshot, ChainEntry<'_>),
     installed: &Installed<'_>,
-    failing: &BTreeMap<&str, Vec<&FailedAdd<'_>>>,
+    failing: &BTreeMap<&str, Vec<&AddFailure<'_>>>,
 ) -> Option<Finding> {
     let node = snapshot.node.as_str();
     let written = running.entry.iptables_mode.value().map(String::as_str);
     let plugin = PluginOn::of(ctx, installed, node, Some(snapshot));
-    let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+    let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
     let runs = plugin.binaries(ctx, written, false).map(|known| known.needed);
     let runs = runs.or_else(|| pair(ctx, mode?).map(Into::into));
     let Some(binary) = runs.and_then(|mut names| names.pop()) else {
@@ -88,7 +90,7 @@ fn lacking(
     let finding = ctx
         .finding(
             entry_subject(snapshot, running.file, running.entry),
-            "the iptables that linkerd-cni runs on the node writes through a kernel module that is neither loaded nor built in: unless the kernel can still load it, meshed pods cannot start there",
+            "the iptables that linkerd-cni runs on the node needs a kernel module that is neither loaded nor built in: unless the kernel can still load it, meshed pods cannot start there",
         )
         .likely()
         .parameter(module)
@@ -96,7 +98,7 @@ fn lacking(
         .evidences(version.map(|said| Evidence::other(format!("node {node}"), format!("{binary}: {said}"))))
         .evidence(Evidence::other(format!("node {node}"), format!("not among the modules{kernel}: {module}")))
         .evidences(quoted(failing))
-        .remedy(remedy(ctx, snapshot, &plugin, modules, module, failing));
+        .remedy(remedy(ctx, (snapshot, nodes.system(ctx, node)), &plugin, (modules, module), failing));
     Some(answers_on(finding, node, if backend == Backend::Legacy { &LEGACY } else { &NF_TABLES }))
 }
 
@@ -107,42 +109,33 @@ fn backend_of(ctx: &Context<'_>, snapshot: &NodeSnapshot, binary: &str) -> Optio
         Looked::Absent | Looked::NotLookedFor(_) => None,
     };
     let named = |mode| ctx.knowledge.cni_plugin().binary_of(mode) == Some(binary);
-    said.or_else(|| named(Mode::Legacy).then_some(Backend::Legacy))
-        .or_else(|| named(Mode::Nft).then_some(Backend::NfTables))
+    said.or_else(|| named(IptablesMode::Legacy).then_some(Backend::Legacy))
+        .or_else(|| named(IptablesMode::Nft).then_some(Backend::NfTables))
 }
 
 fn remedy(
     ctx: &Context<'_>,
-    snapshot: &NodeSnapshot,
+    (snapshot, system): (&NodeSnapshot, Option<&System>),
     plugin: &PluginOn<'_>,
-    modules: &BTreeSet<String>,
-    module: &str,
-    failing: &[&FailedAdd<'_>],
+    (modules, module): (&BTreeSet<String>, &str),
+    failing: &[&AddFailure<'_>],
 ) -> Remedy {
     let known = ctx.knowledge.cni_plugin();
     let seen = Usable::seen(ctx, snapshot);
-    let works = |mode: &Mode| {
+    let works = |mode: &IptablesMode| {
         let backend = known.binary_of(*mode).and_then(|binary| backend_of(ctx, snapshot, binary));
         seen.has(*mode) && backend.and_then(|it| known.module_of(it)).is_some_and(|it| modules.contains(it))
     };
-    let usable: BTreeSet<Mode> = BY_ADVICE.into_iter().filter(works).collect();
+    let usable: BTreeSet<IptablesMode> = BY_ADVICE.into_iter().filter(works).collect();
     if !usable.is_empty() {
         return cure(ctx, &snapshot.node, plugin.version(), &Usable::Seen(usable), failing);
     }
-    let remedy = Remedy::verified_by(VERIFY).run(
-        StepKind::NodeFile,
-        "Load the module, and see that the node's image loads it at boot; where the kernel does not have it, use a mode of the other backend once its binaries are there",
-        format!(
-            "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host modprobe {module}",
-            snapshot.node
-        ),
+    let remedy = on_host(
+        Remedy::new(),
+        system,
+        &snapshot.node,
+        "Load the module, and make the node's image load it at boot; where the kernel does not have it, use a mode of the other backend once its binaries are installed",
+        [program("modprobe").operand(module)],
     );
-    if failing.is_empty() {
-        return remedy;
-    }
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
-        delete_failed(failing),
-    )
+    failed_deleted(remedy, failing)
 }

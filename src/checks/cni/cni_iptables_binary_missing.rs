@@ -2,60 +2,61 @@
 
 use std::collections::BTreeMap;
 
+use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
 use super::cni_add_exit_127;
 use super::mode::{BY_ADVICE, Usable, config, cure, pair};
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::plugin::PluginOn;
-use super::refusals::{by_node, hinted_adds, on_node, quoted};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, Subject};
-use crate::knowledge::{Certainty, Mode, Support};
+use crate::knowledge::{Certainty, IptablesMode, Support};
 use crate::model::cni::{Installed, template_setting};
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::source::Why;
 
-const MESSAGE: &str = "meshed pods cannot start on the node: it lacks an iptables binary that linkerd-cni runs in the mode it is set to";
-const INFERRED: &str = "meshed pods cannot start on the node, in all likelihood because it lacks an iptables binary that linkerd-cni runs in the mode it is set to";
-const FALLS_BACK: &str = "the node lacks an iptables binary of the mode that linkerd-cni is set to: this version takes another mode instead, an older one would refuse every meshed pod";
+const MESSAGE: &str =
+    "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";
+const INFERRED: &str = "meshed pods cannot start on the node, most likely because it lacks an iptables binary of linkerd-cni's mode";
+const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mode: this version falls back to another mode, an older one would fail for every meshed pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
     let nodes = Nodes::perhaps_with_files(ctx);
-    let adds = hinted_adds(ctx);
-    let look = Look {
+    let adds = hinted_add_failures(ctx);
+    let scan = Scan {
         ctx,
         installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| add.is(cni_add_exit_127::SIGNATURE))),
         nodes,
     };
     let mut findings = Vec::new();
-    for snapshot in look.nodes.snapshots() {
-        for running in look.nodes.chain(ctx, snapshot).entries {
-            findings.extend(look.on_node(snapshot, running));
+    for snapshot in scan.nodes.snapshots() {
+        for running in scan.nodes.chain(ctx, snapshot).entries {
+            findings.extend(scan.on_node(snapshot, running));
         }
     }
-    findings.extend(look.inferred());
+    findings.extend(scan.inferred());
     Ok(findings.into())
 }
 
-struct Look<'c, 'a, 'r> {
+struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     installed: Installed<'a>,
-    failing: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+    failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
 /// The binaries that a node must have, and the mode they belong to; `None` for versions that know no modes.
 struct Needs {
     names: Vec<String>,
-    mode: Option<Mode>,
+    mode: Option<IptablesMode>,
 }
 
-impl<'a> Look<'_, 'a, '_> {
+impl<'a> Scan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let written = running.entry.iptables_mode.value().map(String::as_str);
@@ -70,8 +71,8 @@ impl<'a> Look<'_, 'a, '_> {
         let on = path.map_or_else(|| "the runtime's PATH".to_owned(), |path| format!("the PATH {path}"));
         let said = match (written, needs.mode) {
             (Some(mode), Some(_)) => format!("{mode:?}"),
-            (Some(mode), None) => format!("{mode:?}, which this version does not read: it runs iptables"),
-            (None, Some(mode)) => format!("not set, which this version takes as {mode}"),
+            (Some(mode), None) => format!("{mode:?}, which this version ignores: it runs iptables"),
+            (None, Some(mode)) => format!("not set, which means {mode} in this version"),
             (None, None) => "not set: this version runs iptables".to_owned(),
         };
         let place = running.entry.iptables_mode.place().or(Some(running.entry.place()));
@@ -110,7 +111,7 @@ impl<'a> Look<'_, 'a, '_> {
             return None;
         }
         // Every version that knows modes runs the same for a mode that is written down.
-        let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+        let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
         let Some(names) = mode.and_then(|mode| pair(self.ctx, mode)) else {
             let part =
                 format!("node {}: what linkerd-cni runs there, for its version is not known", snapshot.node);
@@ -141,10 +142,11 @@ impl<'a> Look<'_, 'a, '_> {
         without_files.map(|(node, adds)| self.inferred_on(node, adds)).collect()
     }
 
-    fn inferred_on(&self, node: &str, adds: &[&FailedAdd<'_>]) -> Finding {
+    fn inferred_on(&self, node: &str, adds: &[&AddFailure<'_>]) -> Finding {
         let version = self.installed.version_on(node);
         let system = self.nodes.system(self.ctx, node);
-        let expected = |mode: &Mode| system.is_some_and(|system| system.has(*mode) == Certainty::Present);
+        let expected =
+            |mode: &IptablesMode| system.is_some_and(|system| system.has(*mode) == Certainty::Present);
         let usable = Usable::Expected(BY_ADVICE.into_iter().filter(expected).collect());
         let template = config(self.ctx).map(|config| (config, template_setting(config, "iptables-mode")));
         let written = template.as_ref().and_then(|(_, mode)| mode.as_ref()?.as_str());
@@ -153,7 +155,7 @@ impl<'a> Look<'_, 'a, '_> {
         let configured = template.as_ref().map(|(config, _)| {
             let said = match (written, mode) {
                 (Some(written), _) => format!("iptables-mode {written:?}"),
-                (None, Some(mode)) => format!("no iptables-mode, which this version takes as {mode}"),
+                (None, Some(mode)) => format!("no iptables-mode, which means {mode} in this version"),
                 (None, None) => "no iptables-mode".to_owned(),
             };
             let object = format!("ConfigMap {}/linkerd-cni-config", config.metadata.namespace);
@@ -163,7 +165,7 @@ impl<'a> Look<'_, 'a, '_> {
             let image = &object.status.node_info.os_image;
             let lacking = mode.filter(|mode| system.is_some_and(|system| system.has(*mode).is_lacking()));
             let said = match lacking {
-                Some(mode) => format!("{image}, which does not come with the binaries of {mode}"),
+                Some(mode) => format!("{image}, which does not include the binaries of {mode}"),
                 None => image.clone(),
             };
             Evidence::field(format!("Node {node}"), "status.nodeInfo.osImage", said)

@@ -1,14 +1,16 @@
 //! `cni-iptables-mode-unsupported`: the mode that linkerd-cni is told to use is one that its version refuses.
 
+use super::add_failures::{everywhere, hinted_add_failures, on_node};
+use super::chart::{ChartValue, image_version};
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::refusals::{everywhere, on_node};
+use super::pods::failed_deleted;
 use super::remedy::{self, first_clean, first_with};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::knowledge::{Mode, Support};
+use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::objects::{ConfigMap, Workload};
@@ -18,7 +20,7 @@ use crate::version::CniVersion;
 /// The signature of the refusal.
 const SIGNATURE: &str = "iptables-mode-unsupported";
 
-const MESSAGE: &str = "linkerd-cni is given an iptables-mode that its version does not know: on every node that has it, each new meshed pod is refused";
+const MESSAGE: &str = "linkerd-cni is set to an iptables-mode that its version rejects: on every node that has it, each new meshed pod fails to start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -80,7 +82,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                     // The chart says something else by now, which only has to reach the node.
                     let set_right = to_come.is_some_and(|mode| Refusal::of(ctx, version, mode).is_none());
                     findings.push(if set_right {
-                        finding.remedy(restarted(ctx, Remedy::verified_by(remedy::VERIFY)))
+                        finding.remedy(restarted(ctx, Remedy::new()))
                     } else {
                         finding
                     });
@@ -118,9 +120,9 @@ impl Refusal {
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
             }
             (Support::No { .. } | Support::Unknown, None) | (Support::Unknown, Some(_))
-                if !mode.is_empty() && mode.parse::<Mode>().is_err() =>
+                if !mode.is_empty() && mode.parse::<IptablesMode>().is_err() =>
             {
-                let said = "no known version takes this mode".to_owned();
+                let said = "no known version supports this mode".to_owned();
                 Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
             }
             (Support::No { .. } | Support::Yes | Support::IgnoresKey | Support::Unknown, _) => None,
@@ -139,35 +141,34 @@ impl Refusal {
 }
 
 fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
-    let (words, value) = match mode.parse::<Mode>() {
+    let (words, value) = match mode.parse::<IptablesMode>() {
         Ok(known) => {
             let clean = first_clean(ctx);
             let words = format!(
-                "Run a plugin that knows the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
+                "Run a plugin that supports the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
                 first_with(ctx, known)
             );
-            (words, format!("image.version={clean}"))
+            (words, image_version(clean))
         }
         Err(()) => {
             let words = format!(
-                "Set iptablesMode to a value that the plugin knows and whose binaries the nodes have: legacy, nft, or from {} on plain",
-                first_with(ctx, Mode::Plain)
+                "Set iptablesMode to a mode that the plugin supports and whose binaries the nodes have: legacy, nft, or from {} on plain",
+                first_with(ctx, IptablesMode::Plain)
             );
-            (words, "iptablesMode=nft".to_owned())
+            (words, ChartValue::new("iptablesMode", "nft"))
         }
     };
-    pods_deleted(remedy::changed(ctx, Remedy::verified_by(remedy::VERIFY), words, None, &[value]))
+    deleted_too(ctx, remedy::changed(ctx, Remedy::new(), words, None, &[value]))
 }
 
 /// Brings what the chart says to the nodes.
 fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    pods_deleted(remedy::restarted(ctx, remedy))
+    deleted_too(ctx, remedy::restarted(ctx, remedy))
 }
 
-fn pods_deleted(remedy: Remedy) -> Remedy {
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start",
-        "kubectl get pods -A --field-selector status.phase=Pending",
-    )
+/// Every pod that is refused for its mode.
+fn deleted_too(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let adds = hinted_add_failures(ctx);
+    let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
+    failed_deleted(remedy, &failing)
 }

@@ -3,16 +3,19 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::add_failures::{answers_on, hinted_add_failures, on_this_node};
+use super::chart::{image_version, set};
 use super::cni_add_unauthorized;
+use super::host::on_host;
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::refusals::answers_on;
-use super::remedy::{VERIFY, onto_version, target};
+use super::remedy::onto_version;
 use super::token::kubeconfig;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::command::program;
+use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
@@ -29,25 +32,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
-    let look = Look { ctx, nodes, installed };
+    let scan = Scan { ctx, nodes, installed };
     let mut findings = Vec::new();
-    for snapshot in look.nodes.snapshots() {
-        for running in look.nodes.chain(ctx, snapshot).entries {
+    for snapshot in scan.nodes.snapshots() {
+        for running in scan.nodes.chain(ctx, snapshot).entries {
             let Some(facts) = kubeconfig(ctx, snapshot, running) else { continue };
-            findings.extend(look.unusable(snapshot, running, facts));
-            findings.extend(look.readable_by_all(snapshot, running, facts));
+            findings.extend(scan.unusable(snapshot, running, facts));
+            findings.extend(scan.readable_by_all(snapshot, running, facts));
         }
     }
     Ok(findings.into())
 }
 
-struct Look<'c, 'a> {
+struct Scan<'c, 'a> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     installed: Installed<'a>,
 }
 
-impl Look<'_, '_> {
+impl Scan<'_, '_> {
     /// The first thing because of which the plugin cannot use the file: what comes after it does not matter then.
     fn unusable(
         &self,
@@ -73,7 +76,7 @@ impl Look<'_, '_> {
             let part = format!("node {}: the contexts and the server in {}", snapshot.node, facts.path);
             lacks(self.ctx, Why::NotOffered, part);
         } else if !facts.contexts.iter().any(|context| context == CONTEXT) {
-            let what = "the kubeconfig that linkerd-cni's entry names lacks the context linkerd-cni-context, the only one that the plugin asks for";
+            let what = "the kubeconfig that linkerd-cni's entry names lacks the context linkerd-cni-context, the only one that the plugin uses";
             let said = match facts.contexts.as_slice() {
                 [] => "no contexts".to_owned(),
                 some => format!("contexts: {}", some.join(", ")),
@@ -81,7 +84,7 @@ impl Look<'_, '_> {
             return Some(refused("context", what, said, SIGNATURE));
         }
         if facts.token_present() == Some(false) {
-            let what = "the kubeconfig that linkerd-cni's entry names holds no token to sign in with";
+            let what = "the kubeconfig that linkerd-cni's entry names has no token";
             return Some(refused("no-token", what, "no token".to_owned(), cni_add_unauthorized::SIGNATURE));
         }
         self.server(snapshot, running, facts)
@@ -120,8 +123,8 @@ impl Look<'_, '_> {
         if form == ServerForm::BareIpv6 && refuses == Some(true) {
             let newest = self.ctx.knowledge.cni_plugin().last_release();
             let newer =
-                (format!("v{newest}"), "the version that runs does not parse the address that it writes");
-            finding.remedy = onto_version(self.ctx, Remedy::verified_by(VERIFY), Some((&newer.0, newer.1)));
+                (format!("v{newest}"), "the installed version does not parse the address that it writes");
+            finding.remedy = onto_version(self.ctx, Remedy::new(), Some((&newer.0, newer.1)));
         }
         Some(match (refuses, form) {
             (Some(true), ServerForm::BracketedIpv4) => finding,
@@ -156,22 +159,20 @@ impl Look<'_, '_> {
         }
         let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
-        let message = "everybody on the node can read the token that linkerd-cni signs in with, and with it ask the API server for every pod and namespace";
-        let remedy = Remedy::verified_by(VERIFY).run(
-            StepKind::NodeFile,
-            "Take the right to read from everybody but root, whom the container runtime runs as",
-            format!(
-                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host chmod 600 {}",
-                snapshot.node, facts.path
-            ),
+        let message = "everybody on the node can read linkerd-cni's token, which grants the right to read every pod and namespace";
+        let remedy = on_host(
+            Remedy::new(),
+            self.nodes.system(self.ctx, &snapshot.node),
+            &snapshot.node,
+            &format!("Make {} readable by root only, as which the container runtime runs", facts.path),
+            [program("chmod").words("600").operand(facts.path.as_str())],
         );
         let remedy = if writes_it {
             let newest = format!("v{}", self.ctx.knowledge.cni_plugin().last_release());
-            remedy.run(
-                StepKind::Upgrade,
-                format!("The version that runs writes the file so each time it renews its token: take {newest} until a newer one does otherwise"),
-                target(self.ctx).set_values(None, &[format!("image.version={newest}")]),
-            )
+            let words = format!(
+                "The installed version writes the file with these permissions each time it renews its token: take {newest} until a newer one does otherwise"
+            );
+            set(self.ctx, remedy, words, None, &[image_version(newest)])
         } else {
             remedy
         };
@@ -188,11 +189,18 @@ impl Look<'_, '_> {
         said: String,
     ) -> Finding {
         let known = Some((running.file, running.entry));
+        let adds = hinted_add_failures(self.ctx);
         self.ctx
             .finding(entry_subject(snapshot, running.file, running.entry), message)
             .evidence(entry_evidence(snapshot, running))
             .evidence(in_file(snapshot, &facts.path, None, None, said))
-            .remedy(purge_entry(self.ctx, &snapshot.node, self.nodes.system(self.ctx, &snapshot.node), known))
+            .remedy(purge_entry(
+                self.ctx,
+                &snapshot.node,
+                self.nodes.system(self.ctx, &snapshot.node),
+                known,
+                &on_this_node(&adds, &snapshot.node),
+            ))
     }
 }
 

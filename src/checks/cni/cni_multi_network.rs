@@ -3,8 +3,8 @@
 use super::host::on_host;
 use super::nodes::{Nodes, silent, unused};
 use super::places::in_file;
-use super::remedy::VERIFY;
 use crate::checks::{Context, Judgement};
+use crate::command::Line;
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
 
@@ -37,7 +37,7 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
     };
     let quoted = loaded.iter().map(|file| {
         let calls = file.linkerd_entries().is_ok_and(|entries| !entries.is_empty());
-        let said = if calls { "is loaded, and calls linkerd-cni" } else { "is loaded" };
+        let said = if calls { "is loaded, with a linkerd-cni entry" } else { "is loaded" };
         in_file(snapshot, &file.path(), None, None, said)
     });
     let said = if most == 0 {
@@ -46,15 +46,20 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
         format!("{most}, expected 1")
     };
     let remedy = on_host(
-        Remedy::verified_by(VERIFY),
+        Remedy::new(),
         nodes.system(ctx, &snapshot.node),
-        Some(&snapshot.node),
-        "Unless several networks are meant, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not touched. Where the node's image sets it, change it there",
-        "grep -n max_conf_num /etc/containerd/config.toml\nsed -i 's/max_conf_num = .*/max_conf_num = 1/' /etc/containerd/config.toml && systemctl restart containerd",
+        &snapshot.node,
+        "Unless several networks are intended, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not affected. Where the node's image sets it, change it there",
+        [
+            Line::set("F", "/etc/containerd/config.toml"),
+            Line::shell(
+                "grep -n max_conf_num \"$F\" && sed -i \"s/max_conf_num = .*/max_conf_num = 1/\" \"$F\" && systemctl restart containerd",
+            ),
+        ],
     );
     ctx.finding(
         Subject::node(&snapshot.node),
-        "containerd loads more than one CNI configuration of the node, each as a network of its own: linkerd-cni runs once for each file that calls it, and a pod's further interfaces are not what the mesh expects",
+        "containerd loads more than one CNI configuration of the node, each as a network of its own: linkerd-cni runs once for each file with its entry, and the mesh does not expect a pod's further interfaces",
     )
     .parameter(most.to_string())
     .evidence(Evidence::other(format!("node {}", snapshot.node), format!("max_conf_num: {said}")))

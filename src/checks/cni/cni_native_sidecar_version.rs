@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::chart::{ChartValue, image_version};
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{lacks, not_installed};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, changed, first_clean, target};
+use super::pods::meshed_replaced;
+use super::remedy::{changed, first_clean};
+use super::target::target;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
@@ -20,7 +23,7 @@ use crate::version::CniVersion;
 /// How many pods a finding quotes.
 const QUOTED: usize = 5;
 
-const MESSAGE: &str = "linkerd-cni does not see proxies that are native sidecars: it writes no rules for those pods, so they fail in the network validator or bypass their proxy";
+const MESSAGE: &str = "linkerd-cni does not support native sidecar proxies: it writes no rules for those pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -91,7 +94,7 @@ fn finding(
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "spec.initContainers", said)
     });
     let more = blind.len().saturating_sub(QUOTED);
-    let more = (more > 0).then(|| Evidence::other("pods", format!("{more} more like these")));
+    let more = (more > 0).then(|| Evidence::other("pods", format!("{more} more")));
     let finding = ctx
         .finding(Subject::object("DaemonSet", target.namespace, target.name), MESSAGE)
         .evidences(installed.image_on(first))
@@ -106,22 +109,29 @@ fn finding(
 
 fn cure(ctx: &Context<'_>) -> Remedy {
     let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), first_clean(ctx));
-    let image = format!("image.version={clean}");
+    let image = image_version(&clean);
     let words = format!(
-        "Run a plugin that sees native sidecars: v{first} or newer (take {clean} or newer, since the versions right before it leave dead tokens behind)"
+        "Run a plugin that supports native sidecars: v{first} or newer (take {clean} or newer, since the versions right before it leave dead tokens behind)"
     );
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     let remedy = if renders_no_mode(ctx) {
         let words = format!(
-            "{words}. The chart that is installed renders no iptables-mode, which plugins from v1.4.0 on take as legacy: take a newer chart with it, and plain, which keeps the node's own iptables"
+            "{words}. The installed chart renders no iptables-mode, which means legacy to plugins from v1.4.0 on: take a newer chart with it, and plain, which keeps the node's own iptables"
         );
-        changed(ctx, remedy, words, Some(&clean_chart(ctx)), &["iptablesMode=plain".to_owned(), image])
+        changed(
+            ctx,
+            remedy,
+            words,
+            Some(&clean_chart(ctx)),
+            &[ChartValue::new("iptablesMode", "plain"), image],
+        )
     } else {
         changed(ctx, remedy, words, None, &[image])
     };
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that run or fail without their rules, so that new ones get them",
-        "kubectl get pods -A -l linkerd.io/control-plane-ns",
+    meshed_replaced(
+        ctx,
+        remedy,
+        "Restart the meshed workloads whose pods run or fail without their rules",
+        None,
     )
 }

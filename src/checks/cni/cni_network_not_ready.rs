@@ -1,17 +1,19 @@
-//! `cni-network-not-ready`: a node's runtime has no CNI configuration to load, or passes over the one that calls linkerd-cni.
+//! `cni-network-not-ready`: a node's runtime has no CNI configuration to load, or skips the one that calls linkerd-cni.
 
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::logs::{journals, strangers};
-use super::remedy;
+use super::host::look;
+use super::logs::{journals, unmatched_logs};
+use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
-use crate::model::journal::{OF_RUNTIME, Said};
+use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
 use crate::model::objects::{Node, Workload};
 use crate::source::Why;
@@ -23,7 +25,7 @@ const RECENT: SignedDuration = SignedDuration::from_mins(75);
 
 const NOTHING: &str =
     "no pod can start on the node: its container runtime has found no CNI configuration that it can load";
-const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime passes over the CNI configuration that calls linkerd-cni, because the plugin's binary is not where it looks";
+const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime skips the CNI configuration with linkerd-cni's entry, because the plugin's binary is not where it searches";
 
 const WRITE_AGAIN: &str = "Let the base network write its file again by restarting its pod on the node, which is on the host network and can start; then restart linkerd-cni there";
 const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the pods that started meanwhile";
@@ -33,12 +35,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
     let nodes = ctx.seen::<Node>(Kind::Node)?;
-    strangers(ctx);
+    unmatched_logs(ctx);
     let [nothing, passed_over] = OF_RUNTIME;
     let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
-    let mut findings: Vec<Finding> = nodes.iter().filter_map(|node| says_so(ctx, node, nothing)).collect();
+    let mut findings: Vec<Finding> =
+        nodes.iter().filter_map(|node| from_condition(ctx, node, nothing)).collect();
     let journals = journals(ctx);
-    // CRI-O says only in its journal which files it passes over.
+    // CRI-O says only in its journal which files it skips.
     let silent = nodes.iter().filter(|node| {
         let runtime = RuntimeKind::parse(&node.status.node_info.container_runtime_version);
         let name = &node.metadata.name;
@@ -58,10 +61,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !known.contains_key(journal.node)
             && let Some((said, _)) = last(nothing)
         {
-            findings.push(told(ctx, nothing, said));
+            findings.push(from_journal(ctx, nothing, said));
         }
         if let Some((said, _)) = last(passed_over) {
-            findings.push(told(ctx, passed_over, said));
+            findings.push(from_journal(ctx, passed_over, said));
         }
     }
     Ok(findings.into())
@@ -72,7 +75,7 @@ fn recent(ctx: &Context<'_>, at: Timestamp) -> bool {
 }
 
 /// A node whose kubelet says that it has no network.
-fn says_so(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Finding> {
+fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Finding> {
     let ready = node.status.conditions.iter().find(|c| c.kind == "Ready" && c.status != "True")?;
     let row = ctx.knowledge.signatures().matching(SignatureScope::Journal, &ready.message)?;
     if row.id != signature {
@@ -89,7 +92,7 @@ fn says_so(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Finding> {
 }
 
 /// What only a journal tells.
-fn told(ctx: &Context<'_>, signature: &str, said: Said<'_>) -> Finding {
+fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Finding {
     let passed_over = signature == OF_RUNTIME[1];
     let (message, last) = if passed_over { (PASSED_OVER, PUT_BACK) } else { (NOTHING, WRITE_AGAIN) };
     let finding = ctx
@@ -102,18 +105,16 @@ fn told(ctx: &Context<'_>, signature: &str, said: Said<'_>) -> Finding {
 }
 
 fn cure(node: &str, last: &str) -> Remedy {
-    Remedy::verified_by(remedy::VERIFY)
-        .run(
-            StepKind::Note,
-            "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is gone (other directories where the platform has them)",
-            format!(
-                "NODE={node}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host ls -la /etc/cni/net.d /opt/cni/bin"
-            ),
-        )
-        .run(
-            StepKind::Note,
-            "Give meshdoctor the node's CNI files: it names the file and what is wrong with it",
-            format!("meshdoctor check --live --nodes {node}=./net.d"),
-        )
-        .step(StepKind::Command, last)
+    look(
+        Remedy::new(),
+        node,
+        "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is missing",
+        [program("ls").words("-la /etc/cni/net.d /opt/cni/bin")],
+    )
+    .run(
+        StepKind::Note,
+        "Provide the node's CNI files: meshdoctor then names the file and what is wrong with it",
+        with_node_files(),
+    )
+    .step(StepKind::Command, last)
 }

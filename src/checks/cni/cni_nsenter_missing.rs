@@ -2,46 +2,46 @@
 
 use std::collections::BTreeMap;
 
+use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::nodes::{Nodes, not_installed, silent};
 use super::places::{entry_evidence, entry_subject, not_looked_at};
-use super::refusals::{answers_on, by_node, hinted_adds, quoted};
-use super::remedy::{VERIFY, delete_failed};
+use super::pods::failed_deleted;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::System;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 
 const SIGNATURE: &str = "nsenter-missing";
 
-const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, with which linkerd-cni enters a pod's network to write its rules";
+const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, which linkerd-cni runs to enter a pod's network namespace";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
-    let adds = hinted_adds(ctx);
+    let adds = hinted_add_failures(ctx);
     let failing = by_node(adds.iter().filter(|add| add.is(SIGNATURE)));
-    let look = Look { ctx, nodes: Nodes::perhaps_with_files(ctx), failing };
+    let scan = Scan { ctx, nodes: Nodes::perhaps_with_files(ctx), failing };
     let mut findings = Vec::new();
-    for snapshot in look.nodes.snapshots() {
-        for running in look.nodes.chain(ctx, snapshot).entries {
-            findings.extend(look.on_node(snapshot, running));
+    for snapshot in scan.nodes.snapshots() {
+        for running in scan.nodes.chain(ctx, snapshot).entries {
+            findings.extend(scan.on_node(snapshot, running));
         }
     }
-    let without_files = look.failing.iter().filter(|(node, _)| !look.nodes.has_files(node));
-    findings.extend(without_files.map(|(node, adds)| look.inferred(node, adds)));
+    let without_files = scan.failing.iter().filter(|(node, _)| !scan.nodes.has_files(node));
+    findings.extend(without_files.map(|(node, adds)| scan.inferred(node, adds)));
     Ok(findings.into())
 }
 
-struct Look<'c, 'a, 'r> {
+struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
-    failing: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+    failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl Look<'_, '_, '_> {
+impl Scan<'_, '_, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         match snapshot.binary("nsenter") {
             Looked::Found(_) => return None,
@@ -70,13 +70,12 @@ impl Look<'_, '_, '_> {
     }
 
     /// A node without files on which linkerd-cni itself says that nsenter is not there.
-    fn inferred(&self, node: &str, adds: &[&FailedAdd<'_>]) -> Finding {
+    fn inferred(&self, node: &str, adds: &[&AddFailure<'_>]) -> Finding {
         let system = self.nodes.system(self.ctx, node);
         let said = self.nodes.object(node).map(|object| {
             let image = &object.status.node_info.os_image;
             let lacks = system.is_some_and(|system| system.nsenter.is_lacking());
-            let said =
-                if lacks { format!("{image}, which does not come with nsenter") } else { image.clone() };
+            let said = if lacks { format!("{image}, which does not include nsenter") } else { image.clone() };
             Evidence::field(format!("Node {node}"), "status.nodeInfo.osImage", said)
         });
         let finding = self
@@ -92,24 +91,20 @@ impl Look<'_, '_, '_> {
     }
 }
 
-fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&FailedAdd<'_>]) -> Remedy {
+fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>]) -> Remedy {
     let install = match system.map(|system| system.id.as_str()) {
         Some("talos") => {
             "Add nsenter to the node: build its Talos image with the system extension util-linux-tools and upgrade the node to that. Talos has no iptables either, which linkerd-cni runs next"
         }
         Some(_) | None => "Add nsenter to the node's image: it is part of util-linux",
     };
-    let remedy = Remedy::verified_by(VERIFY).step(StepKind::NodeFile, install);
+    let remedy = Remedy::new().step(StepKind::NodeFile, install);
     let remedy = upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Where the image cannot be changed, take linkerd-cni off the cluster and let the control plane inject linkerd-init, which brings its own iptables and needs the capability NET_ADMIN in each pod: set cniEnabled to false",
+        "Where the image cannot be changed, uninstall linkerd-cni and let the control plane inject linkerd-init, which has its own iptables and needs the capability NET_ADMIN in each pod: set cniEnabled to false",
         Options::both("--set cniEnabled=false"),
     );
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
-        delete_failed(failing),
-    )
+    failed_deleted(remedy, failing)
 }

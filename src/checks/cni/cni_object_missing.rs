@@ -1,8 +1,9 @@
-//! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane counts on it.
+//! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane relies on it.
 
+use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
-use super::remedy;
+use super::remedy::rolled_out;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -16,7 +17,7 @@ const CONFIG: &str = "linkerd-cni-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(because) = expected(ctx)? else {
-        return Ok(Verdict::not_applicable("nothing counts on linkerd-cni"));
+        return Ok(Verdict::not_applicable("nothing relies on linkerd-cni"));
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
         ctx.every::<Workload>(Kind::DaemonSet)?;
@@ -43,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Nothing installs it: one finding, whatever else is gone too.
 fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let others = missing(ctx, None);
-    let message = "the control plane counts on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
+    let message = "the control plane relies on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
@@ -66,7 +67,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
 }
 
 /// Something that is not there.
-struct Lost {
+struct MissingObject {
     subject: Subject,
     message: &'static str,
     seen: Evidence,
@@ -74,7 +75,7 @@ struct Lost {
 }
 
 /// What is missing beside the DaemonSet; what could not be looked for is a gap.
-fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<Lost> {
+fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<MissingObject> {
     let found = [config(ctx), account(ctx, set), rights(ctx)];
     let mut lost = Vec::new();
     for found in found {
@@ -86,18 +87,18 @@ fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<Lost> {
     lost
 }
 
-fn config(ctx: &Context<'_>) -> Result<Option<Lost>, Missing> {
+fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     let namespace = &ctx.namespaces().cni;
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, CONFIG)?;
-    Ok(config.is_none().then(|| Lost {
+    Ok(config.is_none().then(|| MissingObject {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
-        message: "linkerd-cni's ConfigMap is gone: its pods read from it where to put plugin and entry, so none of them starts again, and a new node gets no plugin",
-        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "it is not there"),
+        message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them starts again, and a new node gets no plugin",
+        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "not found"),
         rows: vec!["cni plugin ConfigMap exists"],
     }))
 }
 
-fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<Lost>, Missing> {
+fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingObject>, Missing> {
     let accounts = ctx.every::<ServiceAccount>(Kind::ServiceAccount)?;
     let namespace = set.map_or(&ctx.namespaces().cni, |set| &set.metadata.namespace);
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
@@ -105,15 +106,15 @@ fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<Lost>, Mi
         |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;
     // One that is not named is the one that each namespace has.
     let there = name.is_empty() || accounts.iter().any(|account| is_it(&account));
-    Ok((!there).then(|| Lost {
+    Ok((!there).then(|| MissingObject {
         subject: Subject::object(Kind::ServiceAccount, namespace, name),
-        message: "linkerd-cni's service account is gone: the API server takes no token of it any more, so the plugin refuses each pod that starts, and no pod of linkerd-cni can be created",
-        seen: Evidence::other(format!("ServiceAccounts in {namespace}"), format!("none is called {name}")),
+        message: "linkerd-cni's service account is missing: the API server rejects its tokens, so the plugin fails for each pod that starts, and no pod of linkerd-cni can be created",
+        seen: Evidence::other(format!("ServiceAccounts in {namespace}"), format!("none is named {name}")),
         rows: vec!["cni plugin ServiceAccount exists"],
     }))
 }
 
-fn rights(ctx: &Context<'_>) -> Result<Option<Lost>, Missing> {
+fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     let roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
     let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
     let role = roles.iter().any(|role| role.metadata.name == NAME);
@@ -130,25 +131,19 @@ fn rights(ctx: &Context<'_>) -> Result<Option<Lost>, Missing> {
             vec!["cni plugin ClusterRole exists", "cni plugin ClusterRoleBinding exists"],
         ),
     };
-    Ok(Some(Lost {
+    Ok(Some(MissingObject {
         subject: Subject::object(kind, "", NAME),
-        message: "what gives linkerd-cni's service account its rights is gone: unless something else does, the plugin may not ask the API server for a pod, and refuses each one that starts",
-        seen: Evidence::other(seen, format!("none is called {NAME}")),
+        message: "linkerd-cni's service account has lost its permissions: unless something else grants them, the plugin may not get pods from the API server, and fails for each one that starts",
+        seen: Evidence::other(seen, format!("none is named {NAME}")),
         rows,
     }))
 }
 
 fn install_again(ctx: &Context<'_>) -> Remedy {
-    let target = remedy::target(ctx);
-    Remedy::verified_by("meshdoctor check --only cni")
-        .run(
-            StepKind::Command,
-            "Install linkerd-cni again, with the values that it had (Helm: the chart linkerd2-cni)",
-            "linkerd install-cni | kubectl apply -f -",
-        )
-        .run(
-            StepKind::Command,
-            "Wait until it is on every node",
-            format!("kubectl -n {} rollout status daemonset/{}", target.namespace, target.name),
-        )
+    let words = "Apply linkerd-cni's manifests again, with the values that it had";
+    chart::install_again(ctx, Remedy::new(), words).run(
+        StepKind::Command,
+        "Wait until it is on every node",
+        rolled_out(ctx),
+    )
 }

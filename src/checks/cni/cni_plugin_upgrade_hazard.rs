@@ -3,7 +3,7 @@
 use super::crossing;
 use super::installers::{installers, shown, subject};
 use super::nodes::not_installed;
-use super::remedy::{VERIFY, onto_version};
+use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -21,9 +21,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let newest = CniVersion::Plugin(known.last_release().clone());
     let to = ctx.settings.to_cni.as_ref().unwrap_or(&newest);
     let Some(row) = known.for_version(to) else {
-        return Ok(Verdict::not_applicable(format!("what linkerd-cni {to} brings is not known")));
+        return Ok(Verdict::not_applicable(format!("linkerd-cni {to} is not known")));
     };
-    let mut strangers = Vec::new();
+    let mut unknown_versions = Vec::new();
     let mut findings = Vec::new();
     for set in installers(ctx)? {
         let Some(from) = cni::version_of(&set.spec.template) else { continue };
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(leaves_tokens(ctx, set, &from, to));
         }
         if runs.is_none() && !matches!(from, CniVersion::InLinkerd(_)) {
-            strangers.push(from);
+            unknown_versions.push(from);
             continue;
         }
         if from == *to {
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         findings.extend(crossing::judge(ctx, &Upgrade { set, runs, to, row }));
     }
-    if let Some(from) = strangers.first() {
+    if let Some(from) = unknown_versions.first() {
         // Of a vendor's build nobody can say what an upgrade changes; only who asked for it is told so.
         if ctx.settings.to_cni.is_some() {
             let why = Why::Malformed { message: format!("its tag does not say its version: {from}") };
@@ -80,8 +80,8 @@ fn image(set: &Workload) -> Evidence {
 
 fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
     let said = match ctx.settings.to_cni {
-        Some(_) => format!("to {to}, as --to-cni says"),
-        None => format!("to {to}, the newest release that is known; --to-cni names another"),
+        Some(_) => format!("to {to} (--to-cni)"),
+        None => format!("to {to}, the newest known release; --to-cni sets another"),
     };
     Evidence::other("upgrade of linkerd-cni", said)
 }
@@ -89,14 +89,14 @@ fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
 fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniVersion) -> Finding {
     let to = if from == to { ctx.knowledge.cni_plugin().last_release().to_string() } else { to.to_string() };
     let to = format!("v{}", to.trim_start_matches('v'));
-    let because = "the version that runs leaves a dead token behind each time it stops";
-    let remedy = onto_version(ctx, Remedy::verified_by(VERIFY), Some((&to, because))).step(
+    let because = "the installed version leaves a dead token behind each time it stops";
+    let remedy = onto_version(ctx, Remedy::new(), Some((&to, because))).step(
         StepKind::Note,
         "Where the DaemonSet cannot go onto the host network, set its updateStrategy to OnDelete, upgrade, and go node by node: drain the node, delete its linkerd-cni pod, see that the new one is Ready, uncordon. Where it is not, remove the entry of linkerd-cni from the file that the node's runtime loads",
     );
     ctx.finding(
         subject(set),
-        "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its entry, whose token dies with its pod, and then no pod starts there, the new linkerd-cni among them",
+        "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its entry, whose token dies with its pod, and then no pod starts there, including the new linkerd-cni",
     )
     .parameter("clean-up")
     .evidence(image(set))

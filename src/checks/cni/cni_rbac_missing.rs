@@ -1,10 +1,11 @@
 //! `cni-rbac-missing`: linkerd-cni's service account lacks rights that the plugin or the repair controller needs.
 
+use super::add_failures::everywhere;
+use super::chart;
 use super::installers::{REPAIR, installers, none_seen, shown, subject};
-use super::refusals::everywhere;
-use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::Kind;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
 use crate::model::objects::{Workload, meta::Meta};
@@ -50,13 +51,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let of_plugin = lacking(&PLUGIN);
         if !of_plugin.is_empty() {
-            let message = "pods cannot start: linkerd-cni's service account may not read what the plugin asks the API server for when a pod starts";
+            let message = "pods cannot start: linkerd-cni's service account may not read what the plugin gets from the API server when a pod starts";
             let finding = finding(ctx, set, rights, message, &of_plugin, holder);
             findings.push(finding.tie(everywhere("rbac-forbidden")));
         }
         let of_controller = lacking(&CONTROLLER);
         if spec.container(REPAIR).is_some() && !of_controller.is_empty() {
-            let message = "the repair controller of linkerd-cni lacks rights: pods that started before the plugin was in place stay broken";
+            let message = "the repair controller of linkerd-cni lacks permissions: pods that started before the plugin was ready stay broken";
             let finding = finding(ctx, set, rights, message, &of_controller, holder);
             findings.push(finding.parameter(REPAIR).severity(Severity::Warning));
         }
@@ -77,15 +78,16 @@ fn finding(
     lacking: &[String],
     (namespace, account): (&str, &str),
 ) -> Finding {
-    let target = remedy::target(ctx);
     let ask = lacking.first().map_or("get pods", String::as_str);
-    let remedy = Remedy::verified_by(format!(
-        "kubectl auth can-i {ask} -A --as system:serviceaccount:{namespace}:{account}"
-    ))
-    .run(
-        StepKind::ChartValue,
-        "Apply the chart again with the values that it has: it brings the ClusterRole, and a ClusterRoleBinding that names the namespace of the DaemonSet",
-        target.set_values(None, &[]),
+    let asked = kubectl()
+        .words("auth can-i")
+        .operands(ask.split(' '))
+        .words("-A --as")
+        .arg(format!("system:serviceaccount:{namespace}:{account}"));
+    let remedy = chart::install_again(
+        ctx,
+        Remedy::verified_by(asked),
+        "Apply the chart again with the same values: it contains the ClusterRole, and a ClusterRoleBinding that names the namespace of the DaemonSet",
     );
     ctx.finding(subject(set), message)
         .evidence(Evidence::field(
@@ -122,7 +124,7 @@ fn bindings_of_the_chart(
                 true if elsewhere => {
                     Evidence::field(object, "subjects", format!("{to}; the DaemonSet is in {namespace}"))
                 }
-                true => Evidence::field(object, "roleRef.name", format!("{role}, given to {to}")),
+                true => Evidence::field(object, "roleRef.name", format!("{role}, granted to {to}")),
             }
         })
         .collect();

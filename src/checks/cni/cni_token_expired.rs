@@ -1,11 +1,11 @@
-//! `cni-token-expired`: the entry that a node runs signs in with a token that has expired.
+//! `cni-token-expired`: the entry that a node runs authenticates with a token that has expired.
 
 use jiff::SignedDuration;
 
+use super::add_failures::{hinted_add_failures, on_node, on_this_node};
 use super::nodes::{Nodes, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::purge::purge_entry;
-use super::refusals::on_node;
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 
@@ -17,6 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
+    let adds = hinted_add_failures(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
@@ -29,20 +30,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
             let when = match taken {
-                Some(taken) => format!("the files were gathered {taken}"),
-                None => format!("nobody says when the files were gathered; it is {seen} now"),
+                Some(taken) => format!("the files were collected {taken}"),
+                None => format!("when the files were collected is not known; it is {seen} now"),
             };
             let known = Some((running.file, running.entry));
             let system = nodes.system(ctx, &snapshot.node);
             let finding = ctx
                 .finding(
                     entry_subject(snapshot, running.file, running.entry),
-                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with an expired token, which the API server refuses",
+                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses an expired token, which the API server rejects",
                 )
                 .parameter(running.file.path())
                 .evidence(entry_evidence(snapshot, running))
                 .evidence(in_file(snapshot, &facts.path, None, None, format!("token expired {expiry}; {when}")))
-                .remedy(purge_entry(ctx, &snapshot.node, system, known))
+                .remedy(purge_entry(ctx, &snapshot.node, system, known, &on_this_node(&adds, &snapshot.node)))
                 .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
             findings.push(if taken.is_some() { finding } else { finding.likely() });
         }

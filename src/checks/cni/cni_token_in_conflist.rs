@@ -1,16 +1,20 @@
 //! `cni-token-in-conflist`: an entry of linkerd-cni holds a token that nothing reads.
 
+use super::chart::{ChartValue, image_version};
+use super::host::on_host;
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_subject, in_file};
-use super::remedy::{VERIFY, changed, first_clean};
+use super::remedy::{changed, first_clean};
 use crate::checks::{Context, Judgement};
+use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 use crate::source::Why;
 
-const SECRET: &str = "a CNI configuration on the node holds a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can sign in with it";
-const PLACEHOLDER: &str = "the entry of linkerd-cni has the place for a token that nothing reads: its chart is an old one, and another installer may write a token there";
+const SECRET: &str = "a CNI configuration on the node contains a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can use it";
+const PLACEHOLDER: &str = "linkerd-cni's entry has a field for a token that nothing reads: its chart is an old one, and another installer may write a token there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -21,9 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         for file in &snapshot.conf_files {
             match file.linkerd_entries() {
-                Ok(entries) => {
-                    findings.extend(entries.iter().filter_map(|entry| held(ctx, snapshot, file, entry)))
-                }
+                Ok(entries) => findings
+                    .extend(entries.iter().filter_map(|entry| held(ctx, &nodes, snapshot, file, entry))),
                 Err(why) if file.is_loadable() => {
                     lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node))
                 }
@@ -40,6 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn held(
     ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
     file: &ConfFile,
     entry: &LinkerdEntry,
@@ -58,32 +62,35 @@ fn held(
         .finding(entry_subject(snapshot, file, entry), message)
         .severity(severity)
         .evidence(in_file(snapshot, &file.path(), path, Some(*place), said))
-        .remedy(cure(ctx, snapshot, file, severity));
+        .remedy(cure(ctx, (snapshot, nodes.system(ctx, &snapshot.node)), file, severity));
     Some(if *value == PolicyToken::Other { finding.likely() } else { finding })
 }
 
-fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: Severity) -> Remedy {
-    let remedy = Remedy::verified_by(VERIFY);
+fn cure(
+    ctx: &Context<'_>,
+    (snapshot, system): (&NodeSnapshot, Option<&System>),
+    file: &ConfFile,
+    severity: Severity,
+) -> Remedy {
+    let remedy = Remedy::new();
     if !file.is_loadable() {
-        return remedy.run(
-            StepKind::NodeFile,
-            "Delete the copy: no runtime loads a file of that name",
-            format!(
-                "NODE={}\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host rm {}",
-                snapshot.node,
-                file.path()
-            ),
+        return on_host(
+            remedy,
+            system,
+            &snapshot.node,
+            &format!("Delete the copy {}: no runtime loads a file with that name", file.path()),
+            [program("rm").operand(file.path())],
         );
     }
     let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
     let mut words = format!(
-        "Take chart 20{:02}.{}.{} or newer, whose entry has no place for a token; its installer writes every file of the directory anew",
+        "Take chart 20{:02}.{}.{} or newer, whose entry has no field for a token; its installer rewrites every file of the directory",
         first.year, first.month, first.number
     );
     let mut values = Vec::new();
     if renders_no_mode(ctx) {
-        words += ". Name the mode with it, since plugins from v1.4.0 on take a missing one as legacy: plain keeps the node's own iptables";
-        values = vec!["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))];
+        words += ". Set the mode with it, since a missing one means legacy to plugins from v1.4.0 on: plain keeps the node's own iptables";
+        values = vec![ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))];
     }
     let chart = clean_chart(ctx);
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);
@@ -91,7 +98,7 @@ fn cure(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &ConfFile, severity: S
         Severity::Info => remedy,
         Severity::Warning | Severity::Error => remedy.step(
             StepKind::Note,
-            "Make the token worthless: one of a pod ends with that pod; one of a Secret lives until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
+            "Invalidate the token: one of a pod is invalid once that pod is deleted; one of a Secret is valid until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
         ),
     }
 }

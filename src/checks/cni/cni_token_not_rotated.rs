@@ -5,9 +5,11 @@ use jiff::SignedDuration;
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{VERIFY, first_clean, restarted, target};
+use super::remedy::{first_clean, restarted};
+use super::target::target;
 use super::token;
 use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
@@ -62,20 +64,20 @@ fn late(
     let (severity, message) = match refresh {
         Some(TokenRefresh::Works) => (
             Severity::Warning,
-            "linkerd-cni's installer no longer renews the token of the node, though its version does: once the token expires or its pod is gone, no new pod starts there",
+            "linkerd-cni's installer no longer renews the node's token, though its version should: once the token expires or its pod is deleted, no new pod starts there",
         ),
         Some(TokenRefresh::None | TokenRefresh::Unreliable) => (
             Severity::Info,
-            "the token that linkerd-cni signs in with on the node is past the time to renew it, as this version leaves it: once it expires, no new pod starts there",
+            "linkerd-cni's token on the node is overdue for renewal, which this version does not do: once it expires, no new pod starts there",
         ),
         None => (
             Severity::Info,
-            "the token that linkerd-cni signs in with on the node is past the time to renew it: once it expires, no new pod starts there",
+            "linkerd-cni's token on the node is overdue for renewal: once it expires, no new pod starts there",
         ),
     };
     let when = match taken {
-        Some(taken) => format!("the files were gathered {taken}"),
-        None => format!("nobody says when the files were gathered; it is {seen} now"),
+        Some(taken) => format!("the files were collected {taken}"),
+        None => format!("when the files were collected is not known; it is {seen} now"),
     };
     let until = claims.expires_at().map_or_else(String::new, |expiry| format!(", valid until {expiry}"));
     let finding = ctx
@@ -87,7 +89,7 @@ fn late(
             kubeconfig,
             None,
             None,
-            format!("token due to be renewed {due}{until}; {when}"),
+            format!("token due for renewal {due}{until}; {when}"),
         ))
         .evidences(plugin.evidence(&snapshot.node))
         .remedy(cure(ctx, refresh));
@@ -95,16 +97,16 @@ fn late(
 }
 
 fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
-    let remedy = restarted(ctx, Remedy::verified_by(VERIFY));
+    let remedy = restarted(ctx, Remedy::new());
     let broken = target(ctx).clean_up_broken(ctx);
     match refresh {
         Some(TokenRefresh::None | TokenRefresh::Unreliable) if !broken => remedy.run(
             StepKind::Upgrade,
             format!(
-                "Plan an upgrade to {} or newer, whose installer follows each renewal; see first what stands in its way",
+                "Plan an upgrade to {} or newer, whose installer follows each renewal; check it first",
                 first_clean(ctx)
             ),
-            format!("meshdoctor check --only cni --to-cni {}", first_clean(ctx)),
+            meshdoctor().words("check --only cni --to-cni").arg(first_clean(ctx)),
         ),
         _ => remedy,
     }

@@ -1,13 +1,13 @@
-//! `cni-token-revoked`: the entry that a node runs signs in with the token of a pod that is gone.
+//! `cni-token-revoked`: the entry that a node runs authenticates with the token of a pod that is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_evidence, entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use super::refusals::{by_node, hinted_adds, on_node, quoted};
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Subject};
@@ -16,7 +16,7 @@ use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::objects::{ControllerRevision, Pod, ServiceAccount, Workload};
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::source::Why;
 use crate::token::Claims;
 
@@ -24,10 +24,10 @@ use crate::token::Claims;
 /// between would look gone.
 const SAME_MOMENT: SignedDuration = SignedDuration::from_mins(10);
 
-const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a pod that is gone, which the API server refuses";
+const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses the token of a deleted pod, which the API server rejects";
 
-const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads signs in with the token of a service account that is gone, which the API server refuses";
-const INFERRED: &str = "new pods on the node cannot start: the API server refuses the token that linkerd-cni signs in with there, in all likelihood that of a pod that is gone";
+const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses the token of a deleted service account, which the API server rejects";
+const INFERRED: &str = "new pods on the node cannot start: the API server rejects linkerd-cni's token there, most likely that of a deleted pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -35,9 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let nodes = Nodes::perhaps_with_files(ctx);
-    let adds = hinted_adds(ctx);
+    let adds = hinted_add_failures(ctx);
     let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
-    let look = Look {
+    let scan = Scan {
         ctx,
         alive: pods.iter().map(|pod| pod.metadata.uid.as_str()).collect(),
         every_pod: ctx.every::<Pod>(Kind::Pod).is_ok(),
@@ -47,16 +47,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         nodes,
     };
     let mut findings = Vec::new();
-    for snapshot in look.nodes.snapshots() {
-        for running in look.nodes.chain(ctx, snapshot).entries {
-            findings.extend(look.on_node(snapshot, running));
+    for snapshot in scan.nodes.snapshots() {
+        for running in scan.nodes.chain(ctx, snapshot).entries {
+            findings.extend(scan.on_node(snapshot, running));
         }
     }
-    findings.extend(look.inferred(pods));
+    findings.extend(scan.inferred(pods));
     Ok(findings.into())
 }
 
-struct Look<'c, 'a, 'r> {
+struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     /// The uids of all pods that are there.
@@ -65,10 +65,10 @@ struct Look<'c, 'a, 'r> {
     every_pod: bool,
     installed: Installed<'a>,
     history: Vec<Evidence>,
-    refused: BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>,
+    refused: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl Look<'_, '_, '_> {
+impl Scan<'_, '_, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let (facts, claims) = token::of(self.ctx, snapshot, running)?;
         let (message, said, parameter) = self.revoked(snapshot, claims)?;
@@ -88,7 +88,7 @@ impl Look<'_, '_, '_> {
             .evidence(in_file(snapshot, &facts.path, None, None, said))
             .evidences(quoted(refused))
             .evidences(self.history.iter().cloned())
-            .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known))
+            .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known, refused))
             .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
         finding.parameters.extend(parameter);
         let certain = !refused.is_empty() || snapshot.meta.collected_at.is_some();
@@ -104,7 +104,11 @@ impl Look<'_, '_, '_> {
         let gone = claims.pod_uid.as_deref().filter(|uid| self.every_pod && !self.alive.contains(uid));
         if let Some(uid) = gone {
             let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
-            return Some((MESSAGE, format!("token of pod {pod} (uid {}), which is gone", short(uid)), None));
+            return Some((
+                MESSAGE,
+                format!("token of pod {pod} (uid {}), which is deleted", short(uid)),
+                None,
+            ));
         }
         let uid = claims.sa_uid.as_deref()?;
         let named = ("linkerd-cni", self.ctx.namespaces().cni.as_str());
@@ -115,7 +119,7 @@ impl Look<'_, '_, '_> {
             _ if !ours => None,
             Ok(Some(account)) if account.metadata.uid == uid => return None,
             Ok(Some(account)) => Some(format!(
-                "token of ServiceAccount {namespace}/{name} (uid {}), which is another one by now (uid {})",
+                "token of ServiceAccount {namespace}/{name} (uid {}), which was recreated (uid {})",
                 short(uid),
                 short(&account.metadata.uid)
             )),
@@ -152,13 +156,13 @@ impl Look<'_, '_, '_> {
             .filter(|pod| cni::is_installer_pod(pod))
             .map(|pod| (pod.metadata.namespace.as_str(), pod.metadata.name.as_str()))
             .collect();
-        let told = |adds: &[&FailedAdd<'_>]| {
+        let reported = |adds: &[&AddFailure<'_>]| {
             !self.history.is_empty()
                 || adds.iter().any(|add| installers.contains(&(add.namespace.as_ref(), add.pod.as_ref())))
         };
         self.refused
             .iter()
-            .filter(|(node, adds)| !self.nodes.has_files(node) && told(adds))
+            .filter(|(node, adds)| !self.nodes.has_files(node) && reported(adds))
             .map(|(node, adds)| {
                 let system = self.nodes.system(self.ctx, node);
                 self.ctx
@@ -167,7 +171,7 @@ impl Look<'_, '_, '_> {
                     .evidences(quoted(adds))
                     .evidences(self.history.iter().cloned())
                     .evidence(not_looked_at(node))
-                    .remedy(purge_entry(self.ctx, node, system, None))
+                    .remedy(purge_entry(self.ctx, node, system, None, adds))
                     .tie(on_node(cni_add_unauthorized::SIGNATURE, node))
             })
             .collect()
@@ -199,7 +203,7 @@ fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
                     format!("ControllerRevision {}/{}", meta.namespace, meta.name),
                     "data.spec.template",
                     format!(
-                        "revision {} ran {version}, which leaves its entry and a dead token behind when it stops",
+                        "revision {} was {version}, which leaves its entry and a dead token behind when it stops",
                         revision.revision
                     ),
                 )

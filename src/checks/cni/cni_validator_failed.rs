@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::installers::not_redirected;
-use super::logs::{PodLine, pod_lines, strangers};
+use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
+use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::SignatureScope;
@@ -21,12 +23,12 @@ const REPAIRED: &str = "LinkerdCNINotConfigured";
 /// After so many pods of one owner it is no race of a starting node any more.
 const REPEATED: usize = 3;
 
-const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator gives up. Mostly the configuration that the node's runtime loads has no linkerd-cni, or had none when the pod was created; a firewall before the address that it dials is not the reason";
-const IN_CIRCLES: &str = "pods are deleted and created again without end: the repair controller finds each of them without redirection. That is no race of a starting node: new pods do not get the rules of linkerd-cni there at all";
+const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator fails. Mostly the configuration that the node's runtime loads has no linkerd-cni entry, or had none when the pod was created; a firewall is not the reason";
+const IN_CIRCLES: &str = "pods are deleted and recreated without end: the repair controller finds each of them without traffic rules. That is no race on a starting node: new pods there get no rules of linkerd-cni at all";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    strangers(ctx);
+    unmatched_logs(ctx);
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let lines = pod_lines(ctx, SignatureScope::Validator);
     let judged = |pod: &&Pod| {
@@ -87,24 +89,26 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
 }
 
 fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
-    let target = remedy::target(ctx);
-    let node = if pod.spec.node_name.is_empty() { "<node>" } else { &pod.spec.node_name };
-    let remedy = Remedy::verified_by(remedy::VERIFY).run(
+    let remedy = Remedy::new().run(
         StepKind::Note,
-        "Give meshdoctor the node's CNI files: it names the file that the runtime loads, and what keeps linkerd-cni from redirecting",
-        format!("meshdoctor check --live --nodes {node}=./net.d"),
+        "Provide the node's CNI files: meshdoctor then names the file that the runtime loads, and why linkerd-cni writes no rules",
+        remedy::with_node_files(),
     );
     let remedy = match said {
         Some(said) => remedy.step(StepKind::Note, remedy::sentence(said)),
         None => remedy,
     };
+    let node = pod.spec.node_name.as_str();
+    let installers =
+        kubectl().namespace(target(ctx).namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
+    let installers = match node {
+        "" => installers,
+        node => installers.words("--field-selector").arg(format!("spec.nodeName={node}")),
+    };
     remedy.run(
         StepKind::Command,
-        "See that the installer runs on the node; it must have started before the pod was created",
-        format!(
-            "kubectl -n {} get pods -l k8s-app=linkerd-cni -o wide --field-selector spec.nodeName={node}",
-            target.namespace
-        ),
+        "Check that the installer runs on the node; it must have started before the pod was created",
+        installers,
     )
 }
 
@@ -112,8 +116,8 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
 fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
     remedy.run(
         StepKind::Command,
-        "Then delete the pod: rules are set only when its sandbox is made, and restarts of its containers keep the sandbox",
-        format!("kubectl -n {} delete pod {}", pod.metadata.namespace, pod.metadata.name),
+        "Then delete the pod: rules are set only when its sandbox is created, and restarts of its containers keep the sandbox",
+        kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),
     )
 }
 

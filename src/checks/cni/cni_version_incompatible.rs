@@ -3,12 +3,15 @@
 
 use semver::Version;
 
+use super::add_failures::{answers_on, hinted_add_failures};
+use super::chart::{ChartValue, image_version, set};
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks, not_installed};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::refusals::answers_on;
-use super::remedy::{VERIFY, first_clean, onto_version, target, through_host_network};
+use super::pods::failed_deleted;
+use super::remedy::{first_clean, onto_version, through_host_network};
+use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ChainEntry, NodeSnapshot};
@@ -18,7 +21,7 @@ use crate::source::Why;
 const UNSTATED: &str = "0.1.0";
 const SIGNATURE: &str = "spec-version";
 
-const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads is of a CNI version that linkerd-cni there does not speak";
+const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads has a cniVersion that linkerd-cni there does not support";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
@@ -72,7 +75,7 @@ fn refused(
     let path = running.file.path();
     let answer = snapshot.linkerd_cni_version().filter(|answer| !answer.supported_versions.is_empty());
     let answer = answer.map(|answer| {
-        let said = format!("linkerd-cni there answers VERSION with {}", answer.supported_versions.join(", "));
+        let said = format!("linkerd-cni there reports for VERSION {}", answer.supported_versions.join(", "));
         Evidence::other(format!("node {}", snapshot.node), said)
     });
     let said = match (&versions.declared, versions.list.as_slice()) {
@@ -105,46 +108,42 @@ fn speaks(ctx: &Context<'_>, snapshot: &NodeSnapshot, plugin: &PluginOn<'_>, wan
 }
 
 fn cure(ctx: &Context<'_>, wanted: &str) -> Remedy {
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     let speaks = wanted.parse().ok().and_then(|wanted| ctx.knowledge.cni_plugin().first_speaking(&wanted));
     let Some(first) = speaks else {
         return remedy.step(
             StepKind::Note,
-            format!("Look for a plugin that speaks CNI {wanted}: none that is known does. Leave the configuration to the network that owns it"),
+            format!("Look for a plugin that supports CNI {wanted}: no known version does. Leave the configuration to the network that owns it"),
         );
     };
     let installed =
         target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
     if installed.is_some_and(|row| row.first >= *first && !row.clean_up_broken) {
         // What lies on the node is older than the image that is to bring it.
-        return finish(through_host_network(ctx, remedy));
+        return finish(ctx, through_host_network(ctx, remedy));
     }
     let because =
-        format!("the version that runs does not speak CNI {wanted}, which v{first} is the first to do");
+        format!("the installed version does not support CNI {wanted}, which v{first} is the first to do");
     let remedy = if renders_no_mode(ctx) {
-        remedy.run(
-            StepKind::ChartValue,
-            "Name the mode first: the chart that is installed renders none, and plugins from v1.4.0 on take that as legacy. plain keeps the node's own iptables",
-            target(ctx).set_values(
-                Some(&clean_chart(ctx)),
-                &["iptablesMode=plain".to_owned(), format!("image.version={}", first_clean(ctx))],
-            ),
+        set(
+            ctx,
+            remedy,
+            "Set the mode first: the installed chart renders none, which means legacy to plugins from v1.4.0 on. plain keeps the node's own iptables",
+            Some(&clean_chart(ctx)),
+            &[ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))],
         )
     } else {
         remedy
     };
-    finish(onto_version(ctx, remedy, Some((&first_clean(ctx), &because))))
+    finish(ctx, onto_version(ctx, remedy, Some((&first_clean(ctx), &because))))
 }
 
-fn finish(remedy: Remedy) -> Remedy {
-    remedy
-        .step(
-            StepKind::Note,
-            "Leave cniVersion as it is: the network that owns the file writes it again, and its own plugins may need it",
-        )
-        .run(
-            StepKind::Command,
-            "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
-            "kubectl get pods -A --field-selector status.phase=Pending",
-        )
+fn finish(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let adds = hinted_add_failures(ctx);
+    let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Leave cniVersion as it is: the network that owns the file rewrites it, and its own plugins may need it",
+    );
+    failed_deleted(remedy, &failing)
 }

@@ -1,16 +1,18 @@
 //! What changes between two versions of linkerd-cni, and what of that the nodes do not bear: another iptables mode, files
 //! and addresses that the newer installer or plugin does not take.
 
+use super::chart::{ChartValue, image_version, set, shown_values};
 use super::cni_plugin_upgrade_hazard::Upgrade;
 use super::mode::{Usable, chart_with, pair};
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
-use super::remedy::{VERIFY, target};
+use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::knowledge::{Mode, ServerForm};
+use crate::knowledge::{IptablesMode, ServerForm};
 use crate::model::cni::{template_reads, template_setting};
+use crate::model::managed_by::Installer;
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
 use crate::model::objects::ConfigMap;
 use crate::source::Why;
@@ -42,8 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
 
 /// The mode before and after; `None` stands for the host's own iptables.
 struct Change {
-    before: Option<Mode>,
-    after: Option<Mode>,
+    before: Option<IptablesMode>,
+    after: Option<IptablesMode>,
     /// The chart's default is taken for what it is now, since nobody can see whether somebody set the same.
     assumed: bool,
     said: Evidence,
@@ -61,7 +63,7 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
     }
     let setting = template_setting(config, "iptables-mode");
     let written = setting.as_ref().and_then(|mode| mode.as_str());
-    let mode: Option<Mode> = written.and_then(|mode| mode.parse().ok());
+    let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
     let knows_modes = upgrade.runs.is_some_and(|row| !row.modes.is_empty());
     let before = if knows_modes { mode.or(upgrade.runs?.absent_mode) } else { None };
     let default = mode.is_some_and(|mode| upgrade.runs.is_some_and(|row| row.is_default(mode)));
@@ -82,21 +84,21 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
 }
 
 /// A mode that stays set and that the other version does not know.
-fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: Mode) -> Finding {
+fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: IptablesMode) -> Finding {
     let accepted: Vec<String> = upgrade.row.modes.iter().map(ToString::to_string).collect();
     let accepted = match accepted.as_slice() {
-        [] => format!("linkerd-cni {} reads no iptables-mode", upgrade.to),
+        [] => format!("linkerd-cni {} ignores iptables-mode", upgrade.to),
         some => format!("linkerd-cni {} accepts {}", upgrade.to, some.join(", ")),
     };
-    let keep = "Stay with a version that knows the mode, or set another mode first, one whose two binaries all nodes have";
+    let keep = "Stay with a version that supports the mode, or set another mode first, one whose two binaries all nodes have";
     ctx.finding(
         upgrade.subject(),
-        "the iptables-mode that linkerd-cni is set to is not known to the version to go to: it would refuse every meshed pod, or run other binaries than now",
+        "the target version does not support the iptables-mode that linkerd-cni is set to: it would fail for every meshed pod, or run other binaries than now",
     )
     .parameter(format!("refuses {mode}"))
     .evidences(upgrade.evidence(ctx))
     .evidence(Evidence::other("linkerd-cni plugin", accepted))
-    .remedy(Remedy::verified_by(VERIFY).step(StepKind::ChartValue, keep))
+    .remedy(Remedy::new().step(StepKind::ChartValue, keep))
 }
 
 /// Nodes that lack the binaries of the mode that the upgrade brings.
@@ -131,7 +133,7 @@ fn without_binaries(
         if lacking && !falls_back && !nodes.has_files(name) {
             subjects.push(Subject::node(name));
             let image = &node.status.node_info.os_image;
-            let said = format!("{image}, which does not come with the binaries of {after}");
+            let said = format!("{image}, which does not include the binaries of {after}");
             evidence.push(Evidence::field(format!("Node {name}"), "status.nodeInfo.osImage", said));
         }
     }
@@ -142,7 +144,7 @@ fn without_binaries(
     let mut finding = ctx
         .finding(
             upgrade.subject(),
-            "the upgrade of linkerd-cni brings an iptables mode whose binaries nodes lack: each new meshed pod there would be refused with exit status 127",
+            "the upgrade of linkerd-cni brings an iptables mode whose binaries nodes lack: each new meshed pod there would fail with exit status 127",
         )
         .parameter(format!("mode {after}"))
         .evidences(upgrade.evidence(ctx))
@@ -153,29 +155,36 @@ fn without_binaries(
     Some(if seen && !change.assumed { finding } else { finding.likely() })
 }
 
-/// Says in the values which mode is meant, so that no chart decides.
-fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<Mode>) -> Remedy {
-    let target = target(ctx);
-    let (ns, release) = (target.namespace, target.release);
+/// Says in the values which mode is meant, so that no chart decides. The linkerd CLI keeps no values, so with it the mode
+/// comes in the same step as the upgrade.
+fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
+    let chart = chart_with(ctx, upgrade.row);
+    let to = image_version(upgrade.to);
     let Some(mode) = runs_now else {
-        let words = "Name the mode in the same step as the upgrade: plain goes on with the iptables of the nodes, which runs now";
-        let remedy = Remedy::verified_by(VERIFY);
-        if !upgrade.row.modes.contains(&Mode::Plain) {
-            let words = "Go to a version that knows the mode plain, which goes on with the iptables of the nodes, and name it in the same step";
-            return remedy.step(StepKind::ChartValue, words);
+        if !upgrade.row.modes.contains(&IptablesMode::Plain) {
+            let words = "Go to a version that supports the mode plain, which keeps the iptables of the nodes, and set it in the same step";
+            return Remedy::new().step(StepKind::ChartValue, words);
         }
-        let values = ["iptablesMode=plain".to_owned(), format!("image.version={}", upgrade.to)];
-        let chart = chart_with(ctx, upgrade.row);
-        return remedy.run(StepKind::ChartValue, words, target.set_values(Some(&chart), &values));
+        let words = "Set the mode in the same step as the upgrade: plain keeps the iptables of the nodes, which runs now";
+        let values = [ChartValue::new("iptablesMode", "plain"), to];
+        return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
+    let values = [ChartValue::new("iptablesMode", mode.to_string())];
+    if target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli)) {
+        let words = format!(
+            "Upgrade with the linkerd CLI of the new release and set the mode in the same step: {mode} is what runs now"
+        );
+        let [mode] = values;
+        return set(ctx, Remedy::new(), words, Some(&chart), &[mode, to]);
+    }
     let words = format!(
-        "Name the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap shows the same before and after, so ask Helm for the values"
+        "Set the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap looks the same before and after"
     );
-    Remedy::verified_by(format!("helm -n {ns} get values {release}")).run(
-        StepKind::ChartValue,
-        words,
-        target.set_values(None, &[format!("iptablesMode={mode}")]),
-    )
+    let remedy = match shown_values(ctx) {
+        Some(values) => Remedy::verified_by(values),
+        None => Remedy::new(),
+    };
+    set(ctx, remedy, words, None, &values)
 }
 
 /// What a node has that the newer installer or plugin does not take.
@@ -185,45 +194,45 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
         let why = file.defect().map_or("", |defect| defect.message.as_str());
         let subject =
             Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
-        let text = "Repair the file, or move it out of the directory if nothing needs it, before you upgrade";
+        let text = "Fix the file, or move it out of the directory if nothing needs it, before you upgrade";
         findings.push(
             ctx.finding(
                 subject,
-                "the installer of the version to go to ends at this file, which is no CNI configuration: it would install nothing on the node and clean up nothing",
+                "the installer of the target version fails on this file, which is not a CNI configuration: it would install nothing on the node and clean up nothing",
             )
             .parameter("file")
             .evidence(in_file(snapshot, &file.path(), None, None, why))
             .evidences(upgrade.evidence(ctx))
-            .remedy(Remedy::verified_by(VERIFY).step(StepKind::NodeFile, text)),
+            .remedy(Remedy::new().step(StepKind::NodeFile, text)),
         );
     }
     for facts in snapshot.kubeconfigs.iter().flatten() {
         let server = facts.server.as_deref().unwrap_or_default();
         if is_ipv6(server) && upgrade.row.refuses_servers.contains(&ServerForm::BareIpv6) {
-            let text = "Stay with a version before it until a newer one writes IPv6 addresses in brackets";
+            let text = "Stay with an older version until a newer one writes IPv6 addresses in brackets";
             findings.push(
                 ctx.finding(
                     upgrade.subject(),
-                    "the version to go to writes the API server's IPv6 address into its kubeconfig without brackets, and does not parse that: no pod would start",
+                    "the target version writes the API server's IPv6 address into its kubeconfig without brackets, and does not parse that: no pod would start",
                 )
                 .likely()
                 .parameter("bare-ipv6")
                 .evidence(in_file(snapshot, &facts.path, None, None, format!("server {server}")))
                 .evidences(upgrade.evidence(ctx))
-                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Upgrade, text)),
+                .remedy(Remedy::new().step(StepKind::Upgrade, text)),
             );
         }
         if facts.insecure == Some(true) && upgrade.row.ignores_skip_tls_verify {
-            let text = "See that the certificate of the API server is signed by the CA of the ConfigMap kube-root-ca.crt, or stay with a version before it";
+            let text = "Make sure that the certificate of the API server is signed by the CA of the ConfigMap kube-root-ca.crt, or stay with an older version";
             findings.push(
                 ctx.finding(
                     upgrade.subject(),
-                    "the version to go to does not read SKIP_TLS_VERIFY, which is set now: where the API server's certificate does not hold, no pod would start",
+                    "the target version ignores SKIP_TLS_VERIFY, which is set now: where the API server's certificate is not valid, no pod would start",
                 )
                 .parameter("skip-tls-verify")
                 .evidence(in_file(snapshot, &facts.path, None, None, "insecure-skip-tls-verify: true"))
                 .evidences(upgrade.evidence(ctx))
-                .remedy(Remedy::verified_by(VERIFY).step(StepKind::Note, text)),
+                .remedy(Remedy::new().step(StepKind::Note, text)),
             );
         }
     }

@@ -4,6 +4,7 @@
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use crate::checks::Context;
+use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::item::Kind;
 use crate::knowledge::Network;
@@ -21,20 +22,20 @@ pub(super) enum Runs {
 }
 
 /// An entry in a file that runtimes consider.
-pub(super) struct Found<'a> {
+pub(super) struct EntryInFile<'a> {
     pub(super) file: &'a ConfFile,
     pub(super) entry: &'a LinkerdEntry,
     pub(super) runs: Runs,
 }
 
-impl Found<'_> {
+impl EntryInFile<'_> {
     /// The card's severity where the entry runs; elsewhere a warning, with what it depends on where that is open.
     pub(super) fn graded(&self, snapshot: &NodeSnapshot, finding: Finding) -> Finding {
         graded(snapshot, &self.runs, finding)
     }
 }
 
-/// As [`Found::graded`], for what is no entry.
+/// As [`EntryInFile::graded`], for what is no entry.
 pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> Finding {
     match runs {
         Runs::Yes => finding,
@@ -51,10 +52,10 @@ pub(super) fn entries<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
     snapshot: &'a NodeSnapshot,
-) -> Vec<Found<'a>> {
+) -> Vec<EntryInFile<'a>> {
     let chain = nodes.loaded(ctx, snapshot);
     let all = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
-    all.map(|(file, entry)| Found { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
+    all.map(|(file, entry)| EntryInFile { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
 }
 
 fn runs(snapshot: &NodeSnapshot, chain: &Chain<'_>, file: &ConfFile, entry: &LinkerdEntry) -> Runs {
@@ -112,7 +113,7 @@ pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
 
 /// What each family of runtimes would do, in a clause.
 pub(super) fn both(containerd: &Effective<'_>, crio: &Effective<'_>) -> String {
-    format!("which runtime it has is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
+    format!("its runtime is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
 }
 
 fn said(effective: &Effective<'_>) -> String {
@@ -121,7 +122,7 @@ fn said(effective: &Effective<'_>) -> String {
         Effective::Broken { file, .. } => format!("fails on {}", file.path()),
         Effective::None { why } => format!("loads nothing ({why})"),
         Effective::Disagree { .. } => "depends".to_owned(),
-        Effective::Unknown { reason } => format!("cannot be told ({reason})"),
+        Effective::Unknown { reason } => format!("is not known ({reason})"),
     }
 }
 
@@ -132,7 +133,7 @@ pub(super) fn plugin_types(file: &ConfFile) -> Vec<&str> {
 
 /// The loaded file, quoted with its plugins.
 pub(super) fn loaded_evidence(snapshot: &NodeSnapshot, file: &ConfFile) -> Evidence {
-    let said = format!("is what the runtime loads: {}", plugin_types(file).join(", "));
+    let said = format!("is loaded by the runtime: {}", plugin_types(file).join(", "));
     in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, said)
 }
 
@@ -141,16 +142,29 @@ pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Networ
     ctx.knowledge.platforms().network(&file.name, &plugin_types(file))
 }
 
-/// The command that makes a base network write its file on `$NODE` again. Reads `daemonsets.apps`.
-pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> String {
+/// The command that makes a base network write its file on a node again: its pod there is deleted. Reads `daemonsets.apps`
+/// and `pods`.
+pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> Command {
     let sets = ctx.hints::<Workload>(Kind::DaemonSet);
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
     let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
     let (namespace, name) =
         found.map_or(("kube-system", first), |set| (&set.metadata.namespace, &set.metadata.name));
-    format!(
-        "NODE={node}\nkubectl -n {namespace} get pods --field-selector spec.nodeName=\"$NODE\" -o name | grep '^pod/{name}-' | xargs kubectl -n {namespace} delete"
-    )
+    let of_node = kubectl()
+        .namespace(namespace)
+        .words("get pods --no-headers --field-selector")
+        .arg(Arg::from("spec.nodeName=").then(Arg::node()))
+        .words("-o custom-columns=NAME:.metadata.name,OWNER:.metadata.ownerReferences[0].name");
+    // Other workloads of the network have names that begin with its name.
+    let owned = program("awk").words("-v").arg(format!("set={name}")).arg("$2 == set {print $1}");
+    let its_own = of_node.pipe(owned);
+    let pod = Line::set("POD", Arg::output(its_own));
+    let delete = Line::shell("if [ -n \"$POD\" ]; then")
+        .call(kubectl().namespace(namespace).words("delete pod").arg(Arg::variable("POD")))
+        .and_shell("; else echo")
+        .arg(format!("no pod of {name} on the node"))
+        .and_shell(">&2; fi");
+    Command::about_node(node, [pod, delete])
 }
 
 /// Notes that a node's directory could not be judged.

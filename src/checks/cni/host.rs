@@ -1,33 +1,52 @@
-//! How a command is run on a node's host, fitted to its operating system.
+//! How a script runs on a node's host, fitted to its operating system: wholly there, so that nothing of it can run on the
+//! operator's machine.
 
+use crate::command::{Arg, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::System;
 
-/// Adds a step that works on the files of `$NODE`'s host; `NODE` was set by an earlier step, or is set by `node`.
+/// Adds a step that runs a script as root on the host of a node.
 pub(super) fn on_host(
     remedy: Remedy,
     system: Option<&System>,
-    node: Option<&str>,
+    node: &str,
     text: &str,
-    command: &str,
+    script: impl IntoIterator<Item = impl Into<Line>>,
 ) -> Remedy {
-    let set = node.map(|node| format!("NODE={node}\n")).unwrap_or_default();
     match system.map(|system| system.id.as_str()) {
-        Some("talos") => remedy.step(
-            StepKind::NodeFile,
-            format!("Drain the node and replace it, for it has no shell. On another system one would: {text}"),
-        ),
+        Some("talos") => replaced(remedy, node, &format!("Talos has no shell for this: {text}")),
         Some("bottlerocket") => remedy.run(
             StepKind::NodeFile,
-            format!("{text}. On Bottlerocket: from the control container run enter-admin-container, in the admin container sudo sheltie, and there the command below"),
-            format!("{set}{command}"),
+            format!("{text}. On Bottlerocket: from the control container run enter-admin-container, in the admin container sudo sheltie, and there this"),
+            Command::in_node_shell(script),
         ),
         Some(_) | None => remedy.run(
             StepKind::NodeFile,
-            format!("{text} (as root on the node's host)"),
-            format!(
-                "{set}kubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sh\n{command}"
-            ),
+            format!("{text} (runs as root on the node's host)"),
+            Command::on_node(node, script),
         ),
+    }
+}
+
+/// Adds a step that drains a node whose files cannot be changed, to be replaced.
+pub(super) fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
+    let drain = kubectl().words("drain --ignore-daemonsets --delete-emptydir-data").operand(Arg::node());
+    remedy.run(
+        StepKind::NodeFile,
+        format!("Drain the node and replace it. {why}"),
+        Command::about_node(node, [drain]),
+    )
+}
+
+/// Adds a step that only looks at the host of a node; nothing where the node is not known.
+pub(super) fn look(
+    remedy: Remedy,
+    node: &str,
+    text: &str,
+    script: impl IntoIterator<Item = impl Into<Line>>,
+) -> Remedy {
+    match node {
+        "" => remedy.step(StepKind::Note, text),
+        node => remedy.run(StepKind::Note, text, Command::on_node(node, script)),
     }
 }

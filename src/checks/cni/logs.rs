@@ -46,7 +46,7 @@ pub(super) fn pod_lines<'a>(ctx: &Context<'a>, scope: SignatureScope) -> Vec<Pod
 
 /// Notes logs of nodes and pods that the cluster does not have: their names are misspelled, or they are gone. Reads `logs`,
 /// `nodes` and `pods`.
-pub(super) fn strangers(ctx: &Context<'_>) {
+pub(super) fn unmatched_logs(ctx: &Context<'_>) {
     let nodes = ctx.every::<Node>(Kind::Node).ok();
     let pods = ctx.every::<Pod>(Kind::Pod).ok();
     for log in ctx.log_hints() {

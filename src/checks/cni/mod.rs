@@ -3,8 +3,12 @@
 use super::{Check, row};
 
 mod absent;
+mod add_failures;
+mod carried;
+mod chart;
 mod crossing;
 mod effect;
+mod gitops;
 mod host;
 mod installers;
 mod logs;
@@ -12,9 +16,11 @@ mod mode;
 mod nodes;
 mod places;
 mod plugin;
+mod pods;
 mod purge;
-mod refusals;
+
 mod remedy;
+mod target;
 mod template;
 mod token;
 

@@ -3,21 +3,26 @@
 
 use std::collections::BTreeSet;
 
+use super::chart::{ChartValue, image_version};
 use super::cni_add_exit_127::which_binaries;
-use super::remedy::{VERIFY, changed, delete_failed, first_clean, first_with, restarted, target};
+use super::pods::failed_deleted;
+use super::remedy::{changed, first_clean, first_with, restarted};
+use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
-use crate::knowledge::{Mode, PluginRelease, Support};
+use crate::knowledge::{IptablesMode, PluginRelease, Support};
 use crate::missing::Missing;
-use crate::model::cni::{InstalledBy, template_reads, template_setting};
+use crate::model::cni::{template_reads, template_setting};
+use crate::model::managed_by::Installer;
 use crate::model::node::{Looked, NodeSnapshot};
 use crate::model::objects::ConfigMap;
-use crate::model::sandbox::FailedAdd;
+use crate::model::sandbox::AddFailure;
 use crate::version::{CniVersion, EdgeTag};
 
 /// The modes in the order of advice: whatever `iptables` the node itself uses comes first.
-pub(super) const BY_ADVICE: [Mode; 3] = [Mode::Plain, Mode::Nft, Mode::Legacy];
+pub(super) const BY_ADVICE: [IptablesMode; 3] =
+    [IptablesMode::Plain, IptablesMode::Nft, IptablesMode::Legacy];
 
 /// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
@@ -33,7 +38,7 @@ pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMa
 }
 
 /// The two binaries of a mode.
-pub(super) fn pair(ctx: &Context<'_>, mode: Mode) -> Option<[String; 2]> {
+pub(super) fn pair(ctx: &Context<'_>, mode: IptablesMode) -> Option<[String; 2]> {
     ctx.knowledge.cni_plugin().binary_of(mode).map(|binary| [format!("{binary}-save"), binary.to_owned()])
 }
 
@@ -41,33 +46,33 @@ pub(super) fn pair(ctx: &Context<'_>, mode: Mode) -> Option<[String; 2]> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Usable {
     /// These have both binaries there; none, where every name was looked for and nothing was found.
-    Seen(BTreeSet<Mode>),
+    Seen(BTreeSet<IptablesMode>),
     /// These are known to be part of the operating system; nobody looked.
-    Expected(BTreeSet<Mode>),
+    Expected(BTreeSet<IptablesMode>),
 }
 
 impl Usable {
     /// From the files of a node.
     pub(super) fn seen(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Usable {
         let has = |name: &String| matches!(snapshot.binary(name), Looked::Found(_));
-        let all = |mode: &Mode| pair(ctx, *mode).is_some_and(|names| names.iter().all(has));
+        let all = |mode: &IptablesMode| pair(ctx, *mode).is_some_and(|names| names.iter().all(has));
         Usable::Seen(BY_ADVICE.into_iter().filter(all).collect())
     }
 
-    fn modes(&self) -> &BTreeSet<Mode> {
+    fn modes(&self) -> &BTreeSet<IptablesMode> {
         match self {
             Usable::Seen(modes) | Usable::Expected(modes) => modes,
         }
     }
 
-    pub(super) fn has(&self, mode: Mode) -> bool {
+    pub(super) fn has(&self, mode: IptablesMode) -> bool {
         self.modes().contains(&mode)
     }
 }
 
 /// Whether the chart that is installed renders `iptables-mode` at all.
 enum Chart {
-    Renders(Option<Mode>),
+    Renders(Option<IptablesMode>),
     DoesNot,
     Unknown,
 }
@@ -117,14 +122,14 @@ pub(super) fn cure(
     node: &str,
     version: Option<&CniVersion>,
     usable: &Usable,
-    failing: &[&FailedAdd<'_>],
+    failing: &[&AddFailure<'_>],
 ) -> Remedy {
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     if let Usable::Seen(modes) = usable
         && modes.is_empty()
     {
-        let install = "Install iptables on the node (its image, or the package), for it has both binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init";
-        return finish(remedy.step(StepKind::NodeFile, install), failing);
+        let install = "Install iptables on the node (its image, or the package): it has both binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init";
+        return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
     }
     let plan = Plan::of(ctx, version);
     // Somebody has set it right already, and the nodes do not have it yet.
@@ -132,26 +137,24 @@ pub(super) fn cure(
         && usable.has(mode)
         && plan.takes(ctx, mode)
     {
-        return finish(restarted(ctx, remedy), failing);
+        return failed_deleted(restarted(ctx, remedy), failing);
     }
     let remedy = match usable {
-        Usable::Expected(modes) if modes.is_empty() => {
-            remedy.run(StepKind::Note, "See first which iptables binaries the node has", which_binaries(node))
-        }
+        Usable::Expected(modes) if modes.is_empty() => which_binaries(remedy, node),
         Usable::Seen(_) | Usable::Expected(_) => remedy,
     };
-    let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(Mode::Plain);
+    let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(IptablesMode::Plain);
     let chart = matches!(plan.chart, Chart::DoesNot).then(|| clean_chart(ctx));
     let image = plan.image(ctx, mode);
-    let mut values = vec![format!("iptablesMode={mode}")];
-    values.extend(image.iter().map(|image| format!("image.version={image}")));
-    finish(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
+    let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
+    values.extend(image.iter().map(image_version));
+    failed_deleted(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
 }
 
 /// What there is to work with when the mode is changed.
 struct Plan {
     chart: Chart,
-    by: Option<InstalledBy>,
+    by_cli: bool,
     /// What the DaemonSet brings, else what runs on the node.
     version: Option<CniVersion>,
     /// A newer version comes before anything else is changed.
@@ -162,29 +165,29 @@ impl Plan {
     fn of(ctx: &Context<'_>, on_node: Option<&CniVersion>) -> Plan {
         let target = target(ctx);
         let replaced = target.clean_up_broken(ctx);
-        let (chart, by) = (chart(ctx), target.by);
-        Plan { chart, by, version: target.version.or_else(|| on_node.cloned()), replaced }
+        let by_cli = target.managed_by.is_some_and(|by| by.installer == Some(Installer::Cli));
+        Plan { chart: chart(ctx), by_cli, version: target.version.or_else(|| on_node.cloned()), replaced }
     }
 
     /// Whether the version that is there when the mode changes accepts it.
-    fn takes(&self, ctx: &Context<'_>, mode: Mode) -> bool {
+    fn takes(&self, ctx: &Context<'_>, mode: IptablesMode) -> bool {
         let plugin = ctx.knowledge.cni_plugin();
         let mode = mode.to_string();
         self.version.as_ref().is_some_and(|v| plugin.mode_supported(v, Some(&mode)) == Support::Yes)
     }
 
     /// The image to set with the mode; `None` where the one that runs will do, or where nobody knows what it can.
-    fn image(&self, ctx: &Context<'_>, mode: Mode) -> Option<String> {
+    fn image(&self, ctx: &Context<'_>, mode: IptablesMode) -> Option<String> {
         let version = self.version.as_ref()?;
         let known = ctx.knowledge.cni_plugin().for_version(version).is_some();
         let known = known || matches!(version, CniVersion::InLinkerd(_));
         (self.replaced || known && !self.takes(ctx, mode)).then(|| first_clean(ctx))
     }
 
-    fn words(&self, ctx: &Context<'_>, mode: Mode) -> String {
+    fn words(&self, ctx: &Context<'_>, mode: IptablesMode) -> String {
         let what = match mode {
-            Mode::Plain => "it runs the iptables and iptables-save that the node has",
-            Mode::Nft | Mode::Legacy => "the node has the binaries of this mode",
+            IptablesMode::Plain => "it runs the node's iptables and iptables-save",
+            IptablesMode::Nft | IptablesMode::Legacy => "the node has the binaries of this mode",
         };
         let (floor, clean) = (first_with(ctx, mode), first_clean(ctx));
         let image = match (&self.version, self.image(ctx, mode)) {
@@ -192,34 +195,26 @@ impl Plan {
                 format!(", which {clean} is; without it in the values the old version comes back")
             }
             (Some(version), Some(image)) => {
-                format!(", and {version} would refuse it, so {image} comes in the same step")
+                format!(", and {version} would reject it, so take {image} in the same step")
             }
             (Some(version @ CniVersion::Plugin(_)), None) if self.takes(ctx, mode) => {
                 format!(", which {version} is")
             }
-            (_, _) => "; see that the image is".to_owned(),
+            (_, _) => "; make sure that the image is".to_owned(),
         };
         let first = first_chart(ctx);
-        let chart = match (&self.chart, self.by) {
+        let chart = match (&self.chart, self.by_cli) {
             (Chart::Renders(_), _) => String::new(),
             (Chart::Unknown, _) => format!(". Charts before {first} do not render the value"),
-            (Chart::DoesNot, Some(InstalledBy::Cli)) => format!(
-                ". The linkerd CLI that installed it renders no iptables-mode, so the value would change nothing there: take one of the time of chart {first} or newer"
+            (Chart::DoesNot, true) => format!(
+                ". The linkerd CLI that installed it renders no iptables-mode, so the value would have no effect: use a CLI released with chart {first} or later"
             ),
-            (Chart::DoesNot, Some(InstalledBy::Helm) | None) => format!(
-                ". The chart that is installed renders no iptables-mode, so the value would change nothing there: take chart {first} or newer with it"
+            (Chart::DoesNot, false) => format!(
+                ". The installed chart renders no iptables-mode, so the value would have no effect: take chart {first} or newer with it"
             ),
         };
         format!(
             "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or newer{image}{chart}"
         )
     }
-}
-
-fn finish(remedy: Remedy, failing: &[&FailedAdd<'_>]) -> Remedy {
-    remedy.run(
-        StepKind::Command,
-        "Delete the pods that could not start (a pod that nothing owns is not made again: keep its manifest)",
-        delete_failed(failing),
-    )
 }

@@ -24,18 +24,18 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
     let (severity, message) = if age > OLD {
         (
             Severity::Info,
-            "the node's files were gathered more than a day before the rest: what is said of it may no longer be so",
+            "the node's files were collected more than a day before the rest: findings about the node may be outdated",
         )
     } else if age < -SKEW {
         (
             Severity::Warning,
-            "the node's files are dated after the moment of judgement: a clock is wrong, or --at is, and what is said of \
-             the expiry of tokens there may be wrong with it",
+            "the node's files are dated after the time of the check: a clock or --at is wrong, and so may be what is \
+             reported of the expiry of tokens there",
         )
     } else {
         return None;
     };
-    let said = format!("{taken}, judged as of {}", ctx.now());
+    let said = format!("{taken}, checked as of {}", ctx.now());
     let file = Place::File {
         node: snapshot.node.clone(),
         file: "meta.json".to_owned(),
@@ -43,16 +43,16 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
         line: None,
         column: None,
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only node-evidence-outdated");
+    let remedy = Remedy::new();
     let remedy = match severity {
         Severity::Warning => remedy.step(
             StepKind::Note,
-            "Compare the node's clock with the API server's, and give the time of the capture with --at where it is known",
+            "Compare the node's clock with the API server's, and set the time of the capture with --at where it is known",
         ),
         Severity::Error | Severity::Info => remedy,
     };
     let remedy =
-        remedy.step(StepKind::Note, "Gather the node's files again, and give the new ones with --nodes");
+        remedy.step(StepKind::Note, "Collect the node's files again, and provide the new ones with --nodes");
     let finding = ctx.finding(Subject::node(&snapshot.node), message).severity(severity);
     Some(finding.evidence(Evidence { place: file, said }).remedy(remedy))
 }

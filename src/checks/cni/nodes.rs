@@ -1,5 +1,5 @@
 //! The nodes as the checks of linkerd-cni see them: which have files to look at, which runtime and operating system each
-//! has, what runs there for a new pod. What could not be looked at is noted as a gap, never passed over.
+//! has, what runs there for a new pod. What could not be looked at is noted as a gap, never skipped.
 
 use std::collections::BTreeMap;
 
@@ -57,9 +57,9 @@ impl<'a> Nodes<'a> {
             snapshots: snapshots.iter().map(|snapshot| (snapshot.node.as_str(), snapshot)).collect(),
         };
         match ctx.every::<Node>(Kind::Node) {
-            Ok(_) => nodes.drop_strangers(ctx),
+            Ok(_) => nodes.drop_unknown_nodes(ctx),
             Err(missing) if !snapshots.is_empty() && missing.was_asked_for() => {
-                lacks(ctx, Why::NotOffered, "which other nodes there are is not known");
+                lacks(ctx, Why::NotOffered, "which other nodes exist is not known");
             }
             Err(_) => {}
         }
@@ -74,7 +74,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Files of a node that is not in the cluster say nothing about it: the node is gone, or its name is misspelled.
-    fn drop_strangers(&mut self, ctx: &Context<'_>) {
+    fn drop_unknown_nodes(&mut self, ctx: &Context<'_>) {
         let objects = &self.objects;
         self.snapshots.retain(|name, _| {
             let known = objects.contains_key(name);
@@ -185,9 +185,9 @@ pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
     ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
-/// Whether the control plane counts on linkerd-cni; `None` where nobody knows. Reads
+/// Whether the control plane relies on linkerd-cni; `None` where nobody knows. Reads
 /// `configmaps/control-plane/linkerd-config`.
-pub(super) fn counted_on(ctx: &Context<'_>) -> Option<bool> {
+pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()?;
     match config {
         Some(config) => Values::of(config)?.bool("cniEnabled"),
@@ -195,7 +195,7 @@ pub(super) fn counted_on(ctx: &Context<'_>) -> Option<bool> {
     }
 }
 
-/// What says that the control plane counts on linkerd-cni, or will, once it is installed (`--linkerd-cni-enabled`); `None`
+/// What says that the control plane relies on linkerd-cni, or will, once it is installed (`--linkerd-cni-enabled`); `None`
 /// where it does not. Reads `configmaps/control-plane/linkerd-config`.
 ///
 /// # Errors
@@ -217,17 +217,17 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
     Ok(relied_on(ctx))
 }
 
-/// Where the control plane counts on linkerd-cni, what says so. Reads `configmaps/control-plane/linkerd-config`.
+/// Where the control plane relies on linkerd-cni, what says so. Reads `configmaps/control-plane/linkerd-config`.
 pub(super) fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
     let object = || format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
-    let enabled = counted_on(ctx) == Some(true);
+    let enabled = cni_enabled(ctx) == Some(true);
     enabled.then(|| Evidence::field(object(), "data.values: cniEnabled", "true"))
 }
 
-/// Where linkerd-cni is known to be neither installed nor counted on, only what it left behind matters. Reads
+/// Where linkerd-cni is known to be neither installed nor relied on, only what it left behind matters. Reads
 /// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
 pub(super) fn unused(ctx: &Context<'_>) -> Option<Verdict> {
-    (uninstalled(ctx) && counted_on(ctx) == Some(false))
+    (uninstalled(ctx) && cni_enabled(ctx) == Some(false))
         .then(|| Verdict::not_applicable("linkerd-cni is neither installed nor relied on"))
 }
 
@@ -236,7 +236,7 @@ pub(super) fn unused(ctx: &Context<'_>) -> Option<Verdict> {
 pub(super) fn not_relied_on(ctx: &Context<'_>) -> Option<Verdict> {
     let injected =
         || Verdict::not_applicable("the control plane injects linkerd-init and does not rely on linkerd-cni");
-    unused(ctx).or_else(|| (counted_on(ctx) == Some(false)).then(injected))
+    unused(ctx).or_else(|| (cni_enabled(ctx) == Some(false)).then(injected))
 }
 
 /// From when on files that were gathered earlier tell what was, rather than what is.

@@ -5,7 +5,7 @@ use crate::model::node::{ChainEntry, ConfFile, LinkerdEntry, NodeSnapshot};
 
 /// What an inferred finding says about a node that nobody copied files from.
 pub(super) fn not_looked_at(node: &str) -> Evidence {
-    Evidence::other(format!("node {node}"), "none of its files were given; --nodes would settle it")
+    Evidence::other(format!("node {node}"), "none of its files were provided; --nodes would confirm it")
 }
 
 /// The subject of a finding about an entry.
@@ -30,7 +30,7 @@ pub(super) fn in_file(
     snapshot: &NodeSnapshot,
     file: &str,
     path: Option<String>,
-    place: Option<crate::model::node::Place>,
+    place: Option<crate::model::node::Position>,
     said: impl Into<String>,
 ) -> Evidence {
     Evidence {

@@ -7,7 +7,7 @@ use semver::Version;
 
 use crate::checks::Context;
 use crate::finding::Evidence;
-use crate::knowledge::{HostBinaries, Mode, PluginRelease, Support};
+use crate::knowledge::{HostBinaries, IptablesMode, PluginRelease, Support};
 use crate::model::cni::Installed;
 use crate::model::node::NodeSnapshot;
 use crate::version::CniVersion;
@@ -93,7 +93,7 @@ impl<'k> PluginOn<'k> {
     }
 
     /// The modes that it tries in turn when a binary is missing.
-    pub(super) fn fallbacks(&self) -> &'k [Mode] {
+    pub(super) fn fallbacks(&self) -> &'k [IptablesMode] {
         self.all(|row| row.falls_back.as_slice()).unwrap_or_default()
     }
 
@@ -103,10 +103,10 @@ impl<'k> PluginOn<'k> {
         let name = format!("node {node}");
         let said = match (self.rows.first(), self.rows.last()) {
             (Some(first), Some(last)) => format!(
-                "linkerd-cni there answers VERSION with CNI {answer} as its newest, as v{} to v{} do",
+                "linkerd-cni there supports up to CNI {answer}, as v{} to v{} do",
                 first.first, last.first
             ),
-            _ => format!("linkerd-cni there answers VERSION with CNI {answer} as its newest"),
+            _ => format!("linkerd-cni there supports up to CNI {answer}"),
         };
         Some(Evidence::other(name, said))
     }

@@ -1,69 +1,93 @@
 //! How an entry of linkerd-cni is taken out of a file of a node, fitted to what the node's host has: jq, only head and
 //! tail, or no shell at all.
 
+use super::host::{on_host, replaced};
 use super::nodes::may_cover;
-use super::remedy::{Target, VERIFY, target, through_host_network};
+use super::pods::failed_deleted;
+use super::remedy::through_host_network;
+use super::target::{Target, target};
 use crate::checks::Context;
+use crate::command::{Arg, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, LinkerdEntry};
+use crate::model::sandbox::AddFailure;
 
-/// Takes an entry out of a file of a node: one node at a time, cordoned first. `known` is the entry, where somebody gave
-/// the node's files. Reads `daemonsets.apps` and `nodes`.
+/// Takes an entry out of a file of a node: one node at a time, cordoned first. `known` is the entry, where the node's files
+/// were provided; `failing` are pods for which linkerd-cni failed there. Reads `daemonsets.apps` and `nodes`.
 pub(super) fn purge_entry(
     ctx: &Context<'_>,
     node: &str,
     system: Option<&System>,
     known: Option<(&ConfFile, &LinkerdEntry)>,
+    failing: &[&AddFailure<'_>],
 ) -> Remedy {
     let target = target(ctx);
-    let remedy = Remedy::verified_by(VERIFY);
+    let remedy = Remedy::new();
     if target.clean_up_broken(ctx) {
         // Whatever is removed by hand, this version leaves behind again when its pod is replaced.
-        return through_host_network(ctx, remedy);
+        return failed_deleted(through_host_network(ctx, remedy), failing);
     }
     let returns = may_cover(ctx, node);
     let why = if returns {
-        "Take one node at a time, and cordon it first: between the removal of the entry and the installer's return new meshed pods on it would fail. Running pods are not touched"
+        "Take one node at a time, and cordon it first: until the installer has written a new entry, new meshed pods on it would fail. Running pods are not affected"
     } else {
-        "Take one node at a time, and cordon it while its files change. Running pods are not touched"
+        "Take one node at a time, and cordon it while its files change. Running pods are not affected"
     };
-    let remedy = remedy.run(StepKind::Command, why, format!("NODE={node}\nkubectl cordon \"$NODE\""));
-    let remedy = edit(remedy, system, known);
-    let remedy = if returns {
-        let Target { namespace: ns, .. } = target;
-        remedy.run(
-            StepKind::Command,
-            "Delete the linkerd-cni pod of the node, so that the next one installs a fresh token and entry, and wait until it is Ready",
-            format!(
-                "kubectl -n {ns} delete pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\"\n\
-                 sleep 5; kubectl -n {ns} wait pod -l k8s-app=linkerd-cni --field-selector spec.nodeName=\"$NODE\" --for condition=Ready --timeout 120s"
-            ),
-        )
-    } else {
-        remedy
-    };
+    let cordon = kubectl().words("cordon").operand(Arg::node());
+    let remedy = remedy.run(StepKind::Command, why, Command::about_node(node, [cordon]));
+    let remedy = edit(remedy, system, node, known);
+    let remedy = if returns { installer_restarted(remedy, &target, node) } else { remedy };
+    let uncordon = kubectl().words("uncordon").operand(Arg::node());
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Uncordon the node, and go on with the next one. Pods that failed there start when the kubelet tries again",
+        Command::about_node(node, [uncordon]),
+    );
+    failed_deleted(remedy, failing)
+}
+
+/// Adds the step after which the next installer of a node writes a new token and entry.
+pub(super) fn installer_restarted(remedy: Remedy, target: &Target<'_>, node: &str) -> Remedy {
     remedy.run(
         StepKind::Command,
-        "Uncordon the node, delete those of its pods that never started (a pod that nothing owns is not made again: keep its manifest), and go on with the next node",
-        "kubectl uncordon \"$NODE\"\nkubectl get pods -A --field-selector spec.nodeName=\"$NODE\",status.phase=Pending",
+        "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and wait until it is Ready",
+        Command::about_node(node, [Line::from(deleted(target)), Line::shell("sleep 5"), Line::from(awaited(target))]),
     )
 }
 
-/// What an entry looks like to jq, wherever it stands: in the list, or in what multus delegates to.
-const WITHOUT_ENTRY: &str = r#"walk(if type == "array" then map(select((type == "object" and .type == "linkerd-cni") | not)) else . end)"#;
+fn deleted(target: &Target<'_>) -> crate::command::Call {
+    on_its_node(kubectl().namespace(target.namespace).words("delete pod"))
+}
 
-fn edit(remedy: Remedy, system: Option<&System>, known: Option<(&ConfFile, &LinkerdEntry)>) -> Remedy {
+fn awaited(target: &Target<'_>) -> crate::command::Call {
+    on_its_node(kubectl().namespace(target.namespace).words("wait pod --for condition=Ready --timeout 120s"))
+}
+
+fn on_its_node(call: crate::command::Call) -> crate::command::Call {
+    call.words("-l k8s-app=linkerd-cni --field-selector").arg(Arg::from("spec.nodeName=").then(Arg::node()))
+}
+
+/// What an entry looks like to jq, wherever it is: in the list, or in what multus delegates to.
+const BY_JQ: &str = "cp -p \"$F\" \"$F.tmp\" && jq \"walk(if type == \\\"array\\\" then map(select((type == \\\"object\\\" and .type == \\\"linkerd-cni\\\") | not)) else . end)\" < \"$F\" > \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
+
+/// The first file by name, where which one the runtime loads is not known.
+const FIRST: &str =
+    "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E \"\\.(conf|conflist|json)$\" | head -n 1)";
+
+fn edit(
+    remedy: Remedy,
+    system: Option<&System>,
+    node: &str,
+    known: Option<(&ConfFile, &LinkerdEntry)>,
+) -> Remedy {
     let file = match known {
-        Some((file, _)) => format!("F={}", file.path()),
-        None => {
-            "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E '\\.(conf|conflist|json)$' | head -n 1)"
-                .to_owned()
-        }
+        Some((file, _)) => Line::set("F", file.path()),
+        None => Line::shell(FIRST),
     };
     let lines = known.and_then(|(file, entry)| Lines::of(file, entry));
     let what = match (known, &lines) {
-        (Some((file, entry)), Some(Lines { from, to, ends_list })) => {
+        (Some((file, entry)), Some(Lines { from, to, ends_list, .. })) => {
             let comma = if *ends_list { ", and the comma before them" } else { "" };
             format!("{} of {}, lines {from} to {to}{comma}", entry.json_path, file.path())
         }
@@ -83,43 +107,50 @@ fn edit(remedy: Remedy, system: Option<&System>, known: Option<(&ConfFile, &Link
             "the object of type linkerd-cni in the file that the runtime loads (the first by name)".to_owned()
         }
     };
-    let jq = format!(
-        "{file}; cp -p \"$F\" \"$F.tmp\" && jq '{WITHOUT_ENTRY}' \"$F\" > \"$F.tmp\" && mv \"$F.tmp\" \"$F\""
-    );
+    let bottlerocket = system.is_some_and(|system| system.id == "bottlerocket");
+    let script = match (&lines, bottlerocket) {
+        (Some(lines), true) => lines.script(file),
+        (Some(lines), false) => {
+            let mut script =
+                vec![file, Line::shell("if command -v jq > /dev/null"), then(BY_JQ), Line::shell("else")];
+            script.extend(lines.cut());
+            script.push(Line::shell("fi"));
+            script
+        }
+        (None, true) => vec![file, Line::shell("cat \"$F\"")],
+        (None, false) => vec![file, Line::shell(BY_JQ)],
+    };
     match system.map(|system| system.id.as_str()) {
-        Some("talos") => remedy.step(
-            StepKind::NodeFile,
-            format!("Drain the node and replace it, for it has no shell to remove {what}"),
+        Some("talos") => replaced(remedy, node, &format!("Talos has no shell to remove {what}")),
+        Some("bottlerocket") if lines.is_none() => on_host(
+            remedy,
+            system,
+            node,
+            &format!(
+                "Remove the entry: delete {what}. Bottlerocket's host has neither jq nor an editor: write the rest of the file to a file with .tmp behind its name, and move that in its place"
+            ),
+            script,
         ),
         Some("bottlerocket") => {
-            let command = lines.as_ref().map_or_else(
-                || {
-                    format!(
-                        "{file}; cat \"$F\"    # write the rest to \"$F.tmp\", then: mv \"$F.tmp\" \"$F\""
-                    )
-                },
-                |lines| format!("{file}; {}", lines.without()),
+            let text = format!(
+                "Remove the entry: delete {what}, without jq or an editor, since the host has neither"
             );
-            remedy.run(
-                StepKind::NodeFile,
-                format!("Remove the entry: delete {what}. Bottlerocket's host has neither jq nor an editor: from the control container run enter-admin-container, in the admin container sudo sheltie, and there the command below"),
-                command,
-            )
+            on_host(remedy, system, node, &text, script)
         }
-        Some(_) | None => remedy.run(
-            StepKind::NodeFile,
-            format!("Remove the entry, as root on the node's host. Without jq there, delete {what}"),
-            format!(
-                "kubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sh\n{jq}"
-            ),
-        ),
+        Some(_) | None => on_host(remedy, system, node, &format!("Remove the entry: delete {what}"), script),
     }
 }
 
-/// An entry that stands on lines of its own, so that it can be cut out by line numbers.
+fn then(line: &'static str) -> Line {
+    Line::shell("then").and_shell(line)
+}
+
+/// An entry that is on lines of its own, so that it can be cut out by line numbers.
 struct Lines {
     from: usize,
     to: usize,
+    /// The line of its type.
+    type_line: usize,
     /// The entry ends its list, so the line before it loses its comma.
     ends_list: bool,
 }
@@ -136,26 +167,37 @@ impl Lines {
             && last.trim().trim_end_matches(',') == "}"
             && entry.index > 0
             && (!ends_list || before.trim_end().ends_with(','));
-        alone.then_some(Lines { from, to, ends_list })
+        alone.then_some(Lines { from, to, type_line: entry.place().line, ends_list })
     }
 
-    /// With what every host has: head and tail.
-    fn without(&self) -> String {
-        let Lines { from, to, ends_list } = self;
-        let rest = format!("tail -n +{} \"$F\"", to + 1);
-        let kept = if *ends_list {
-            let before = from - 1;
-            format!(
-                "head -n {} \"$F\"; L=$(head -n {before} \"$F\" | tail -n 1); echo \"${{L%,*}}\"; {rest}",
-                before - 1
-            )
+    /// With what every host has, head and tail, and only while the lines are those that were seen.
+    fn script(&self, file: Line) -> Vec<Line> {
+        let mut script = vec![file];
+        script.extend(self.cut());
+        script
+    }
+
+    fn cut(&self) -> Vec<Line> {
+        let number = |name: &'static str, line: usize| Line::set(name, line.to_string());
+        let rest = if self.ends_list {
+            "{ head -n $((FROM - 2)) \"$F\"; L=$(line $((FROM - 1))); echo \"${L%,*}\"; tail -n +$((TO + 1)) \"$F\"; } > \"$F.tmp\""
         } else {
-            format!("head -n {} \"$F\"; {rest}", from - 1)
+            "{ head -n $((FROM - 1)) \"$F\"; tail -n +$((TO + 1)) \"$F\"; } > \"$F.tmp\""
         };
-        format!("{{ {kept}; }} > \"$F.tmp\" && cat \"$F.tmp\" && mv \"$F.tmp\" \"$F\"")
+        vec![
+            number("FROM", self.from),
+            number("TYPE", self.type_line),
+            number("TO", self.to),
+            Line::shell("line() { head -n \"$1\" \"$F\" | tail -n 1; }"),
+            Line::shell("case \"$(line \"$FROM\")$(line \"$TYPE\")$(line \"$TO\")\" in"),
+            Line::shell("*{*linkerd-cni*}*) cp -p \"$F\" \"$F.tmp\" &&")
+                .and_shell(rest)
+                .and_shell("&& mv \"$F.tmp\" \"$F\" ;;"),
+            Line::shell("*) echo \"$F has changed since it was read: remove the object by hand\" >&2 ;;"),
+            Line::shell("esac"),
+        ]
     }
 }
-
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -170,10 +212,12 @@ mod tests {
         let snapshot = NodeSnapshot::parse(&normalise(&files, &Defaults::default()));
         let (file, entry) = snapshot.all_linkerd_entries().into_iter().next().expect("an entry");
         let lines = Lines::of(file, entry)?;
-        let path = std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");
-        let command = format!("F={}; {}", path.display(), lines.without());
-        let ran = Command::new("sh").arg("-c").arg(command).output().expect("a shell");
+        let script = lines.script(Line::set("F", path.to_string_lossy().into_owned()));
+        let script = super::Command::in_node_shell(script).to_string();
+        let ran = Command::new("sh").arg("-c").arg(script).output().expect("a shell");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         let rest = std::fs::read(&path).expect("the file");
         std::fs::remove_file(&path).expect("the file");

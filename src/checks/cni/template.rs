@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::knowledge::Mode;
+use crate::knowledge::IptablesMode;
 use crate::model::cni::INSTALLER;
-use crate::model::node::{Field, LinkerdEntry, Place};
+use crate::model::node::{Field, LinkerdEntry, Position};
 use crate::model::objects::{ConfigMap, Workload};
 
 /// What stands for the kubeconfig's path until the installer fills it in.
@@ -25,7 +25,7 @@ const IGNORED: [&str; 8] =
 pub(super) struct Difference {
     /// `linkerd.iptables-mode`.
     pub(super) field: String,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<Position>,
     pub(super) seen: String,
     pub(super) expected: String,
     /// The field decides whether pods start and get the right rules.
@@ -44,7 +44,7 @@ pub(super) fn differences(
     template: &LinkerdEntry,
     config: &ConfigMap,
     set: Option<&Workload>,
-    absent_mode: Option<Option<Mode>>,
+    absent_mode: Option<Option<IptablesMode>>,
 ) -> Vec<Difference> {
     let mut found = vec![
         kubeconfig(entry, template, config, set),
@@ -94,7 +94,7 @@ pub(super) fn differences(
         ));
     }
     let mut found: Vec<Difference> = found.into_iter().flatten().collect();
-    found.extend(strangers(entry, template));
+    found.extend(unknown_keys(entry, template));
     found
 }
 
@@ -168,7 +168,7 @@ fn many<T: Ord + Clone + std::fmt::Display>(
 }
 
 /// Keys that only one of the two has, or that nobody here knows, with different values.
-fn strangers(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<Difference> {
+fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<Difference> {
     let mut found = Vec::new();
     for (prefix, pointer, known) in
         [("", "", &IGNORED[..]), ("linkerd.", "/linkerd", &LinkerdEntry::SETTINGS[..])]

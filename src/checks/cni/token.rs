@@ -1,4 +1,4 @@
-//! The token that an entry of linkerd-cni signs in with, as far as the node's files tell.
+//! The token that an entry of linkerd-cni authenticates with, as far as the node's files tell.
 
 use super::nodes::{lacks, silent};
 use crate::checks::Context;

@@ -5,7 +5,7 @@
 //! included, each with its JSON path and place.
 
 use super::entry::LinkerdEntry;
-use super::json::{Json, Located, Place, Span};
+use super::json::{Json, Located, Position, Span};
 use super::reader;
 
 /// How deep delegates are followed.
@@ -22,7 +22,7 @@ pub struct Defect {
     pub kind: DefectKind,
     /// In the words of the runtime's library, where it has any.
     pub message: String,
-    pub place: Option<Place>,
+    pub place: Option<Position>,
     /// The part of the file it concerns.
     pub json_path: Option<String>,
 }
@@ -91,7 +91,7 @@ pub struct CniVersions {
     pub declared: Option<String>,
     /// `cniVersions`, honoured by CNI library 1.2 and newer.
     pub list: Vec<String>,
-    pub place: Option<Place>,
+    pub place: Option<Position>,
 }
 
 /// What a configuration file says, as far as it could be read.
@@ -122,7 +122,7 @@ pub struct Plugin {
     pub name: Option<String>,
     /// The whole object.
     pub span: Span,
-    pub type_place: Option<Place>,
+    pub type_place: Option<Position>,
     /// 0 at the top; one more for each multus above it.
     pub depth: usize,
     /// Position among its siblings, 0-based.

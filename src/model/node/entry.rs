@@ -4,7 +4,7 @@
 //! [`Field::Wrong`] rather than read with good will.
 
 use super::conflist::{self, Plugin, join};
-use super::json::{Json, Located, Place, Span};
+use super::json::{Json, Located, Position, Span};
 use crate::redact::Marker;
 
 /// One field of the entry.
@@ -15,13 +15,13 @@ pub enum Field<T> {
     Absent,
     Set {
         value: T,
-        place: Place,
+        place: Position,
     },
     /// There, but of a type the plugin refuses.
     Wrong {
         /// As written, shortened.
         found: String,
-        place: Place,
+        place: Position,
     },
 }
 
@@ -35,7 +35,7 @@ impl<T> Field<T> {
     }
 
     /// Where it stands, when it is there.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Position> {
         match self {
             Field::Set { place, .. } | Field::Wrong { place, .. } => Some(*place),
             Field::Absent => None,
@@ -64,7 +64,7 @@ pub struct LinkerdEntry {
     /// The whole object, for naming the lines to delete.
     pub span: Span,
     /// Where `type` stands: what a finding points at.
-    pub type_place: Option<Place>,
+    pub type_place: Option<Position>,
     /// Position among its siblings, 0-based.
     pub index: usize,
     pub siblings: usize,
@@ -102,14 +102,14 @@ impl LinkerdEntry {
     }
 
     /// Where to point: `type`, else the object.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Position {
         self.type_place.unwrap_or(self.span.start)
     }
 
     /// Every field that the plugin would refuse, as path, what was found, and place.
-    pub fn wrong_fields(&self) -> Vec<(String, String, Place)> {
+    pub fn wrong_fields(&self) -> Vec<(String, String, Position)> {
         let mut wrong = Vec::new();
-        let mut note = |field: &str, found: Option<(String, Place)>| {
+        let mut note = |field: &str, found: Option<(String, Position)>| {
             if let Some((found, place)) = found {
                 wrong.push((self.path_of(field), found, place));
             }
@@ -191,7 +191,7 @@ impl LinkerdEntry {
 }
 
 impl<T> Field<T> {
-    fn wrong(&self) -> Option<(String, Place)> {
+    fn wrong(&self) -> Option<(String, Position)> {
         match self {
             Field::Wrong { found, place } => Some((found.clone(), *place)),
             Field::Absent | Field::Set { .. } => None,

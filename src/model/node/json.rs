@@ -2,7 +2,7 @@
 
 /// A place in a file, as the original has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct Position {
     /// 1-based.
     pub line: usize,
     /// 1-based, in bytes.
@@ -11,7 +11,7 @@ pub struct Place {
     pub offset: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -20,8 +20,8 @@ impl std::fmt::Display for Place {
 /// From the first to the last byte of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    pub start: Place,
-    pub end: Place,
+    pub start: Position,
+    pub end: Position,
 }
 
 /// A value and where it stands.
@@ -47,7 +47,7 @@ pub enum Json {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     pub key: String,
-    pub key_place: Place,
+    pub key_place: Position,
     pub value: Located,
 }
 

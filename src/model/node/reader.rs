@@ -7,7 +7,7 @@
 //! agree. Places are those of the original file: the length in a redaction marker is counted in.
 
 use super::conflist::{Defect, DefectKind};
-use super::json::{Json, Located, Member, Place, Span};
+use super::json::{Json, Located, Member, Position, Span};
 use crate::redact::{Marker, markers};
 
 /// Go stops at 10,000; no real configuration comes near this.
@@ -306,10 +306,10 @@ impl Places {
         Places { lines: std::iter::once(0).chain(ends).collect(), markers: markers(bytes) }
     }
 
-    fn place(&self, offset: usize) -> Place {
+    fn place(&self, offset: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines[line - 1];
-        Place {
+        Position {
             line,
             column: self.original(offset) - self.original(start) + 1,
             offset: self.original(offset),

@@ -50,6 +50,9 @@ pub struct PodSpec {
     /// Always, OnFailure or Never; empty means Always.
     #[serde(deserialize_with = "nullable")]
     pub restart_policy: String,
+    /// Its PriorityClass; empty where it has none.
+    #[serde(deserialize_with = "nullable")]
+    pub priority_class_name: String,
     /// Which nodes it may run on.
     #[serde(deserialize_with = "nullable")]
     pub node_selector: std::collections::BTreeMap<String, String>,

@@ -12,14 +12,14 @@ use crate::missing::Missing;
 use crate::model::journal::Journal;
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::Owners;
-use crate::model::sandbox::{self, FailedAdd, KnownPods};
+use crate::model::sandbox::{self, AddFailure, KnownPods};
 
 /// How many events a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;
 
 /// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events, or a journal in
 /// their place; pods, ReplicaSets and Jobs make it surer.
-pub(super) fn failed_adds<'a>(ctx: &Context<'a>) -> Result<Vec<FailedAdd<'a>>, Missing> {
+pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>, Missing> {
     let journals = logs::journals(ctx);
     let events = match ctx.seen::<Event>(Kind::Event) {
         Ok(events) => events,
@@ -39,48 +39,53 @@ pub(super) fn failed_adds<'a>(ctx: &Context<'a>) -> Result<Vec<FailedAdd<'a>>, M
 }
 
 /// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
-pub(super) fn hinted_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
+pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
     adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &[]), &Owners::default())
 }
 
 /// The same, from journals as well: cards name `node-files` and `logs`.
-pub(super) fn told_adds<'a>(ctx: &Context<'a>) -> Vec<FailedAdd<'a>> {
+pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
     adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &logs::journals(ctx)), &Owners::default())
 }
 
 fn adds_among<'a>(
     ctx: &Context<'a>,
-    told: (&'a [Event], &[Journal<'a>]),
+    reports: (&'a [Event], &[Journal<'a>]),
     owners: &Owners<'_>,
-) -> Vec<FailedAdd<'a>> {
+) -> Vec<AddFailure<'a>> {
     let pods = match ctx.every::<Pod>(Kind::Pod) {
         Ok(every) => KnownPods::Every(every),
         Err(_) => KnownPods::Some(ctx.hints::<Pod>(Kind::Pod)),
     };
-    sandbox::failed_adds(told, pods, owners, ctx.knowledge, ctx.now())
+    sandbox::add_failures(reports, pods, owners, ctx.knowledge, ctx.now())
 }
 
 /// Refused pods by node; those of which nobody knows the node are left out.
 pub(super) fn by_node<'r, 'a>(
-    adds: impl IntoIterator<Item = &'r FailedAdd<'a>>,
-) -> BTreeMap<&'a str, Vec<&'r FailedAdd<'a>>>
+    adds: impl IntoIterator<Item = &'r AddFailure<'a>>,
+) -> BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>
 where
     'a: 'r,
 {
-    let mut by_node: BTreeMap<&str, Vec<&FailedAdd<'_>>> = BTreeMap::new();
+    let mut by_node: BTreeMap<&str, Vec<&AddFailure<'_>>> = BTreeMap::new();
     for add in adds.into_iter().filter(|add| !add.node.is_empty()) {
         by_node.entry(add.node).or_default().push(add);
     }
     by_node
 }
 
+/// Those of one node, as references.
+pub(super) fn on_this_node<'r, 'a>(adds: &'r [AddFailure<'a>], node: &str) -> Vec<&'r AddFailure<'a>> {
+    adds.iter().filter(|add| add.node == node).collect()
+}
+
 /// The first events of a node, quoted.
-pub(super) fn quoted(adds: &[&FailedAdd<'_>]) -> Vec<Evidence> {
+pub(super) fn quoted(adds: &[&AddFailure<'_>]) -> Vec<Evidence> {
     adds.iter().take(EVENTS_QUOTED).map(|add| add.evidence()).collect()
 }
 
 /// A finding about one refused pod.
-pub(super) fn refused(ctx: &Context<'_>, add: &FailedAdd<'_>, message: impl Into<String>) -> Finding {
+pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Into<String>) -> Finding {
     let mut finding =
         ctx.finding(add.owner.subject(vec![add.pod.to_string()]), message).evidence(add.evidence());
     if let Some(signature) = add.signature {

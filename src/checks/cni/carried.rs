@@ -1,0 +1,84 @@
+//! The options that linkerd-cni was installed with, as far as its ConfigMap and its DaemonSet show them. `linkerd install-cni`
+//! keeps none of them, so a rerun without them sets each to its default.
+
+use super::chart::ChartValue;
+use super::installers::REPAIR;
+use super::mode;
+use super::target::Target;
+use super::template;
+use crate::checks::Context;
+use crate::model::node::LinkerdEntry;
+use crate::version::ImageRef;
+
+/// Where the chart finds the image by itself.
+const IMAGE: &str = "cr.l5d.io/linkerd/cni-plugin";
+/// The proxy's admin and control ports, which the chart writes in front of the inbound ports to ignore.
+const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControlPort", "4190")];
+
+/// Every value that is not the chart's default; the mode and the image always, since their defaults changed over time.
+/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
+    let mut values = of_set(target);
+    let Some(config) = mode::config(ctx) else { return values };
+    for (key, value, default) in [
+        ("destCNINetDir", config.data.get("dest_cni_net_dir"), "/etc/cni/net.d"),
+        ("destCNIBinDir", config.data.get("dest_cni_bin_dir"), "/opt/cni/bin"),
+    ] {
+        values.extend(value.filter(|value| *value != default).map(|value| ChartValue::new(key, value)));
+    }
+    values.extend(template::of(config).iter().flat_map(of_entry));
+    values
+}
+
+fn of_set(target: &Target<'_>) -> Vec<ChartValue> {
+    let mut values = Vec::new();
+    if let Some(image) = target.image().and_then(|image| image.parse::<ImageRef>().ok()) {
+        let path = image.path();
+        values.extend((path != IMAGE).then(|| ChartValue::new("image.name", path)));
+        values.extend(image.tag.map(|tag| ChartValue::text("image.version", tag)));
+    }
+    let Some(set) = target.set else { return values };
+    let spec = &set.spec.template.spec;
+    values.extend(
+        (!spec.priority_class_name.is_empty())
+            .then(|| ChartValue::new("priorityClassName", &spec.priority_class_name)),
+    );
+    values.extend(spec.container(REPAIR).map(|_| ChartValue::new("repairController.enabled", "true")));
+    values
+}
+
+fn of_entry(entry: &LinkerdEntry) -> Vec<ChartValue> {
+    let number = |key, value: Option<&i64>, default: i64| {
+        value.filter(|value| **value != default).map(|value| ChartValue::new(key, value.to_string()))
+    };
+    let mut values: Vec<ChartValue> = [
+        number("inboundProxyPort", entry.incoming_proxy_port.value(), 4143),
+        number("outboundProxyPort", entry.outgoing_proxy_port.value(), 4140),
+        number("proxyUID", entry.proxy_uid.value(), 2102),
+        number("proxyGID", entry.proxy_gid.value(), -1),
+        (entry.use_wait_flag.value() == Some(&true)).then(|| ChartValue::new("useWaitFlag", "true")),
+        (entry.ipv6.value() == Some(&true)).then(|| ChartValue::new("disableIPv6", "false")),
+        entry.iptables_mode.value().map(|mode| ChartValue::new("iptablesMode", mode)),
+        entry
+            .log_level
+            .value()
+            .filter(|level| *level != "info")
+            .map(|level| ChartValue::new("logLevel", level)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let list = |key, ports: Vec<String>| (!ports.is_empty()).then(|| ChartValue::text(key, ports.join(",")));
+    let texts = |ports: Option<&Vec<i64>>| ports.into_iter().flatten().map(ToString::to_string).collect();
+    values.extend(list("portsToRedirect", texts(entry.ports_to_redirect.value())));
+    let mut inbound = entry.inbound_ports_to_ignore.value().cloned().unwrap_or_default();
+    if inbound.len() >= OWN_PORTS.len() {
+        let others = inbound.split_off(OWN_PORTS.len());
+        let changed = OWN_PORTS.iter().zip(inbound).filter(|((_, usual), port)| port != usual);
+        values.extend(changed.map(|((key, _), port)| ChartValue::new(key, port)));
+        values.extend(list("ignoreInboundPorts", others));
+    }
+    let outbound = entry.outbound_ports_to_ignore.value().cloned().unwrap_or_default();
+    values.extend(list("ignoreOutboundPorts", outbound));
+    values
+}

@@ -1,0 +1,282 @@
+//! How a value of linkerd-cni's chart is changed: by the tool that installed it. Helm keeps its values, the linkerd CLI keeps
+//! none and gets what the cluster shows of them again, and what a GitOps controller applies is changed in Git.
+
+use super::carried::carried;
+use super::target::{Target, target};
+use crate::checks::Context;
+use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
+use crate::finding::{Remedy, StepKind};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::{Installer, Release};
+use crate::version::{CniVersion, LinkerdVersion};
+
+/// The chart.
+const CHART: &str = "linkerd2-cni";
+/// Where the charts of edge releases are.
+const EDGE: &str = "https://helm.linkerd.io/edge";
+/// The namespace that `linkerd install-cni` takes by itself.
+const USUAL: &str = "linkerd-cni";
+
+/// A value of the chart, by its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChartValue {
+    pub(super) key: &'static str,
+    value: String,
+    /// The chart wants a text even where it looks like a number.
+    text: bool,
+}
+
+impl ChartValue {
+    pub(super) fn new(key: &'static str, value: impl Into<String>) -> ChartValue {
+        ChartValue { key, value: value.into(), text: false }
+    }
+
+    /// A value that the chart wants as a text: a list of ports.
+    pub(super) fn text(key: &'static str, value: impl Into<String>) -> ChartValue {
+        ChartValue { key, value: value.into(), text: true }
+    }
+}
+
+/// The tag of the image.
+pub(super) fn image_version(version: impl ToString) -> ChartValue {
+    ChartValue::new("image.version", version.to_string())
+}
+
+impl std::fmt::Display for ChartValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+fn with(call: Call, values: &[ChartValue]) -> Call {
+    values.iter().fold(call, |call, value| {
+        let option = if value.text { "--set-string" } else { "--set" };
+        call.option(option, helm_set(value.key, &value.value))
+    })
+}
+
+/// Adds the steps that set values of the chart, keeping the chart that is installed, or taking another; `words` say why.
+/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+pub(super) fn set(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    words: impl Into<String>,
+    chart: Option<&str>,
+    values: &[ChartValue],
+) -> Remedy {
+    let target = target(ctx);
+    let words = words.into();
+    let Some(managed_by) = target.managed_by else {
+        return unknown(ctx, &target, remedy, &words, chart, values);
+    };
+    if let Some(in_git) = managed_by.in_git() {
+        return remedy.step(StepKind::ChartValue, format!("{words} ({}); {in_git}", listed(values)));
+    }
+    // Vendors have charts and repositories of their own.
+    let vendors = matches!(target.version, Some(CniVersion::Unknown(_)) | None);
+    match managed_by.installer {
+        Some(Installer::Release(release)) if vendors => remedy.run(
+            StepKind::ChartValue,
+            format!(
+                "{words} ({}): upgrade the Helm release with these values, from the repository and at the version of its chart, which this shows",
+                listed(values)
+            ),
+            releases(release),
+        ),
+        Some(Installer::Release(release)) => {
+            remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values))
+        }
+        Some(Installer::Chart) => remedy.step(
+            StepKind::ChartValue,
+            format!("{words} ({}), in the values that the chart {CHART} is rendered with, and apply it", listed(values)),
+        ),
+        Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
+        None => unknown(ctx, &target, remedy, &words, chart, values),
+    }
+}
+
+fn listed(values: &[ChartValue]) -> String {
+    match values {
+        [] => "with the same values".to_owned(),
+        some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Where nothing says what installed it.
+fn unknown(
+    ctx: &Context<'_>,
+    target: &Target<'_>,
+    remedy: Remedy,
+    words: &str,
+    chart: Option<&str>,
+    values: &[ChartValue],
+) -> Remedy {
+    let columns = "custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,\
+                   TOOL:.metadata.annotations.linkerd\\.io/created-by,\
+                   RELEASE:.metadata.annotations.meta\\.helm\\.sh/release-name,\
+                   RELEASE_NAMESPACE:.metadata.annotations.meta\\.helm\\.sh/release-namespace";
+    let look = kubectl().words("get daemonsets -A -l linkerd.io/cni-resource=true -o").arg(columns);
+    let remedy = remedy.run(StepKind::Note, "See what installed linkerd-cni: Helm, or the linkerd CLI", look);
+    let release =
+        HelmRelease { name: Arg::placeholder("RELEASE"), namespace: Arg::placeholder("RELEASE_NAMESPACE") };
+    let chart_of_it = Arg::placeholder("CHART_VERSION");
+    let by_helm = match chart {
+        Some(chart) => release.to_chart(chart, values),
+        None => release.upgrade(chart_of_it, "--reuse-values", values).into(),
+    };
+    let remedy = remedy.run(StepKind::ChartValue, format!("{words}. If Helm installed it"), by_helm);
+    let applied = cli(ctx, target, values).pipe(kubectl().words("apply -f -"));
+    remedy.run(StepKind::ChartValue, format!("{words}. If the linkerd CLI installed it"), applied)
+}
+
+/// A release of Helm, as arguments.
+struct HelmRelease {
+    name: Arg,
+    namespace: Arg,
+}
+
+impl HelmRelease {
+    fn of(release: Release<'_>) -> HelmRelease {
+        HelmRelease { name: release.name.into(), namespace: release.namespace.into() }
+    }
+
+    fn upgrade(&self, version: impl Into<Arg>, keep: &'static str, values: &[ChartValue]) -> Call {
+        let upgrade = helm()
+            .words("upgrade")
+            .operand(self.name.clone())
+            .words(CHART)
+            .option("--repo", EDGE)
+            .option("-n", self.namespace.clone())
+            .option("--version", version)
+            .words(keep);
+        with(upgrade, values)
+    }
+
+    /// Another chart than the installed one, of the edge releases: values that are new in it get its defaults.
+    fn to_chart(&self, chart: &str, values: &[ChartValue]) -> Command {
+        self.upgrade(chart, "--reset-then-reuse-values", values).into()
+    }
+}
+
+fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> Command {
+    match chart {
+        Some(chart) => HelmRelease::of(release).to_chart(chart, values),
+        None => same_chart(release, CHART, "s/^ *chart: linkerd2-cni-//p", REPOSITORY, values),
+    }
+}
+
+/// Charts of edge releases begin with their year; those of stable releases are in another repository.
+const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) REPO=https://helm.linkerd.io/stable ;; esac";
+
+/// Sets values of a release at the version of its chart that is installed: without `--version` Helm takes the newest.
+pub(super) fn same_chart(
+    release: Release<'_>,
+    chart: &'static str,
+    version: &'static str,
+    repository: &'static str,
+    values: &[ChartValue],
+) -> Command {
+    let HelmRelease { name, namespace } = HelmRelease::of(release);
+    let installed = listing(release).words("-o yaml").pipe(program("sed").words("-n").arg(version));
+    let upgrade = helm()
+        .words("upgrade")
+        .operand(name)
+        .words(chart)
+        .option("--repo", Arg::variable("REPO"))
+        .option("-n", namespace)
+        .option("--version", Arg::variable("CHART"))
+        .words("--reuse-values");
+    let guarded = Line::shell("if [ -n \"$CHART\" ]; then")
+        .call(with(upgrade, values))
+        .and_shell("; else echo")
+        .arg(format!("no release {} of the chart {chart} in {}", release.name, release.namespace))
+        .and_shell(">&2; fi");
+    Command::lines([Line::set("CHART", Arg::output(installed)), Line::shell(repository), guarded]).whole()
+}
+
+fn listing(release: Release<'_>) -> Call {
+    // A name of Kubernetes holds nothing but dots that a pattern could take for more.
+    let name = format!("^{}$", release.name.replace('.', "\\."));
+    helm().words("list").option("-n", release.namespace).option("--filter", name)
+}
+
+/// What shows the chart of a release.
+fn releases(release: Release<'_>) -> Call {
+    listing(release)
+}
+
+/// What shows the values of the Helm release, where Helm installed it.
+pub(super) fn shown_values(ctx: &Context<'_>) -> Option<Call> {
+    let release = target(ctx).managed_by?.release()?;
+    Some(helm().words("get values").operand(release.name).option("-n", release.namespace))
+}
+
+/// The CLI keeps no values: what is not given again becomes its default.
+fn by_cli(
+    ctx: &Context<'_>,
+    target: &Target<'_>,
+    remedy: Remedy,
+    words: &str,
+    chart: Option<&str>,
+    values: &[ChartValue],
+) -> Remedy {
+    let into = |with: Call| {
+        let line = cli(ctx, target, values).pipe(with);
+        // Another CLI has another template and other defaults; where a newer chart is wanted, that is meant.
+        match installed_cli(target).filter(|_| chart.is_none()) {
+            Some(version) => Line::only_if(
+                linkerd().words("version --client --short").offline(),
+                version.to_string(),
+                line,
+                format!(
+                    "use the linkerd CLI {version}, which installed linkerd-cni: another one changes more than this"
+                ),
+            ),
+            None => line,
+        }
+    };
+    remedy
+        .run(
+            StepKind::Note,
+            "Compare first: linkerd install-cni sets what it is not given to its defaults. What the cluster shows of its options is in the command; if the difference shows more than the wanted change, add the options that are missing (--set KEY=VALUE)",
+            into(kubectl().words("diff -f -")),
+        )
+        .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
+}
+
+/// `linkerd install-cni` with what it was given before, and the new values.
+fn cli(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> Call {
+    let carried: Vec<ChartValue> = carried(ctx, target)
+        .into_iter()
+        .filter(|old| !values.iter().any(|new| new.key == old.key))
+        .chain(values.iter().cloned())
+        .collect();
+    let install = linkerd().words("install-cni");
+    let install = match target.namespace {
+        USUAL => install,
+        other => install.option("--cni-namespace", other),
+    };
+    with(install, &carried)
+}
+
+/// The release of the CLI that installed it.
+fn installed_cli(target: &Target<'_>) -> Option<LinkerdVersion> {
+    let tool = target.set?.metadata.annotation(CREATED_BY)?;
+    tool.strip_prefix("linkerd/cli ")?.trim().parse().ok()
+}
+
+/// Installs it again with what the cluster still shows of its values: by the tool that is known, or else the CLI's way.
+/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remedy {
+    let target = target(ctx);
+    if target.managed_by.is_some_and(|by| by.installer.is_some() || by.gitops.is_some()) {
+        return set(ctx, remedy, words, None, &[]);
+    }
+    remedy.run(
+        StepKind::Command,
+        format!(
+            "{words}. With Helm or GitOps: apply the chart {CHART} again, with its values; with the linkerd CLI of the installed release, add the options that it had (--set KEY=VALUE)"
+        ),
+        cli(ctx, &target, &[]).pipe(kubectl().words("apply -f -")),
+    )
+}

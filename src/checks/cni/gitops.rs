@@ -1,0 +1,83 @@
+//! What a GitOps controller reverts has to be paused before the cluster is patched for a moment, and resumed after it.
+
+use super::target::target;
+use crate::checks::Context;
+use crate::command::{Arg, Command, Line, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::model::managed_by::GitOps;
+
+/// Adds the step that keeps the controller from undoing a patch of the DaemonSet, where one manages it. Reads
+/// `daemonsets.apps`.
+pub(super) fn paused(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
+    let text = format!(
+        "Pause {owner}, which would undo the next step; where that is itself managed from Git, pause it there"
+    );
+    match command(owner, false) {
+        Some(command) => remedy.run(StepKind::Command, text, command),
+        None => remedy.step(StepKind::Note, text),
+    }
+}
+
+/// Adds the step that lets it go on.
+pub(super) fn resumed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
+    let text = format!("Resume {owner}");
+    match command(owner, true) {
+        Some(command) => remedy.run(StepKind::Command, text, command),
+        None => remedy.step(StepKind::Note, text),
+    }
+}
+
+fn command(owner: GitOps<'_>, resume: bool) -> Option<Command> {
+    match owner {
+        GitOps::ArgoCd(name) => Some(argo_cd(name, resume)),
+        GitOps::Kustomization(namespace, name) => {
+            Some(flux("kustomizations.kustomize.toolkit.fluxcd.io", namespace?, name, resume))
+        }
+        GitOps::HelmRelease(namespace, name) => {
+            Some(flux("helmreleases.helm.toolkit.fluxcd.io", namespace?, name, resume))
+        }
+    }
+}
+
+fn flux(kind: &'static str, namespace: &str, name: &str, resume: bool) -> Command {
+    let spec = serde_json::json!({"spec": {"suspend": !resume}}).to_string();
+    kubectl()
+        .namespace(namespace)
+        .words("patch")
+        .words(kind)
+        .operand(name)
+        .words("--type merge -p")
+        .arg(spec)
+        .into()
+}
+
+/// Where an Application is, only the cluster knows; and its policy is kept in a variable, so that one which had none gets none.
+fn argo_cd(name: &str, resume: bool) -> Command {
+    const APPLICATIONS: &str = "applications.argoproj.io";
+    let found = kubectl()
+        .words("get")
+        .words(APPLICATIONS)
+        .words("-A --field-selector")
+        .arg(format!("metadata.name={name}"))
+        .words("-o")
+        .arg("jsonpath={.items[0].metadata.namespace}");
+    let of = |verb: &'static str| {
+        kubectl().option("-n", Arg::variable("ARGO")).words(verb).words(APPLICATIONS).operand(name)
+    };
+    let patch = of("patch").words("--type merge -p");
+    let lines: Vec<Line> = if resume {
+        let policy = "\"{\\\"spec\\\":{\\\"syncPolicy\\\":{\\\"automated\\\":${SYNC:-null}}}}\"";
+        vec![Line::from(patch).and_shell(policy)]
+    } else {
+        let policy = of("get").words("-o").arg("jsonpath={.spec.syncPolicy.automated}");
+        let none = serde_json::json!({"spec": {"syncPolicy": {"automated": null}}}).to_string();
+        vec![
+            Line::set("ARGO", Arg::output(found)),
+            Line::set("SYNC", Arg::output(policy)),
+            patch.arg(none).into(),
+        ]
+    };
+    Command::lines(lines).whole()
+}

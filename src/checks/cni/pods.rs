@@ -1,0 +1,100 @@
+//! The pods that a remedy has replaced, by name: those that linkerd-cni failed for, and those that started without its rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::Context;
+use crate::command::{Command, Line, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::item::Kind;
+use crate::model::objects::Pod;
+use crate::model::objects::container::INIT_CONTAINER;
+use crate::model::owners::Owners;
+use crate::model::sandbox::AddFailure;
+
+/// How many pods one line names.
+const NAMED: usize = 20;
+
+/// Adds the step that deletes pods for which linkerd-cni failed, all of them, where some are known. The kubelet tries again
+/// by itself, so without this they start later.
+pub(super) fn failed_deleted(remedy: Remedy, adds: &[&AddFailure<'_>]) -> Remedy {
+    deleted(
+        remedy,
+        "Delete the pods that could not start, or wait until the kubelet tries again (one without an owner is not recreated: keep its manifest)",
+        adds.iter().map(|add| (add.namespace.as_ref(), add.pod.as_ref())),
+    )
+}
+
+/// Adds a step that deletes pods by namespace and name, where there are any.
+pub(super) fn deleted<'p>(
+    remedy: Remedy,
+    words: &str,
+    pods: impl Iterator<Item = (&'p str, &'p str)>,
+) -> Remedy {
+    let mut by_namespace: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (namespace, pod) in pods {
+        by_namespace.entry(namespace).or_default().insert(pod);
+    }
+    if by_namespace.is_empty() {
+        return remedy;
+    }
+    let lines = by_namespace.iter().flat_map(|(namespace, pods)| {
+        let pods: Vec<&str> = pods.iter().copied().collect();
+        let lines = pods.chunks(NAMED).map(|pods| {
+            Line::from(kubectl().namespace(namespace).words("delete pod").operands(pods.iter().copied()))
+        });
+        lines.collect::<Vec<_>>()
+    });
+    remedy.run(StepKind::Command, words, Command::lines(lines))
+}
+
+/// Adds the step that replaces the meshed pods that get their rules from linkerd-cni, on some nodes or on all of them: their
+/// workloads are restarted, and pods of others deleted. Where pods are not known, it says how to list them. Reads `pods`.
+pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: Option<&str>) -> Remedy {
+    let owners = Owners::default();
+    let (mut workloads, mut others) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
+    let pods = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| relies_on_plugin(pod));
+    for pod in pods.filter(|pod| on.is_none_or(|node| pod.spec.node_name == node)) {
+        let owner = owners.of(pod);
+        match owner.restartable() {
+            Some(target) => {
+                workloads.insert((owner.namespace, target));
+            }
+            None => {
+                others.entry(owner.namespace).or_default().insert(pod.metadata.name.as_str());
+            }
+        }
+    }
+    let restarts = workloads.into_iter().map(|(namespace, target)| {
+        Line::from(kubectl().namespace(&namespace).words("rollout restart").operand(target))
+    });
+    let deletions = others.into_iter().flat_map(|(namespace, pods)| {
+        let pods: Vec<&str> = pods.into_iter().collect();
+        let lines = pods.chunks(NAMED).map(|pods| {
+            Line::from(kubectl().namespace(&namespace).words("delete pod").operands(pods.iter().copied()))
+        });
+        lines.collect::<Vec<_>>()
+    });
+    let lines: Vec<Line> = restarts.chain(deletions).collect();
+    if !lines.is_empty() {
+        return remedy.run(StepKind::Command, words, Command::lines(lines));
+    }
+    if !ctx.hints::<Pod>(Kind::Pod).is_empty() {
+        // Every pod there is has its rules from elsewhere.
+        return remedy;
+    }
+    let list = kubectl().words("get pods -A -l linkerd.io/control-plane-ns -o wide");
+    let list = match on {
+        Some(node) => list.words("--field-selector").arg(format!("spec.nodeName={node}")),
+        None => list,
+    };
+    remedy.run(StepKind::Command, format!("{words}. These are the meshed pods"), list)
+}
+
+/// Whether a pod's traffic is redirected by the plugin, or by nothing.
+pub(super) fn relies_on_plugin(pod: &Pod) -> bool {
+    pod.spec.proxy().is_some()
+        && pod.spec.container(INIT_CONTAINER).is_none()
+        && !pod.spec.host_network
+        && !pod.is_finished()
+        && !pod.spec.node_name.is_empty()
+}

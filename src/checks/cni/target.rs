@@ -1,0 +1,58 @@
+//! The DaemonSet of linkerd-cni that remedies change: where it is, who manages it, what it runs.
+
+use crate::checks::Context;
+use crate::item::Kind;
+use crate::knowledge::PluginRelease;
+use crate::model::cni;
+use crate::model::managed_by::ManagedBy;
+use crate::model::objects::Workload;
+use crate::version::CniVersion;
+
+/// What the chart and the CLI call the DaemonSet.
+const NAME: &str = "linkerd-cni";
+
+/// The DaemonSet that remedies name: the one in the namespace of linkerd-cni, else what charts call it.
+pub(super) struct Target<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    /// Who manages it; `None` where no DaemonSet is known.
+    pub(super) managed_by: Option<ManagedBy<'a>>,
+    /// The version in its template.
+    pub(super) version: Option<CniVersion>,
+    pub(super) set: Option<&'a Workload>,
+}
+
+/// Reads `daemonsets.apps`.
+pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
+    let namespace = ctx.namespaces().cni.as_str();
+    let installers: Vec<&Workload> =
+        ctx.hints::<Workload>(Kind::DaemonSet).iter().filter(|set| cni::is_installer(set)).collect();
+    let in_namespace = installers.iter().find(|set| set.metadata.namespace == namespace);
+    match in_namespace.or_else(|| installers.first()) {
+        Some(set) => Target {
+            namespace: &set.metadata.namespace,
+            name: &set.metadata.name,
+            managed_by: Some(ManagedBy::of(&set.metadata)),
+            version: cni::version_of(&set.spec.template),
+            set: Some(set),
+        },
+        None => Target { namespace, name: NAME, managed_by: None, version: None, set: None },
+    }
+}
+
+impl<'a> Target<'a> {
+    /// The image of its installer, as written.
+    pub(super) fn image(&self) -> Option<&'a str> {
+        Some(self.set?.spec.template.spec.container(cni::INSTALLER)?.image.as_str())
+    }
+
+    /// What is known of the version in its template.
+    pub(super) fn release<'k>(&self, ctx: &Context<'k>) -> Option<&'k PluginRelease> {
+        ctx.knowledge.cni_plugin().for_version(self.version.as_ref()?)
+    }
+
+    /// Whether the version in its template leaves its entry and a dead token behind when it stops.
+    pub(super) fn clean_up_broken(&self, ctx: &Context<'_>) -> bool {
+        self.release(ctx).is_some_and(|row| row.clean_up_broken)
+    }
+}
