@@ -20,6 +20,7 @@ mod native_sidecar;
 mod pre_install;
 mod renew;
 mod rerun;
+mod restart;
 mod rewrite;
 mod serving;
 mod trust_roots;

@@ -8,6 +8,7 @@ use super::failing::{Failing, event_evidence, failing};
 use crate::checks::control_plane::installation::none_installed;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
@@ -89,7 +90,7 @@ fn other_pods(
         } else {
             "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd check counts it"
         };
-        let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+        let remedy = Remedy::new();
         ctx.finding(Subject::object("Pod", namespace, name), message)
             .severity(Severity::Info)
             .parameter(row)
@@ -99,7 +100,7 @@ fn other_pods(
             .remedy(remedy.run(
                 StepKind::Command,
                 "If nothing needs it any more, delete it",
-                format!("kubectl -n {namespace} delete pod {name}"),
+                kubectl().namespace(namespace).words("delete pod").operand(name),
             ))
     });
     found.collect()
@@ -132,10 +133,10 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod))
         }))
-        .remedy(Remedy::verified_by("meshdoctor check --only control-plane").run(
+        .remedy(Remedy::new().run(
             StepKind::Command,
-            "Give it five minutes, and see what keeps it if it is not ready then",
-            format!("kubectl -n {namespace} describe pod {pod}"),
+            "Give it five minutes; if it is not ready then, see why",
+            kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
     Some(finding)
 }
@@ -183,7 +184,7 @@ fn finding(
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,
-            "a pod of the control plane does not get ready; those that it was to replace still serve: a rollout that is \
+            "a pod of the control plane does not become ready; those that it was to replace still serve: a rollout that is \
              stuck, and the next loss of a node may end what is left",
         ),
         (0, "identity") => (
@@ -245,21 +246,30 @@ fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
 }
 
 fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+    let remedy = Remedy::new();
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
         let name = &component.deployment.metadata.name;
         return remedy.run(
             StepKind::Command,
             "Scale it up again",
-            format!("kubectl -n {namespace} scale deployment/{name} --replicas=1"),
+            kubectl()
+                .namespace(namespace)
+                .words("scale")
+                .arg(format!("deployment/{name}"))
+                .words("--replicas=1"),
         );
     }
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
             StepKind::Command,
             "Read what the failing container said before it ended",
-            format!("kubectl -n {namespace} logs -l {selector} -c {container} --previous --tail=50"),
+            kubectl()
+                .namespace(namespace)
+                .words("logs")
+                .option("-l", &selector)
+                .option("-c", container)
+                .words("--previous --tail=50"),
         ),
         _ => remedy,
     };
@@ -267,10 +277,10 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
         .run(
             StepKind::Command,
             "See the state and the events of its pods",
-            format!("kubectl -n {namespace} describe pods -l {selector}"),
+            kubectl().namespace(namespace).words("describe pods").option("-l", selector),
         )
         .step(
             StepKind::Note,
-            "Mend what is named there: an image, a node, a quota, a certificate, a missing object",
+            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
         )
 }

@@ -158,7 +158,7 @@ fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>], no
              (kube-system and cert-manager are left out by default)",
             "kubectl label namespace <NAMESPACE> config.linkerd.io/admission-webhooks=disabled",
         );
-    let fail = Options::both("--set webhookFailurePolicy=Fail");
+    let fail = Options::none().set("webhookFailurePolicy", "Fail");
     upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
 }
 
