@@ -6,8 +6,8 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use super::Rerun;
 use crate::card::{Card, Mode};
+use crate::command::Rerun;
 use crate::finding::{Confidence, Finding, Remedy, Subject};
 use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};

@@ -33,7 +33,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 pub use context::{Context, Settings};
-pub use rerun::Rerun;
 
 use crate::card::Card;
 use crate::finding::{Finding, Remedy};

@@ -12,6 +12,7 @@ use super::values::{Format, Output};
 use crate::card::Mode;
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
+use crate::command::{Flag, Repeated, Rerun};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
@@ -49,14 +50,14 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         )
         .into());
     }
-    let settings = Settings {
+    let mut settings = Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
         mode: policy.mode,
         cni_expected: args.moment.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.moment.proxy,
-        rerun: super::rerun::of(args),
+        rerun: Rerun::default(),
     };
 
     let mut items = policy::run_items(&checks);
@@ -68,6 +69,11 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
+    settings.rerun = read.rerun.clone();
+    if let Some(folder) = &args.knowledge {
+        let value = Some(super::rerun::text(folder));
+        settings.rerun.options.push(Flag { option: Repeated::Knowledge, value });
+    }
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }

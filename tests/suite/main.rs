@@ -30,6 +30,8 @@ mod parity;
 #[path = "../parity/mod.rs"]
 mod parity_rows;
 #[cfg(unix)]
+mod pasted;
+#[cfg(unix)]
 mod platforms;
 #[cfg(feature = "live")]
 mod probing;

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
 use crate::source::{Fetched, Request};
 
@@ -50,6 +51,9 @@ pub struct Manifest {
     /// What the border did.
     #[serde(default)]
     pub redaction: RedactionRecord,
+    /// What it takes to ask the same again.
+    #[serde(default)]
+    pub rerun: Rerun,
 }
 
 /// A program.

@@ -15,6 +15,7 @@ use super::manifest::{
 };
 use super::pack::{self, Content, Form, SaveError, parent};
 use crate::collect::{Collected, Saver};
+use crate::command::Rerun;
 use crate::item::{Item, Kind, Namespaces};
 use crate::model::node::NodeFiles;
 use crate::redact::Sanitized;
@@ -39,6 +40,8 @@ pub struct Closing {
     pub cli_version: Option<String>,
     /// In how many objects and files the border replaced or dropped something.
     pub redacted: usize,
+    /// What it takes to ask the same again.
+    pub rerun: Rerun,
 }
 
 impl Closing {
@@ -50,6 +53,7 @@ impl Closing {
             namespaces: collected.cluster.namespaces.clone(),
             cli_version,
             redacted: collected.redaction.touched,
+            rerun: Rerun::default(),
         }
     }
 }
@@ -317,6 +321,7 @@ impl State {
             items: records,
             nodes,
             redaction: RedactionRecord { touched: closing.redacted },
+            rerun: closing.rerun,
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
         text.push(b'\n');

@@ -18,6 +18,7 @@ use super::dump::Dump;
 use super::error::LoadError;
 use super::nodes::collected_at;
 use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
 use crate::model::node::NodeFiles;
 
@@ -92,6 +93,11 @@ impl Evidence {
     /// What the cluster is called, if a bundle says.
     pub fn cluster_name(&self) -> Option<&str> {
         self.latest().and_then(|bundle| bundle.manifest().cluster.name.as_deref())
+    }
+
+    /// What it takes to ask the same again, if a bundle says.
+    pub fn rerun(&self) -> Option<&Rerun> {
+        self.latest().map(|bundle| &bundle.manifest().rerun)
     }
 
     fn latest(&self) -> Option<&Bundle> {
