@@ -55,8 +55,8 @@ pub struct Policy {
     pub mode: Mode,
     /// What fails the run.
     pub gate: Gate,
-    /// Whether evidence that could not be had is accepted (`--on-unknown=pass`).
-    pub unknown_passes: bool,
+    /// Whether evidence that could not be had is accepted (`--on-not-checked=pass`).
+    pub not_checked_passes: bool,
 }
 
 /// A word that names no check and no category.

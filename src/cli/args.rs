@@ -172,9 +172,9 @@ pub struct Check {
     /// Exit with 1 when there is a finding of at least this severity.
     #[arg(long, value_enum, default_value_t = FailOn::Error, help_heading = "Checks")]
     pub fail_on: FailOn,
-    /// What evidence that could not be had means for the exit status.
-    #[arg(long, value_enum, default_value_t = OnUnknown::Fail, help_heading = "Checks")]
-    pub on_unknown: OnUnknown,
+    /// What it means for the exit status when evidence that was asked for could not be had.
+    #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, help_heading = "Checks")]
+    pub on_not_checked: OnNotChecked,
     #[command(flatten)]
     pub report: Reports,
     /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
@@ -382,9 +382,9 @@ pub enum FailOn {
     Never,
 }
 
-/// `--on-unknown`.
+/// `--on-not-checked`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnUnknown {
+pub enum OnNotChecked {
     /// Exit with 4.
     Fail,
     /// Exit with 0.

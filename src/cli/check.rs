@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnUnknown, Talk};
+use super::args::{Check, FailOn, OnNotChecked, Talk};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
             FailOn::Info => Gate::Info,
             FailOn::Never => Gate::Never,
         },
-        unknown_passes: args.on_unknown == OnUnknown::Pass,
+        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
     let checks = select(&policy)?;
     let loaded = match &args.knowledge {
