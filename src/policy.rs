@@ -111,6 +111,9 @@ fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
         match checks::find(word) {
             Some(check) => _ = ids.insert(check.id),
             None if !category.is_empty() => ids.extend(category),
+            None if checks::answering(word).next().is_some() => {
+                ids.extend(checks::answering(word).map(|check| check.id));
+            }
             None => return Err(UnknownCheck { word: word.clone(), nearest: nearest(word) }),
         }
     }

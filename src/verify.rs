@@ -274,7 +274,7 @@ impl Again<'_> {
             return not_checked(format!("{by} keeps it from being checked: {reason}"));
         }
         if let Some(gap) = result.gaps.iter().find(|gap| self.hides(gap, check.id, subject)) {
-            return (State::NotChecked, Some(gap.to_string()), Some(gap.close()));
+            return (State::NotChecked, Some(gap.to_string()), Some(gap.close().aimed(&self.fresh.settings.rerun.connection).to_string()));
         }
         if reads_nodes && let Some(reason) = self.without_files(subject) {
             return not_checked(reason);

@@ -12,6 +12,7 @@ use super::args::Check;
 use super::check;
 use super::evidence::{self, Way};
 use super::output;
+use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use crate::card::Mode;
@@ -113,13 +114,13 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
 
 fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
     let text = |format: Format, look: Look| match format {
-        Format::Short => render::verify::short(verification),
+        Format::Short => role::as_typed(render::verify::short(verification)),
         Format::Json => render::verify::json(verification),
         Format::Table | Format::Yaml | Format::Linkerd | Format::LinkerdTable | Format::Extension => {
-            render::verify::table(verification, look)
+            role::as_typed(render::verify::table(verification, look))
         }
     };
-    output::write(&args.report.output, &args.talk, text)?;
+    output::write(&args.report.output, args.talk.verbose, args.talk.quiet, text)?;
     if args.report.output.iter().all(|output| output.file.is_some())
         && !args.report.output.is_empty()
         && !args.talk.quiet
@@ -199,6 +200,7 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
         cni_expected: args.moment.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
+        rerun: super::rerun::of(args),
     })
 }
 

@@ -2,6 +2,7 @@
 //! contract: fields are only ever added, names and meanings stay. `docs/schema/report.v1.json` says the same in JSON
 //! Schema, and a test holds the two together. Nothing here decides anything; it copies from the report.
 
+mod about;
 mod fill;
 mod roots;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::command::RunsOn;
 use crate::finding::{Confidence, Severity, StepKind};
 use crate::model::cluster::TimeSource;
 
@@ -247,6 +249,9 @@ pub struct Gap {
     pub checks: Vec<String>,
     /// How to close the gap.
     pub close: String,
+    /// What to paste to close it, where there is something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_command: Option<String>,
 }
 
 /// A selected check and how it ended.
@@ -464,6 +469,7 @@ pub struct Remedy {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Step {
     /// What kind of act it is.
     pub kind: StepKind,
@@ -472,6 +478,18 @@ pub struct Step {
     /// What to paste; may have several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Where the command runs: `workstation`, or `node` for a root shell on a node's host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_on: Option<RunsOn>,
+    /// The node that the command is written for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Further nodes on which the same is to be done, one at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_nodes: Vec<String>,
+    /// Variables in the command that have to be given a value by hand before it can run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placeholders: Vec<String>,
 }
 
 /// A finding that explains others.

@@ -7,6 +7,7 @@ use super::{
     About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome,
     Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Verdict, Versions,
 };
+use crate::command::Command;
 use crate::finding::{self, Place};
 use crate::missing::Missing;
 use crate::report::{self, Report, SCHEMA};
@@ -185,6 +186,7 @@ impl From<&report::Gap> for Gap {
             asked_for: gap.asked_for,
             checks: gap.checks.iter().map(|id| (*id).to_owned()).collect(),
             close: gap.close.to_string(),
+            close_command: gap.close.command.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -231,7 +233,11 @@ impl From<&finding::Finding> for Finding {
             docs: front.map(|_| docgen::page_url(finding.check)),
             severity: finding.severity,
             confidence: finding.confidence,
-            subjects: finding.subjects.iter().map(|subject| about(finding, subject)).collect(),
+            subjects: finding
+                .subjects
+                .iter()
+                .map(|subject| About::of(subject, Some(finding.subject_fingerprint(subject))))
+                .collect(),
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),
             remedy: Remedy {
@@ -239,11 +245,7 @@ impl From<&finding::Finding> for Finding {
                     .remedy
                     .steps
                     .iter()
-                    .map(|step| Step {
-                        kind: step.kind,
-                        text: step.text.clone(),
-                        command: step.command.as_ref().map(ToString::to_string),
-                    })
+                    .map(Step::from)
                     .collect(),
                 verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
             },
@@ -254,17 +256,23 @@ impl From<&finding::Finding> for Finding {
     }
 }
 
-fn about(finding: &finding::Finding, subject: &finding::Subject) -> About {
-    let fingerprint = Some(finding.subject_fingerprint(subject).0);
-    match subject.clone() {
-        finding::Subject::Object { kind, namespace, name, pods } => {
-            About::Object { kind, namespace, name, pods, fingerprint }
+impl From<&finding::Step> for Step {
+    fn from(step: &finding::Step) -> Step {
+        let command = step.command.as_ref();
+        Step {
+            kind: step.kind,
+            text: step.text.clone(),
+            command: command.map(ToString::to_string),
+            runs_on: command.map(Command::runs_on),
+            node: command.and_then(Command::node).map(str::to_owned),
+            other_nodes: command.map(|command| command.other_nodes().to_vec()).unwrap_or_default(),
+            placeholders: command.map(placeholders).unwrap_or_default(),
         }
-        finding::Subject::Node { node, file, path, line } => {
-            About::Node { node, file, path: path.filter(|path| !path.is_empty()), line, fingerprint }
-        }
-        finding::Subject::Thing { thing } => About::Thing { thing, fingerprint },
     }
+}
+
+fn placeholders(command: &Command) -> Vec<String> {
+    command.placeholders().into_iter().map(str::to_owned).collect()
 }
 
 fn reference(object: &str) -> Option<Reference> {
