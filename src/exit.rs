@@ -29,7 +29,10 @@ pub const VERIFY: [(u8, &str); 5] = [
     (FINDINGS, "at least one is still there"),
     (USAGE, "wrong usage: the file is no report, has no findings, or is of another cluster"),
     (COULD_NOT_RUN, "could not run at all: no cluster or an unreadable bundle"),
-    (NOT_CHECKED, "none is still there, but some were not checked: the evidence is missing, or not newer than the report"),
+    (
+        NOT_CHECKED,
+        "none is still there, but some were not checked: the evidence is missing, or not newer than the report",
+    ),
 ];
 
 /// What a status depends on.

@@ -12,7 +12,7 @@ use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::model::objects::Node;
-use crate::source::{Fetched, Origin};
+use crate::source::{Fetched, Origin, Why};
 
 /// An earlier report, as far as its findings can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -274,7 +274,11 @@ impl Again<'_> {
             return not_checked(format!("{by} keeps it from being checked: {reason}"));
         }
         if let Some(gap) = result.gaps.iter().find(|gap| self.hides(gap, check.id, subject)) {
-            return (State::NotChecked, Some(gap.to_string()), Some(gap.close().aimed(&self.fresh.settings.rerun.connection).to_string()));
+            return (
+                State::NotChecked,
+                Some(gap.to_string()),
+                Some(gap.close().aimed(&self.fresh.settings.rerun.connection).to_string()),
+            );
         }
         if reads_nodes && let Some(reason) = self.without_files(subject) {
             return not_checked(reason);
@@ -293,6 +297,15 @@ impl Again<'_> {
         let node = node.map(|rest| rest.split([':', ' ']).next().unwrap_or(rest));
         if let (Some(gone), Subject::Node { node, .. }) = (node, subject)
             && gone != node
+        {
+            return false;
+        }
+        // "2 of 3 nodes without a snapshot": not this one, of which there is one.
+        let nodes = self.fresh.cluster.nodes.as_deref().unwrap_or_default();
+        if let Subject::Node { node, .. } = subject
+            && (&gap.request.item, &gap.why) == (&Item::NodeFiles, &Why::NotOffered)
+            && gap.part.as_deref().is_some_and(|part| !part.starts_with("node "))
+            && nodes.iter().any(|files| files.node == *node)
         {
             return false;
         }
@@ -343,7 +356,8 @@ impl Again<'_> {
         match subject {
             Subject::Node { node, .. } => {
                 let listed = cluster.answer(&Item::List(Kind::Node));
-                let listed = listed.filter(|answer| answer.fetched == Fetched::Complete && answer.count() > 0);
+                let listed =
+                    listed.filter(|answer| answer.fetched == Fetched::Complete && answer.count() > 0);
                 let gone = listed.is_some_and(|answer| {
                     !answer.objects::<Node>().iter().any(|other| other.metadata.name == *node)
                 });

@@ -54,8 +54,9 @@ fn main() -> anyhow::Result<()> {
     if std::env::var_os("UPDATE").is_some() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cost.md");
         let filled = docgen::fill(&std::fs::read_to_string(&file)?, "beside", &format!("\n{table}\n"));
-        let filled = filled
-            .context("docs/cost.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->")?;
+        let filled = filled.context(
+            "docs/cost.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->",
+        )?;
         std::fs::write(file, filled)?;
     }
     Ok(())

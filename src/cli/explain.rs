@@ -18,7 +18,9 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         ([check], PageFormat::Json) => render::explain::json(check),
         // Several checks answer that row: which one has something to say depends on what is wrong.
         (several, PageFormat::Text) => role::as_typed(render::list::table(several, output::width())),
-        (several, PageFormat::Markdown) => several.iter().map(|check| render::explain::markdown(check)).collect(),
+        (several, PageFormat::Markdown) => {
+            several.iter().map(|check| render::explain::markdown(check)).collect()
+        }
         (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)

@@ -176,7 +176,10 @@ fn asked(document: &Document) -> Asked {
 /// What is asked of this run: what its flags say, and else what the report's run was asked.
 fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
     let wrong = |what: &str, value: &str| {
-        Stop::usage(format!("the report names {what} {value:?}, which is none"), "give a report of meshdoctor")
+        Stop::usage(
+            format!("the report names {what} {value:?}, which is none"),
+            "give a report of meshdoctor",
+        )
     };
     let to_cni = match (&args.to_cni, &asked.to_cni) {
         (Some(given), _) => Some(given.clone()),
@@ -187,9 +190,9 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
     };
     let expected_version = match (&args.expected_version, &asked.expected_version) {
         (Some(given), _) => Some(given.clone()),
-        (None, Some(then)) => Some(
-            super::values::linkerd_version(then).map_err(|_| wrong("a version of Linkerd", then))?,
-        ),
+        (None, Some(then)) => {
+            Some(super::values::linkerd_version(then).map_err(|_| wrong("a version of Linkerd", then))?)
+        }
         (None, None) => None,
     };
     let given_mode = check::mode(args.moment.pre, args.moment.crds);
@@ -208,13 +211,17 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
 fn read(path: &Path) -> Result<Document, Stop> {
     let next = "--verify takes the file that meshdoctor check -o json=FILE wrote";
     let shown = path.display();
-    let unreadable = |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next);
+    let unreadable =
+        |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next);
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(MAX_REPORT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_REPORT {
         let cause = format!("the report {shown} is larger than {} MiB", MAX_REPORT >> 20);
-        return Err(Stop::usage(cause, "verify a part of it: run check with --only or -n, and verify that report"));
+        return Err(Stop::usage(
+            cause,
+            "verify a part of it: run check with --only or -n, and verify that report",
+        ));
     }
     #[derive(serde::Deserialize)]
     struct Tag {
@@ -225,9 +232,8 @@ fn read(path: &Path) -> Result<Document, Stop> {
     if tag.schema != SCHEMA {
         return Err(Stop::usage(format!("{shown} is no report: its schema is {:?}", tag.schema), next));
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
-        Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next)
-    })
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next))
 }
 
 /// What of a report can be judged again.

@@ -116,11 +116,7 @@ fn table() -> String {
         let category = if front.category == last { "" } else { &front.category };
         last = &front.category;
         let title = front.title.replace('|', "\\|");
-        _ = writeln!(
-            table,
-            "| {category} | [{0}]({0}.md) | {1} | {title} |",
-            check.id, front.severity
-        );
+        _ = writeln!(table, "| {category} | [{0}]({0}.md) | {1} | {title} |", check.id, front.severity);
     }
     table
 }

@@ -93,7 +93,8 @@ impl Reference {
             && kind.chars().all(|c| c.is_ascii_alphanumeric());
         let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
         let is_name = |text: &str| !text.is_empty() && !text.contains([' ', '/', '\n']);
-        let in_place = namespace.is_empty() == !rest.contains('/') && (namespace.is_empty() || is_name(namespace));
+        let in_place =
+            namespace.is_empty() == !rest.contains('/') && (namespace.is_empty() || is_name(namespace));
         (is_kind && in_place && is_name(name)).then(|| Reference {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
@@ -114,7 +115,14 @@ mod tests {
         };
         assert_eq!(read("Deployment shop/web"), fields("Deployment", "shop", "web"));
         assert_eq!(read("ClusterRole linkerd:viz"), fields("ClusterRole", "", "linkerd:viz"));
-        for text in ["linkerd CLI", "Deployment", "Deployment /web", "Deployment shop/", "Pod shop/web a", "Pod a/b/c"] {
+        for text in [
+            "linkerd CLI",
+            "Deployment",
+            "Deployment /web",
+            "Deployment shop/",
+            "Pod shop/web a",
+            "Pod a/b/c",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }

@@ -38,7 +38,8 @@ pub fn table(verification: &Verification, look: Look) -> String {
         _ = writeln!(text, "{line}");
     }
     if verification.same_cluster == SameCluster::Unknown {
-        let note = "note: the report or the evidence does not say which cluster it is of; make sure that it is one";
+        let note =
+            "note: the report or the evidence does not say which cluster it is of; make sure that it is one";
         for line in wrap(note, look.prose()) {
             _ = writeln!(text, "{line}");
         }
@@ -300,10 +301,7 @@ pub fn json(verification: &Verification) -> String {
             judged_at: verification.at.0,
             judged_at_source: verification.at.1,
         },
-        origin: Origin {
-            kind: verification.origin.kind.clone(),
-            name: verification.origin.name.clone(),
-        },
+        origin: Origin { kind: verification.origin.kind.clone(), name: verification.origin.name.clone() },
         verdict: Verdict {
             status,
             meaning: meaning(status),

@@ -252,7 +252,9 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
 fn the_help_of_check_has_examples_and_the_exit_statuses() {
     let output = run(&["check", "-h"]);
     let help = out(&output);
-    for wanted in ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"] {
+    for wanted in
+        ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"]
+    {
         assert!(help.contains(wanted), "{wanted}: {help}");
     }
     for (status, _) in meshdoctor::exit::ALL {
@@ -267,7 +269,8 @@ fn explain_takes_the_anchors_of_linkerd_check() {
     let known = meshdoctor::knowledge::Knowledge::embedded().linkerd_check();
     for category in known.categories() {
         for row in &category.rows {
-            let answering: Vec<&str> = meshdoctor::checks::answering(&row.anchor).map(|check| check.id).collect();
+            let answering: Vec<&str> =
+                meshdoctor::checks::answering(&row.anchor).map(|check| check.id).collect();
             if answering.is_empty() {
                 continue;
             }
@@ -278,9 +281,8 @@ fn explain_takes_the_anchors_of_linkerd_check() {
             assert!(answering.iter().all(of_row), "{}", row.anchor);
         }
     }
-    let answered = meshdoctor::checks::all().flat_map(|check| {
-        check.card().front.linkerd_check.iter().map(|row| (row.anchor.as_str(), check.id))
-    });
+    let answered = meshdoctor::checks::all()
+        .flat_map(|check| check.card().front.linkerd_check.iter().map(|row| (row.anchor.as_str(), check.id)));
     // One of each kind is enough for the binary; the library was asked about all of them.
     let mut one: Option<&str> = None;
     let mut several: Option<&str> = None;

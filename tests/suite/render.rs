@@ -262,7 +262,9 @@ fn reports_of_earlier_releases_are_still_read() {
         let document: Document = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(document.tool.version, name.trim_end_matches(".json"), "{name}");
         // One word has changed since: what could not look is written anew, and means the same.
-        let today: Value = serde_json::from_str(&text.replace(r#""outcome": "unknown""#, r#""outcome": "not-checked""#)).unwrap();
+        let today: Value =
+            serde_json::from_str(&text.replace(r#""outcome": "unknown""#, r#""outcome": "not-checked""#))
+                .unwrap();
         assert_eq!(serde_json::to_value(&document).unwrap(), today, "{name}: nothing is lost in reading");
         read += 1;
     }
@@ -320,7 +322,10 @@ fn what_programs_ask_is_in_the_document() {
     // .findings[].evidence[].reference | select(.kind=="Pod") | .namespace + "/" + .name
     let references = findings.iter().flat_map(|finding| finding["evidence"].as_array().unwrap());
     let pods = references.filter(|evidence| evidence["reference"]["kind"] == "Pod");
-    assert!(pods.into_iter().all(|pod| pod["reference"]["name"].is_string() && pod["reference"]["namespace"].is_string()));
+    assert!(
+        pods.into_iter()
+            .all(|pod| pod["reference"]["name"].is_string() && pod["reference"]["namespace"].is_string())
+    );
     // .subject.cluster.uid
     assert!(value["subject"]["cluster"]["uid"].is_string());
 
@@ -347,7 +352,11 @@ fn a_subject_keeps_its_fingerprint_when_another_is_repaired() {
     let (both, one) = (about(&["api", "web"]), about(&["web"]));
     assert_ne!(both.fingerprint(), one.fingerprint());
     assert_eq!(both.subject_fingerprint(&both.subjects[1]), one.subject_fingerprint(&one.subjects[0]));
-    assert_eq!(one.subject_fingerprint(&one.subjects[0]), one.fingerprint(), "that of an only subject is the finding's");
+    assert_eq!(
+        one.subject_fingerprint(&one.subjects[0]),
+        one.fingerprint(),
+        "that of an only subject is the finding's"
+    );
 }
 
 #[test]

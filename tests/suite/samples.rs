@@ -129,7 +129,12 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             snapshots: 9,
             gaps: gaps
                 .into_iter()
-                .map(|(missing, checks)| Gap { asked_for: missing.was_asked_for(), close: missing.close(), missing, checks })
+                .map(|(missing, checks)| Gap {
+                    asked_for: missing.was_asked_for(),
+                    close: missing.close(),
+                    missing,
+                    checks,
+                })
                 .collect(),
         },
         checks,

@@ -241,12 +241,7 @@ impl From<&finding::Finding> for Finding {
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),
             remedy: Remedy {
-                steps: finding
-                    .remedy
-                    .steps
-                    .iter()
-                    .map(Step::from)
-                    .collect(),
+                steps: finding.remedy.steps.iter().map(Step::from).collect(),
                 verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
             },
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
