@@ -43,3 +43,4 @@ mod roles;
 mod samples;
 mod stories;
 mod variants;
+mod verify;
