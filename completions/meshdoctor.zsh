@@ -63,8 +63,8 @@ pass\:"Exit with 0"))' \
 '*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--knowledge=[Read facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
@@ -76,6 +76,7 @@ never\:"Never"))' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will rely on linkerd-cni, which has to be there and ready]' \
 '(--pre --crds)--proxy[Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway]' \
+'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -110,8 +111,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long the whole run may take; what is not read by then is not judged]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -157,12 +158,13 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '--cured[Check the cluster after the remedy]' \
+'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \

@@ -1,16 +1,22 @@
 //! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
 //! the checks said; nothing here is judged again.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
+use crate::card::Mode;
+use crate::cause::{self, Relations};
 use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity};
-use crate::knowledge::Knowledge;
+use crate::item::{Item, Kind};
+use crate::knowledge::{Knowledge, UnreadKind};
 use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
+use crate::model::objects::CustomResourceDefinition;
 use crate::model::skew::Skew;
 use crate::policy::Policy;
 use crate::rows::{self, Category};
@@ -35,6 +41,8 @@ pub struct Report {
     pub subject: Skew,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
+    /// Whether everything that an installed mesh is checked for was selected, in all namespaces.
+    pub whole: bool,
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
     pub to_cni: Option<String>,
     /// The gate, the counts and the status.
@@ -43,7 +51,7 @@ pub struct Report {
     pub coverage: Coverage,
     /// Every selected check, in order.
     pub checks: Vec<Judged>,
-    /// Every finding: roots first, the worst first.
+    /// Every finding: roots in the order of repair, then what they explain.
     pub findings: Vec<Finding>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
@@ -122,6 +130,21 @@ pub struct Coverage {
     pub snapshots: usize,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
+    pub unread: Vec<Unread>,
+}
+
+/// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// `servers.policy.linkerd.io`
+    pub resource: String,
+    /// `Server`
+    pub kind: String,
+    /// What it is about: `authorization policies`.
+    pub about: String,
+    /// How many objects the evidence holds; `None` where nobody counted.
+    pub objects: Option<usize>,
 }
 
 /// Something that could not be judged.
@@ -170,6 +193,16 @@ pub struct Question<'a> {
     pub origin: Origin,
 }
 
+impl Question<'_> {
+    /// See [`Report::whole`].
+    fn is_whole(&self) -> bool {
+        self.policy.only.is_empty()
+            && self.policy.skip.is_empty()
+            && self.settings.mode == Mode::Installed
+            && self.settings.namespaces.is_empty()
+    }
+}
+
 /// Judges the evidence: evaluates every selected check, links causes, applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
@@ -184,11 +217,15 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    let explains =
-        |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
-    let findings = crate::cause::link(found, &explains);
+    let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
+    let relations = Relations {
+        explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
+        before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+    };
+    let findings = cause::link(found, &relations);
     let connection = &question.settings.rerun.connection;
-    let coverage = coverage(cluster, &results, connection);
+    let coverage =
+        Coverage { unread: unread(collected, question.knowledge), ..coverage(cluster, &results, connection) };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = verdict(question.policy, &findings, &results, read_nothing);
     let checks: Vec<Judged> = question
@@ -225,6 +262,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         knowledge_date: question.knowledge.date().to_string(),
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         verdict,
         coverage,
@@ -246,7 +284,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection)
     Coverage {
         objects: cluster.object_count(),
         nodes: cluster
-            .answer(&crate::item::Item::List(crate::item::Kind::Node))
+            .answer(&Item::List(Kind::Node))
             .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
@@ -258,7 +296,33 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection)
                 close: missing.close().aimed(connection),
             })
             .collect(),
+        unread: Vec::new(),
     }
+}
+
+/// The kinds that no check reads: those of which the evidence holds objects and, unless it is said to hold all of the
+/// cluster's, those that are served, as far as the definitions tell.
+fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
+    let held = &collected.uncollected;
+    let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+    let served: BTreeSet<&str> = definitions
+        .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>())
+        .iter()
+        .map(|definition| definition.metadata.name.as_str())
+        .collect();
+    let may_be_there = |kind: &UnreadKind| {
+        !held.complete && !served.is_empty() && (kind.built_in || served.contains(kind.resource.as_str()))
+    };
+    let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
+        let objects = held.held.get(&kind.resource).copied();
+        (objects.is_some() || may_be_there(kind)).then(|| Unread {
+            resource: kind.resource.clone(),
+            kind: kind.kind.clone(),
+            about: kind.about.clone(),
+            objects,
+        })
+    });
+    kinds.collect()
 }
 
 fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult], read_nothing: bool) -> Verdict {

@@ -109,7 +109,8 @@ pub struct Evidence {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Talk {
-    /// Say on standard error what is read: requests, bytes and time of each item.
+    /// Say more: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard
+    /// error what is read: requests, bytes and time of each item.
     #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
     pub verbose: u8,
     /// Say nothing on standard error but errors.
@@ -195,6 +196,9 @@ pub struct Reports {
     /// JSON document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,
+    /// Say in a table what was not checked in full: why, and how to check it.
+    #[arg(long)]
+    pub coverage: bool,
 }
 
 /// `meshdoctor collect`.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnUnknown, Talk};
+use super::args::{Check, FailOn, OnUnknown, Reports, Talk};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         origin: read.origin.clone(),
         collected: &read.collected,
         began,
-        outputs: &args.report.output,
+        reports: &args.report,
         talk: &args.talk,
     })
     .and_then(|status| saved(&read, status));
@@ -128,13 +128,13 @@ pub(super) struct Examination<'a> {
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
     pub(super) began: Instant,
-    pub(super) outputs: &'a [Output],
+    pub(super) reports: &'a Reports,
     pub(super) talk: &'a Talk,
 }
 
 /// Judges, writes every report, and gives the exit status.
 pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
-    one_standard_output(examination.outputs)?;
+    one_standard_output(&examination.reports.output)?;
     let question = Question {
         checks: examination.checks,
         policy: examination.policy,
@@ -151,7 +151,7 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
         milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         command: output::command(),
     };
-    output::report(&report, examination.outputs, examination.talk.verbose, examination.talk.quiet)
+    output::report(&report, examination.reports, examination.talk)
         .context("the report could not be written")?;
     Ok(report.verdict.status)
 }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
+use super::args::{Reports, Talk};
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
@@ -50,10 +51,11 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Writes the report in every form that was asked for; a table to standard output when none was.
-pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bool) -> anyhow::Result<()> {
+pub(super) fn report(report: &Report, reports: &Reports, talk: &Talk) -> anyhow::Result<()> {
+    let (verbose, coverage, quiet) = (talk.verbose > 0, reports.coverage, talk.quiet);
     let _held = alone();
     let table = [Output { format: Format::Table, file: None }];
-    let outputs = if outputs.is_empty() { &table[..] } else { outputs };
+    let outputs = if reports.output.is_empty() { &table[..] } else { &reports.output };
     for output in outputs {
         match &output.file {
             None => {
@@ -63,11 +65,11 @@ pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bo
                     say(&beside);
                 }
                 let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-                print(&text(report, output.format, Look { width: width(), colour, verbose: verbose > 0 }))?;
+                print(&text(report, output.format, Look { width: width(), colour, verbose, coverage }))?;
             }
             Some(path) => {
                 let text =
-                    text(report, output.format, Look { width: WIDTH, colour: false, verbose: verbose > 0 });
+                    text(report, output.format, Look { width: WIDTH, colour: false, verbose, coverage });
                 std::fs::write(path, text)
                     .with_context(|| format!("cannot write the report to {}", path.display()))?;
                 if !quiet {

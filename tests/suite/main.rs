@@ -35,9 +35,11 @@ mod platforms;
 mod probing;
 mod recordings;
 mod render;
+mod repair;
 mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
 mod stories;
+mod unread;
 mod variants;
