@@ -62,6 +62,9 @@ pub struct Front {
     /// Ids of the symptoms that it accounts for.
     #[serde(default)]
     pub explains: Vec<String>,
+    /// Ids of the checks whose findings are to be repaired after its own.
+    #[serde(default)]
+    pub before: Vec<String>,
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,

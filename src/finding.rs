@@ -110,6 +110,11 @@ pub struct Finding {
     pub rows_as: Option<Severity>,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
+    /// What is to be repaired before it, the nearest only; filled in by `cause`.
+    pub after: Vec<Fingerprint>,
+    /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
+    /// Holds for every subject, like the message.
+    pub fact: Option<String>,
 }
 
 impl Finding {
@@ -153,6 +158,12 @@ impl Finding {
     /// Adds a subject.
     pub fn subject(mut self, subject: Subject) -> Finding {
         self.subjects.push(subject);
+        self
+    }
+
+    /// Says in half a line what was found; see [`Finding::fact`].
+    pub fn fact(mut self, fact: impl Into<String>) -> Finding {
+        self.fact = Some(fact.into());
         self
     }
 

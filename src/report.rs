@@ -1,17 +1,22 @@
 //! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
 //! the checks said; nothing here is judged again.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::card::Mode;
+use crate::cause::{self, Relations};
 use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity};
-use crate::knowledge::Knowledge;
+use crate::item::{Item, Kind};
+use crate::knowledge::{Knowledge, UnreadKind};
 use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
+use crate::model::objects::CustomResourceDefinition;
 use crate::model::skew::Skew;
 use crate::policy::Policy;
 use crate::rows::{self, Category};
@@ -38,6 +43,8 @@ pub struct Report {
     pub control_plane_namespace: String,
     /// The uid of the namespace `kube-system`, which tells clusters apart; `None` where the evidence does not hold it.
     pub cluster_uid: Option<String>,
+    /// Whether everything that an installed mesh is checked for was selected, in all namespaces.
+    pub whole: bool,
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
     pub to_cni: Option<String>,
     /// What else was asked of the run.
@@ -48,7 +55,7 @@ pub struct Report {
     pub coverage: Coverage,
     /// Every selected check, in order.
     pub checks: Vec<Judged>,
-    /// Every finding: roots first, the worst first.
+    /// Every finding: roots in the order of repair, then what they explain.
     pub findings: Vec<Finding>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
@@ -148,6 +155,21 @@ pub struct Coverage {
     pub snapshots: usize,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
+    pub unread: Vec<Unread>,
+}
+
+/// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// `servers.policy.linkerd.io`
+    pub resource: String,
+    /// `Server`
+    pub kind: String,
+    /// What it is about: `authorization policies`.
+    pub about: String,
+    /// How many objects the evidence holds; `None` where nobody counted.
+    pub objects: Option<usize>,
 }
 
 /// Something that could not be judged.
@@ -199,6 +221,16 @@ pub struct Question<'a> {
     pub origin: Origin,
 }
 
+impl Question<'_> {
+    /// See [`Report::whole`].
+    fn is_whole(&self) -> bool {
+        self.policy.only.is_empty()
+            && self.policy.skip.is_empty()
+            && self.settings.mode == Mode::Installed
+            && self.settings.namespaces.is_empty()
+    }
+}
+
 /// Judges the evidence: evaluates every selected check, links causes, applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
@@ -213,12 +245,18 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    let explains =
-        |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
-    let findings = crate::cause::link(found, &explains);
+    let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
+    let relations = Relations {
+        explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
+        before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+    };
+    let findings = cause::link(found, &relations);
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
-    let coverage = coverage(cluster, &results, none_ran, connection);
+    let coverage = Coverage {
+        unread: unread(collected, question.knowledge),
+        ..coverage(cluster, &results, none_ran, connection)
+    };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = verdict(question.policy, &findings, &results, read_nothing, none_ran);
     let checks: Vec<Judged> = question
@@ -256,6 +294,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
         cluster_uid: cluster.uid().map(str::to_owned),
+        whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         asked: Asked {
             mode: question.policy.mode,
@@ -295,7 +334,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connecti
     Coverage {
         objects: cluster.object_count(),
         nodes: cluster
-            .answer(&crate::item::Item::List(crate::item::Kind::Node))
+            .answer(&Item::List(Kind::Node))
             .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
@@ -308,7 +347,33 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connecti
                 close: missing.close().aimed(connection),
             })
             .collect(),
+        unread: Vec::new(),
     }
+}
+
+/// The kinds that no check reads: those of which the evidence holds objects and, unless it is said to hold all of the
+/// cluster's, those that are served, as far as the definitions tell.
+fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
+    let held = &collected.uncollected;
+    let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+    let served: BTreeSet<&str> = definitions
+        .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>())
+        .iter()
+        .map(|definition| definition.metadata.name.as_str())
+        .collect();
+    let may_be_there = |kind: &UnreadKind| {
+        !held.complete && !served.is_empty() && (kind.built_in || served.contains(kind.resource.as_str()))
+    };
+    let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
+        let objects = held.held.get(&kind.resource).copied();
+        (objects.is_some() || may_be_there(kind)).then(|| Unread {
+            resource: kind.resource.clone(),
+            kind: kind.kind.clone(),
+            about: kind.about.clone(),
+            objects,
+        })
+    });
+    kinds.collect()
 }
 
 fn verdict(

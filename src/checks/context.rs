@@ -137,6 +137,8 @@ impl<'a> Context<'a> {
             rows: None,
             rows_as: None,
             caused_by: Vec::new(),
+            after: Vec::new(),
+            fact: None,
         }
     }
 

@@ -203,6 +203,9 @@ pub struct Reports {
     /// document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,
+    /// Say in a table what was not checked in full: why, and how to check it.
+    #[arg(long)]
+    pub coverage: bool,
 }
 
 /// `meshdoctor collect`.

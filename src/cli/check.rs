@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnNotChecked, Talk};
+use super::args::{Check, FailOn, OnNotChecked, Reports, Talk};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         collected: &read.collected,
         began,
         named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
-        outputs: &args.report.output,
+        reports: &args.report,
         talk: &args.talk,
     })
     .and_then(|status| saved(&read, status));
@@ -160,13 +160,13 @@ pub(super) struct Examination<'a> {
     pub(super) began: Instant,
     /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
     pub(super) named: (Option<String>, Option<String>),
-    pub(super) outputs: &'a [Output],
+    pub(super) reports: &'a Reports,
     pub(super) talk: &'a Talk,
 }
 
 /// Judges, writes every report, and gives the exit status.
 pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
-    one_standard_output(examination.outputs)?;
+    one_standard_output(&examination.reports.output)?;
     let question = Question {
         checks: examination.checks,
         policy: examination.policy,
@@ -178,7 +178,7 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();
-    output::report(&report, examination.outputs, examination.talk.verbose, examination.talk.quiet)
+    output::report(&report, examination.reports, examination.talk)
         .context("the report could not be written")?;
     Ok(report.verdict.status)
 }

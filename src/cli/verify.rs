@@ -120,7 +120,7 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
             role::as_typed(render::verify::table(verification, look))
         }
     };
-    output::write(&args.report.output, args.talk.verbose, args.talk.quiet, text)?;
+    output::write(&args.report, &args.talk, text)?;
     if args.report.output.iter().all(|output| output.file.is_some())
         && !args.report.output.is_empty()
         && !args.talk.quiet
@@ -203,7 +203,7 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
         cni_expected: args.moment.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
-        rerun: super::rerun::of(args),
+        rerun: super::rerun::of(&args.evidence, &args.connection),
     })
 }
 

@@ -56,6 +56,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Explained by", explained_by.join(", ")),
+        ("To be repaired before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Answers in `linkerd check`", answered.join("<br>")),
         ("Also known as", code(&front.aliases)),
         ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),

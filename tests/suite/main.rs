@@ -37,10 +37,12 @@ mod platforms;
 mod probing;
 mod recordings;
 mod render;
+mod repair;
 mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
 mod stories;
+mod unread;
 mod variants;
 mod verify;

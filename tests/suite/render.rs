@@ -182,6 +182,64 @@ fn nothing_is_lost_between_the_folds() {
     }
 }
 
+/// The first word of a report is the one that people go by.
+#[test]
+fn only_a_mesh_that_was_checked_as_a_whole_is_called_healthy() {
+    let word = |report: &Report| render::table::report(report, Look::plain(100)).contains("HEALTHY");
+    let healthy = samples::good_night();
+    assert!(word(&healthy));
+    for (what, report) in [
+        ("evidence that was asked for is missing", samples::denied()),
+        ("a dump that holds little", samples::dump()),
+        ("an error", samples::bad_night()),
+        ("a part was selected", Report { whole: false, ..samples::good_night() }),
+        ("trouble with the run", Report { errors: vec!["it broke off".to_owned()], ..samples::good_night() }),
+        ("no control plane was seen", {
+            let mut report = samples::good_night();
+            report.subject.control_plane.clear();
+            report
+        }),
+        ("a check crashed", {
+            let mut report = samples::good_night();
+            report.checks[0].outcome = checks::Outcome::Crashed("oops".to_owned());
+            report
+        }),
+    ] {
+        assert!(!word(&report), "{what}");
+    }
+    // Accepting that evidence is missing does not provide it.
+    let mut accepted = samples::denied();
+    accepted.verdict.status = exit::FINE;
+    assert!(!word(&accepted));
+}
+
+/// Where a gap decides the exit status, the result names it and what provides it.
+#[test]
+fn the_result_names_the_gap_that_decides() {
+    let result = render::table::result_line(&samples::dump());
+    assert!(
+        result.contains("exit 4: ") && result.contains(" -> ") && result.contains("not provided"),
+        "{result}"
+    );
+    let result = render::table::result_line(&samples::bad_night());
+    assert!(result.ends_with("exit 1"), "{result}");
+}
+
+/// What nobody asked for takes at most four lines, whatever is missing.
+#[test]
+fn coverage_that_changes_nothing_is_short() {
+    for (name, report) in samples_and_judged() {
+        if report.coverage.gaps.iter().any(|gap| gap.missing.was_asked_for()) {
+            continue;
+        }
+        let text = render::table::report(&report, Look::plain(80));
+        let block = text.lines().skip_while(|line| !line.starts_with("not checked"));
+        let block: Vec<&str> = block.take_while(|line| !line.starts_with("result")).collect();
+        let crashed = report.verdict.crashed > 0;
+        assert!(crashed || block.len() <= 4, "{name}:\n{}", block.join("\n"));
+    }
+}
+
 fn schema() -> jsonschema::Validator {
     let text = std::fs::read_to_string(root().join("docs/schema/report.v1.json")).unwrap();
     let schema: Value = serde_json::from_str(&text).unwrap();

@@ -40,6 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(Subject::thing("linkerd CLI"), message)
         .severity(behind.severity)
+        .fact(behind.fact(cli))
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(behind.evidence)
         .fails_rows(["cli is up-to-date"])

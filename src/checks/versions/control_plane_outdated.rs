@@ -32,6 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         subject(ctx, message)
             .severity(behind.severity)
+            .fact(behind.fact(&version))
             .evidence(seen.clone())
             .evidence(behind.evidence)
             .fails_rows(all_failed(ctx, pods, &behind.target, LinkerdVersion::same_release, |rows| rows.latest))
@@ -49,6 +50,7 @@ fn advised_against(ctx: &Context<'_>, version: &LinkerdVersion, seen: &Evidence)
     let row = ctx.knowledge.releases().not_recommended(version.edge()?)?;
     let finding = subject(ctx, "Linkerd does not recommend the installed edge")
         .severity(Severity::Info)
+        .fact(format!("{version} is not recommended; {} or later is", row.instead))
         .parameter("advised-against")
         .evidence(seen.clone())
         .evidence(Evidence::other(format!("Linkerd on {version}"), row.why.clone()))

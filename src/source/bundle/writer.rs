@@ -20,7 +20,7 @@ use crate::item::{Item, Kind, Namespaces};
 use crate::model::node::NodeFiles;
 use crate::redact::Sanitized;
 use crate::source::spool::Spool;
-use crate::source::{Fetched, Request, archive};
+use crate::source::{Fetched, Request, Uncollected, archive};
 
 /// A page ends with so many objects.
 const PAGE_OBJECTS: usize = 500;
@@ -38,6 +38,8 @@ pub struct Closing {
     pub namespaces: Namespaces,
     /// The operator's CLI, where a flag said it; else what the source answered is kept.
     pub cli_version: Option<String>,
+    /// What was held of kinds that no check reads.
+    pub uncollected: Uncollected,
     /// In how many objects and files the border replaced or dropped something.
     pub redacted: usize,
     /// What it takes to ask the same again.
@@ -52,6 +54,7 @@ impl Closing {
             cluster,
             namespaces: collected.cluster.namespaces.clone(),
             cli_version,
+            uncollected: collected.uncollected.clone(),
             redacted: collected.redaction.touched,
             rerun: Rerun::default(),
         }
@@ -320,6 +323,7 @@ impl State {
             cli_extensions: self.cli_extensions,
             items: records,
             nodes,
+            uncollected: closing.uncollected,
             redaction: RedactionRecord { touched: closing.redacted },
             rerun: closing.rerun,
         };
