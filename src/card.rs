@@ -92,6 +92,20 @@ pub enum Mode {
     Crds,
 }
 
+impl Mode {
+    /// Every one of them.
+    pub const ALL: [Mode; 3] = [Mode::Installed, Mode::Pre, Mode::Crds];
+
+    /// As cards and reports write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Installed => "installed",
+            Mode::Pre => "pre",
+            Mode::Crds => "crds",
+        }
+    }
+}
+
 fn after_install() -> Vec<Mode> {
     vec![Mode::Installed]
 }

@@ -10,7 +10,7 @@ mod evidence;
 mod remedy;
 mod subject;
 
-pub use evidence::{Evidence, Place};
+pub use evidence::{Evidence, Place, Reference};
 pub use remedy::{Remedy, Step, StepKind};
 pub use subject::Subject;
 
@@ -118,6 +118,16 @@ impl Finding {
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
         subjects.sort();
         subjects.dedup();
+        self.print_of(subjects)
+    }
+
+    /// Which trouble of one of its subjects this is: the same whatever else the finding is about, so that it stays when
+    /// the other subjects are repaired. That of an only subject is the finding's own.
+    pub fn subject_fingerprint(&self, subject: &Subject) -> Fingerprint {
+        self.print_of(vec![subject.stable()])
+    }
+
+    fn print_of(&self, subjects: Vec<String>) -> Fingerprint {
         let mut hash = Sha256::new();
         hash.update(b"meshdoctor.finding/1\n");
         hash.update(self.check.as_bytes());

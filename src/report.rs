@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use crate::card::Mode;
 use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
 use crate::collect::Collected;
 use crate::command::Connection;
@@ -35,8 +36,12 @@ pub struct Report {
     pub subject: Skew,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
+    /// The uid of the namespace `kube-system`, which tells clusters apart; `None` where the evidence does not hold it.
+    pub cluster_uid: Option<String>,
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
     pub to_cni: Option<String>,
+    /// What else was asked of the run.
+    pub asked: Asked,
     /// The gate, the counts and the status.
     pub verdict: Verdict,
     /// What could not be judged, with the checks that needed it, in order.
@@ -64,6 +69,27 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
+}
+
+/// What was asked of a run: whoever asks the same again asks the same question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The moment in the life of the mesh.
+    pub mode: Mode,
+    /// `--only`.
+    pub only: Vec<String>,
+    /// `--skip`.
+    pub skip: Vec<String>,
+    /// `--namespace`.
+    pub namespaces: Vec<String>,
+    /// `--linkerd-cni-enabled`.
+    pub cni_expected: bool,
+    /// `--expected-version`.
+    pub expected_version: Option<String>,
+    /// `--linkerd-namespace`.
+    pub linkerd_namespace: Option<String>,
+    /// `--cni-namespace`.
+    pub cni_namespace: Option<String>,
 }
 
 /// The result in figures.
@@ -133,6 +159,9 @@ pub struct Gap {
     pub checks: Vec<&'static str>,
     /// How to close it.
     pub close: Close,
+    /// Whether somebody asked for it, by a flag or by selecting nothing but checks that need it: those gaps make the exit
+    /// status 4.
+    pub asked_for: bool,
 }
 
 /// A check and how it ended.
@@ -188,9 +217,10 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
     let findings = crate::cause::link(found, &explains);
     let connection = &question.settings.rerun.connection;
-    let coverage = coverage(cluster, &results, connection);
+    let none_ran = none_ran(question.policy, &results);
+    let coverage = coverage(cluster, &results, none_ran, connection);
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    let verdict = verdict(question.policy, &findings, &results, read_nothing);
+    let verdict = verdict(question.policy, &findings, &results, read_nothing, none_ran);
     let checks: Vec<Judged> = question
         .checks
         .iter()
@@ -225,7 +255,18 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         knowledge_date: question.knowledge.date().to_string(),
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        cluster_uid: cluster.uid().map(str::to_owned),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
+        asked: Asked {
+            mode: question.policy.mode,
+            only: question.policy.only.clone(),
+            skip: question.policy.skip.clone(),
+            namespaces: question.settings.namespaces.clone(),
+            cni_expected: question.settings.cni_expected,
+            expected_version: question.settings.expected_version.as_ref().map(ToString::to_string),
+            linkerd_namespace: None,
+            cni_namespace: None,
+        },
         verdict,
         coverage,
         checks,
@@ -236,7 +277,15 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     }
 }
 
-fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection) -> Coverage {
+/// Whether checks were selected by name and none of them ran: each lacked evidence, or had nothing to ask. Who names checks
+/// asks for what they need, so that such a run is never fine.
+fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
+    let ran = |result: &CheckResult| matches!(result.outcome, Outcome::Pass | Outcome::Findings);
+    let lacked = |result: &CheckResult| matches!(result.outcome, Outcome::Unknown);
+    !policy.only.is_empty() && results.iter().any(lacked) && !results.iter().any(ran)
+}
+
+fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connection: &Connection) -> Coverage {
     let mut gaps: std::collections::BTreeMap<&Missing, Vec<&'static str>> = Default::default();
     for result in results {
         for missing in &result.gaps {
@@ -253,6 +302,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection)
         gaps: gaps
             .into_iter()
             .map(|(missing, checks)| Gap {
+                asked_for: none_ran || missing.was_asked_for(),
                 missing: missing.clone(),
                 checks,
                 close: missing.close().aimed(connection),
@@ -261,15 +311,22 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection)
     }
 }
 
-fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult], read_nothing: bool) -> Verdict {
+fn verdict(
+    policy: &Policy,
+    findings: &[Finding],
+    results: &[CheckResult],
+    read_nothing: bool,
+    none_ran: bool,
+) -> Verdict {
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
     let status = exit::status(exit::Facts {
         failing: findings.iter().any(|finding| policy.gate.fails(finding.severity)),
-        unknown: asked_for || crashed > 0,
-        unknown_passes: policy.unknown_passes,
+        not_checked: asked_for || crashed > 0,
+        not_checked_passes: policy.not_checked_passes,
+        none_ran,
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });

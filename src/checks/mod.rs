@@ -158,6 +158,12 @@ pub fn find(id: &str) -> Option<&'static Check> {
         .or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
 }
 
+/// The checks that answer a row of `linkerd check`, by its anchor (`l5d-...`) or the address of that.
+pub fn answering(anchor: &str) -> impl Iterator<Item = &'static Check> {
+    let anchor = anchor.rsplit_once('#').map_or(anchor, |(_, anchor)| anchor).to_owned();
+    all().filter(move |check| check.card().front.linkerd_check.iter().any(|row| row.anchor == anchor))
+}
+
 /// How one check ended. Derived: a check cannot claim it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {

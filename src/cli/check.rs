@@ -1,10 +1,11 @@
 //! `meshdoctor check`: evidence in, reports out.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnUnknown, Talk};
+use super::args::{Check, FailOn, OnNotChecked, Talk};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
@@ -19,28 +20,20 @@ use crate::report::{self, Question, Run};
 use crate::source::Origin;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    if let Some(path) = &args.verify {
+        return super::verify::run(args, path);
+    }
     let began = Instant::now();
     one_standard_output(&args.report.output)?;
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
         mode: mode(args.moment.pre, args.moment.crds),
-        gate: match args.fail_on {
-            FailOn::Error => Gate::Error,
-            FailOn::Warning => Gate::Warning,
-            FailOn::Info => Gate::Info,
-            FailOn::Never => Gate::Never,
-        },
-        unknown_passes: args.on_unknown == OnUnknown::Pass,
+        gate: args.fail_on.map_or(Gate::Error, gate),
+        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
     let checks = select(&policy)?;
-    let loaded = match &args.knowledge {
-        Some(folder) => Some(
-            Knowledge::load(folder)
-                .map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))?,
-        ),
-        None => None,
-    };
+    let loaded = knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     if let Some(to) = args.to_cni.as_ref().filter(|to| knowledge.cni_plugin().for_version(to).is_none()) {
         return Err(Stop::usage(
@@ -79,6 +72,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         origin: read.origin.clone(),
         collected: &read.collected,
         began,
+        named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
         outputs: &args.report.output,
         talk: &args.talk,
     })
@@ -86,6 +80,36 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     // The process ends here: to take the evidence apart, object by object, would only take time.
     std::mem::forget(read.collected);
     status
+}
+
+/// The facts of `--knowledge`, where it is given.
+pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
+    let load = |folder: &PathBuf| {
+        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))
+    };
+    args.knowledge.as_ref().map(load).transpose()
+}
+
+/// What `--fail-on` means.
+pub(super) fn gate(fail_on: FailOn) -> Gate {
+    match fail_on {
+        FailOn::Error => Gate::Error,
+        FailOn::Warning => Gate::Warning,
+        FailOn::Info => Gate::Info,
+        FailOn::Never => Gate::Never,
+    }
+}
+
+/// How a run went that began then and ends now.
+pub(super) fn run_since(began: Instant) -> Run {
+    let took = began.elapsed();
+    Run {
+        started: jiff::Timestamp::now()
+            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
+            .ok(),
+        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        command: output::command(),
+    }
 }
 
 /// The moment that `--pre` and `--crds` mean.
@@ -98,7 +122,7 @@ pub(super) fn mode(pre: bool, crds: bool) -> Mode {
 }
 
 /// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
-fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
+pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
     match &read.save_trouble {
         None => Ok(status),
         Some(trouble) => {
@@ -128,6 +152,8 @@ pub(super) struct Examination<'a> {
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
     pub(super) began: Instant,
+    /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
+    pub(super) named: (Option<String>, Option<String>),
     pub(super) outputs: &'a [Output],
     pub(super) talk: &'a Talk,
 }
@@ -143,21 +169,16 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
         origin: examination.origin.clone(),
     };
     let mut report = report::judge(&question, examination.collected);
-    let took = examination.began.elapsed();
-    report.run = Run {
-        started: jiff::Timestamp::now()
-            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
-            .ok(),
-        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        command: output::command(),
-    };
+    report.run = run_since(examination.began);
+    report.asked.linkerd_namespace = examination.named.0.clone();
+    report.asked.cni_namespace = examination.named.1.clone();
     output::report(&report, examination.outputs, examination.talk.verbose, examination.talk.quiet)
         .context("the report could not be written")?;
     Ok(report.verdict.status)
 }
 
 /// Two reports cannot share standard output.
-fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
+pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
     let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
     match (plain.next(), plain.next()) {
         (Some(first), Some(second)) => Err(Stop::usage(
@@ -179,7 +200,7 @@ fn only_rows(outputs: &[Output]) -> bool {
 }
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
-fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
+pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
     use crate::model::objects::Namespace;
     let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
     if answer.fetched != crate::source::Fetched::Complete {

@@ -35,6 +35,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         origin,
         collected: &collected,
         began: std::time::Instant::now(),
+        named: (None, None),
         outputs: &args.report.output,
         talk: &args.talk,
     })

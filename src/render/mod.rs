@@ -17,6 +17,7 @@ pub mod short;
 mod subject;
 pub mod table;
 pub mod text;
+pub mod verify;
 pub mod yaml;
 
 pub use look::Look;

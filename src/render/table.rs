@@ -217,7 +217,7 @@ pub fn result_line(report: &Report) -> String {
     }
     let why = match verdict.status {
         exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
-        exit::NOT_JUDGED => " (evidence that was asked for could not be had)".to_owned(),
+        exit::NOT_CHECKED => " (evidence that was asked for could not be had)".to_owned(),
         exit::COULD_NOT_RUN => " (nothing could be judged)".to_owned(),
         _ => String::new(),
     };

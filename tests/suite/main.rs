@@ -41,3 +41,4 @@ mod roles;
 mod samples;
 mod stories;
 mod variants;
+mod verify;

@@ -12,7 +12,7 @@ use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
-use meshdoctor::report::{Counts, Coverage, Gap, Judged, Report, Run, Verdict};
+use meshdoctor::report::{Asked, Counts, Coverage, Gap, Judged, Report, Run, Verdict};
 use meshdoctor::source::{Origin, Request, Why};
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};
@@ -110,7 +110,9 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             gateway_api: Some("v1.1.1".to_owned()),
         },
         control_plane_namespace: "linkerd".to_owned(),
+        cluster_uid: Some("6f1c1a1e-0b7d-4a57-9d5c-2b8f0b6f7a10".to_owned()),
         to_cni: None,
+        asked: Asked::default(),
         verdict: Verdict {
             status,
             gate: "error",
@@ -127,7 +129,12 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             snapshots: 9,
             gaps: gaps
                 .into_iter()
-                .map(|(missing, checks)| Gap { close: missing.close(), missing, checks })
+                .map(|(missing, checks)| Gap {
+                    asked_for: missing.was_asked_for(),
+                    close: missing.close(),
+                    missing,
+                    checks,
+                })
                 .collect(),
         },
         checks,
