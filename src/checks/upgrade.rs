@@ -178,13 +178,18 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
 pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     let home = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.hints::<Workload>(Kind::Deployment);
-    components(deployments, home).iter().map(|component| ManagedBy::of(&component.deployment.metadata)).fold(
-        ManagedBy::default(),
-        |known, next| ManagedBy {
-            installer: known.installer.or(next.installer),
-            gitops: known.gitops.or(next.gitops),
-        },
-    )
+    let each = components(deployments, home);
+    let each = each.iter().map(|component| ManagedBy::of(&component.deployment.metadata));
+    // A release that Helm keeps is the surest sign, whatever a component says besides.
+    let rank = |installer: &Installer<'_>| match installer {
+        Installer::Release(_) => 0,
+        Installer::Chart => 1,
+        Installer::Cli => 2,
+    };
+    ManagedBy {
+        installer: each.clone().filter_map(|by| by.installer).min_by_key(rank),
+        gitops: each.clone().find_map(|by| by.gitops),
+    }
 }
 
 /// Runs a line only where the CLI is of a release. Of an unknown one it says at least which CLI there is.

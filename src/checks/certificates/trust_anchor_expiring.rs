@@ -56,7 +56,7 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
     let steps = remedy::put_new_issuer(ctx, steps);
     steps.step(
         StepKind::Note,
-        "A day later, when every proxy has a certificate under the new anchor, remove the old anchor from the bundle, and \
+        "A day later, when every proxy has a certificate under the new anchor, remove the old anchor from the bundle as before, and \
          restart \
          the control plane and the workloads once more",
     )

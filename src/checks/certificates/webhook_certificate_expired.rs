@@ -66,7 +66,7 @@ fn finding(
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
         remedy
-            .step(StepKind::Note, "Then restart the workloads that were created meanwhile and have no proxy")
+            .step(StepKind::Note, "Then restart the workloads whose pods were created meanwhile without a proxy: pod-missing-proxy lists them")
     } else {
         remedy
     };

@@ -13,6 +13,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::managed_by::ManagedBy;
 use crate::model::objects::{Event, Pod, Workload};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 
@@ -73,17 +74,17 @@ fn other_pods(
     findings: &[Finding],
 ) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
-    let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
+    let reported =
+        |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unwell = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
         let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
-        (!told(row)).then_some((row, severity, pod))
+        (!reported(row)).then_some((row, severity, pod))
     };
-    let untold =
-        [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
-    let found = untold.into_iter().flatten().map(|(row, severity, pod)| {
+    let rest = [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
+    let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
             "a pod of the control plane is unhealthy; the remaining replicas serve, but linkerd check counts it"
@@ -250,9 +251,13 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
         let name = &component.deployment.metadata.name;
+        let act = "Scale it up again";
+        if let Some(words) = ManagedBy::of(&component.deployment.metadata).in_git() {
+            return remedy.step(StepKind::Command, format!("{act}: {words}"));
+        }
         return remedy.run(
             StepKind::Command,
-            "Scale it up again",
+            act,
             kubectl()
                 .namespace(namespace)
                 .words("scale")

@@ -9,6 +9,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::managed_by::ManagedBy;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::{ConfigMap, Workload};
 use crate::model::values::Values;
@@ -136,16 +137,20 @@ pub(in crate::checks) fn unmarked(
         (Some(_), None) => return None,
     };
     let Subject::Object { kind, namespace, name, .. } = &subject else { return None };
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Correct the label",
-        kubectl()
-            .namespace(namespace)
-            .words("label --overwrite")
-            .arg(kind.to_ascii_lowercase())
-            .operand(name)
-            .arg(change),
-    );
+    let act = "Correct the label";
+    let remedy = match ManagedBy::of(meta).in_git() {
+        Some(words) => Remedy::new().step(StepKind::Annotation, format!("{act} ({change}): {words}")),
+        None => Remedy::new().run(
+            StepKind::Annotation,
+            act,
+            kubectl()
+                .namespace(namespace)
+                .words("label --overwrite")
+                .arg(kind.to_ascii_lowercase())
+                .operand(name)
+                .arg(change),
+        ),
+    };
     let message = "an object of the control plane is not labelled as such: it works, but linkerd check reports it as missing, \
                    and linkerd uninstall leaves it behind";
     let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);

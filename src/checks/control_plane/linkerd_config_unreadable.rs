@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());
     let remedy = remedy.step(
         StepKind::Note,
-        "Then restart the workloads whose pods have no proxy since; pods that were refused are created again by themselves",
+        "Then restart the workloads whose pods were created without a proxy, which pod-missing-proxy lists; pods that were refused are created again by themselves",
     );
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
     Ok(vec![finding.remedy(remedy)].into())

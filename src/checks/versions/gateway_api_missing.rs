@@ -54,9 +54,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
         let Some(definition) = definition else { continue };
-        let told = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
+        let reported = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
         let read = definition.metadata.name != GRPC || reads_grpc(ctx, &judged.version);
-        if read && !told && !serves(definition, wanted_version) {
+        if read && !reported && !serves(definition, wanted_version) {
             findings.push(without(ctx, &judged, definition, wanted_version));
         }
     }
