@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::{NodeFiles, NodeSnapshot};
+use crate::redact::Sanitized;
 use crate::source::{Fetched, Request, Source, Why};
 use crate::version::LinkerdVersion;
 
@@ -41,7 +42,7 @@ pub struct Options {
 /// Keeps what was collected, redacted but otherwise whole. Trouble in keeping is its own to remember.
 pub trait Saver: Sync {
     /// One redacted object of an answer.
-    fn object(&self, request: &Request, object: &serde_json::Value);
+    fn object(&self, request: &Request, object: &Sanitized);
     /// What came for this request so far is void.
     fn restart(&self, request: &Request);
     /// One node's files, normalised and redacted.

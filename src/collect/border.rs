@@ -8,12 +8,15 @@ use crate::model::log::{Log, LogObject};
 use crate::model::node::{self, NodeFiles};
 use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
 use crate::protobuf::Message;
-use crate::redact;
+use crate::redact::{self, Rule, Sanitized};
 use crate::source::{Intake, Request, Why};
 
 /// What one request brings.
 pub(super) struct Border<'a> {
     request: &'a Request,
+    /// The kind of its objects, and what passes of them.
+    kind: &'static str,
+    rule: &'static Rule,
     pub(super) store: Option<Box<dyn Store>>,
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
@@ -50,6 +53,8 @@ impl<'a> Border<'a> {
     ) -> Border<'a> {
         Border {
             request,
+            kind: kind_of(&request.item),
+            rule: redact::rule(kind_of(&request.item)),
             store: store_of(&request.item),
             saver,
             observer,
@@ -71,13 +76,12 @@ impl Border<'_> {
             (None, Some(name)) => name,
             (_, None) => format!("object {}", self.arrived),
         };
-        // serde's message can quote the value that was wrong.
-        let message = redact::text(&format!("{name}: {error}")).into_owned();
+        let message = format!("{}: {}", redact::text(&name), redact::error(error));
         self.malformed.push(Why::Malformed { message });
     }
 
     /// Parses, redacts, saves; the redacted object.
-    fn redacted(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+    fn redacted(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
         if self.request.item == Item::Logs {
             return self.log(json);
         }
@@ -91,7 +95,8 @@ impl Border<'_> {
             redact::note_absent_key(&mut value);
             redact::note_absent_kubeconfig(&mut value);
         }
-        if redact::object(&mut value).touched() {
+        let (value, counts) = Sanitized::of(self.kind, value);
+        if counts.touched() {
             self.touched += 1;
         }
         if let Some(saver) = self.saver {
@@ -101,21 +106,21 @@ impl Border<'_> {
     }
 
     /// A log, bounded and redacted.
-    fn log(&mut self, json: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+    fn log(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
         let raw: LogObject = serde_json::from_slice(json)?;
         let kept = raw.clone().normalised();
         if kept.text != raw.text {
             self.touched += 1;
         }
-        let value = serde_json::to_value(kept)?;
+        let (value, _) = Sanitized::of(self.kind, serde_json::to_value(kept)?);
         if let Some(saver) = self.saver {
             saver.object(self.request, &value);
         }
         Ok(value)
     }
 
-    /// Slim types keep nothing secret by themselves, save for Secrets, where the border also judges the key, and
-    /// ConfigMaps, whose data is whatever somebody put there.
+    /// What is decoded at once passes the same rules on its way. Of Secrets the key is judged here, and what passes of the
+    /// data of ConfigMaps depends on which they are.
     fn is_redacted_whole(&self) -> bool {
         self.saver.is_some()
             || self.request.item == Item::Logs
@@ -131,9 +136,10 @@ impl Border<'_> {
 
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
         let redacted =
-            if self.is_redacted_whole() { Some(serde_json::to_vec(&self.redacted(json)?)?) } else { None };
+            if self.is_redacted_whole() { Some(serde_json::to_vec(&*self.redacted(json)?)?) } else { None };
+        let rule = if redacted.is_some() { &redact::CLEAN } else { self.rule };
         match &mut self.store {
-            Some(store) => store.push(redacted.as_deref().unwrap_or(json)),
+            Some(store) => store.push(redacted.as_deref().unwrap_or(json), rule),
             None => Ok(()),
         }
     }
@@ -143,7 +149,7 @@ impl Intake for Border<'_> {
     fn object(&mut self, json: &[u8]) {
         self.count();
         let outcome = match self.request.item {
-            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value)),
+            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value.into_value())),
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)
@@ -161,7 +167,7 @@ impl Intake for Border<'_> {
         if self.is_redacted_whole() {
             return None;
         }
-        let length = self.store.as_mut()?.push_first(text)?;
+        let length = self.store.as_mut()?.push_first(text, self.rule)?;
         self.count();
         Some(length)
     }
@@ -172,7 +178,7 @@ impl Intake for Border<'_> {
 
     fn message(&mut self, message: Message<'_>) -> bool {
         let Some(store) = &mut self.store else { return false };
-        let outcome = store.push_message(message);
+        let outcome = store.push_message(message, self.rule);
         self.count();
         if let Err(error) = outcome {
             self.malformed(Name::deserialize(message).unwrap_or_default(), &error);
@@ -200,6 +206,20 @@ impl Intake for Border<'_> {
         }
         if let Some(saver) = self.saver {
             saver.restart(self.request);
+        }
+    }
+}
+
+/// What the objects of an item are, whatever they say of themselves.
+fn kind_of(item: &Item) -> &'static str {
+    match item {
+        Item::Access(_) => "SelfSubjectAccessReview",
+        Item::Probe(_) => "ProbeAnswer",
+        Item::Served(_) => "ServedCertificates",
+        Item::ServerVersion | Item::CliVersion => "Version",
+        Item::Logs => "Log",
+        Item::List(_) | Item::Named { .. } | Item::NodeFiles => {
+            item.kind().map_or("", |kind| kind.info().kind)
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAcce
 use serde_yaml::{Mapping, Value};
 
 /// The first document of a text; `None` where it is none, or one that Linkerd refuses.
-pub(super) fn read(text: &str) -> Option<Value> {
+pub(crate) fn read(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = serde_yaml::Deserializer::from_str(text).next()?;
     AsJson::deserialize(document).ok().map(|AsJson(value)| value)

@@ -3,7 +3,7 @@
 
 pub mod annotated;
 pub mod certificates;
-mod chart_yaml;
+pub(crate) mod chart_yaml;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;

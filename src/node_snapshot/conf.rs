@@ -120,7 +120,7 @@ impl Conf {
         self.looked_through += content.bytes.len();
         let bytes = content.bytes;
         let kubeconfig = is_kubeconfig(name, &bytes);
-        let clean = redact::json_bytes(&bytes);
+        let clean = redact::config_bytes(&bytes);
         // A hash of a file with a short secret in it would let one guess the secret.
         if !kubeconfig
             && *clean == *bytes

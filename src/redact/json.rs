@@ -2,7 +2,8 @@
 //!
 //! A lexical pass rather than a parse: it treats half-written files like whole ones, and it replaces only
 //! what lies inside a string literal, so that everything around keeps its line (and, by the length in the
-//! marker, its column). What strict parsers would refuse is swept once more by the rules for plain text.
+//! marker, its column). A text stays behind keys that are known to hold names and the like ([`CONFIG`], [`FACTS`]); behind any
+//! other it goes. What strict parsers would refuse is swept once more by the rules for plain text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,29 +12,68 @@ use serde::de::IgnoredAny;
 
 use super::keys;
 use super::marker::Marker;
-use super::text;
+use super::{shapes, text};
 
 /// How often a result is swept again; two rounds settle everything met so far.
 const ROUNDS: usize = 6;
 
-/// Redacts a JSON file: values behind the secret keys at any depth, and tokens, keys and passwords anywhere.
-///
+/// Keys of CNI configurations whose texts are names, addresses, paths or enumerations.
+static CONFIG: &[&str] = &[
+    "name", "type", "cniVersion", "cniVersions", "plugins", "delegates", "kubeconfig", "log_level", "logLevel",
+    "logfile_path", "log_file_path", "log-file", "loglevel", "logFile", "log_file", "pluginLogFile", "pluginLogLevel", "datastore_type", "nodename", "nodename_file",
+    "mtu", "ipam", "subnet", "subnets", "ranges", "rangeStart", "rangeEnd", "gateway", "routes", "dst", "gw", "dataDir",
+    "bridge", "master", "mode", "hairpinMode", "policy", "kubernetes", "linkerd", "k8s_api_root", "assign_ipv4",
+    "assign_ipv6", "ipv4_pools", "ipv6_pools", "vethPrefix", "vethMTU", "conf_dir", "cni_bin_dir", "capabilities", "clusterNetwork",
+    "defaultNetworks", "confDir", "binDir", "cniDir", "socketDir", "readinessindicatorfile", "readinessIndicatorFile",
+    "multusNamespace", "namespaceIsolation", "delegate", "snat", "conditionsV4", "externalSetMarkChain", "backend",
+    "ipMasqBackend", "podSGEnforcingMode", "iptables-mode", "inbound-ports-to-ignore", "outbound-ports-to-ignore",
+    "ports-to-redirect", "subnets-to-ignore", "incoming-proxy-port", "outgoing-proxy-port", "proxy-uid", "proxy-gid",
+    "enable-debug", "chaining-mode", "eth", "provider", "network", "featureControl", "container_settings",
+    "plugin_log_level", "excludeNamespaces", "exclude_namespaces", "cni_version", "interface", "ifName", "server_socket", "datastore", "addresses", "address",
+    "nodeNameFile",
+];
+/// Keys of the files of a node snapshot that its collector writes itself.
+static FACTS: &[&str] = &[
+    "schema", "node", "nodeUID", "collectedAt", "collector", "hostRoot", "errors", "truncated", "notCaptured", "listed",
+    "path", "error", "why", "confDir", "binDirs", "source", "cniDefaultNetwork", "dirs", "dir", "name", "type", "mode",
+    "mtime", "sha256", "linkTarget", "parseError", "server", "currentContext", "contexts", "users", "caSha256",
+    "tokenClaims", "tokenSha256Prefix", "tokenError", "entries", "linkerdCniVersion", "cniVersion", "supportedVersions",
+    "runtimePath", "pathSource", "binaries", "proxyEnv", "links", "version", "selinux", "apparmor", "lastCNILoadStatus",
+    "networks", "runtime", "kubelet", "file", "message", "iss", "sub", "namespace", "pod", "podName", "podUid", "uid",
+    "serviceAccount", "serviceaccount", "issuer", "aud", "nodeName", "saUid", "binDir", "HTTP_PROXY", "HTTPS_PROXY",
+    "NO_PROXY", "ALL_PROXY",
+];
+/// Plugins for whose sake a file is kept that nobody loads.
+const SPOKEN_OF: [&[u8]; 3] = [b"linkerd-cni", b"multus", b"cilium"];
+/// Words outside of quotes up to this length are punctuation of some other language.
+const MARKS: usize = 3;
+
+/// A CNI configuration.
+pub fn config(input: &[u8]) -> Cow<'_, [u8]> {
+    either(input, CONFIG)
+}
+
+/// A file of a node snapshot that its collector wrote.
+pub fn facts(input: &[u8]) -> Cow<'_, [u8]> {
+    either(input, FACTS)
+}
+
 /// UTF-16 files are read as such and keep their encoding: runtimes refuse them, secrets in them are as real.
-pub fn json_bytes(input: &[u8]) -> Cow<'_, [u8]> {
+fn either<'a>(input: &'a [u8], keys: &'static [&'static str]) -> Cow<'a, [u8]> {
     if let Some(wide) = Wide::of(input) {
         let narrow = wide.decode(input);
-        return match settle(narrow.as_bytes()) {
+        return match settle(narrow.as_bytes(), keys) {
             Cow::Borrowed(_) => Cow::Borrowed(input),
             Cow::Owned(clean) => Cow::Owned(wide.encode(&String::from_utf8_lossy(&clean))),
         };
     }
-    settle(input)
+    settle(input, keys)
 }
 
-fn settle(input: &[u8]) -> Cow<'_, [u8]> {
+fn settle<'a>(input: &'a [u8], keys: &'static [&'static str]) -> Cow<'a, [u8]> {
     let mut current = Cow::Borrowed(input);
     for _ in 0..ROUNDS {
-        match sweep(&current) {
+        match sweep(&current, keys) {
             None => return current,
             Some(next) => current = Cow::Owned(next),
         }
@@ -42,12 +82,20 @@ fn settle(input: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// One round; `None` when nothing was left to replace.
-fn sweep(input: &[u8]) -> Option<Vec<u8>> {
-    let mut lexer =
-        Lexer { input, at: 0, secret: Vec::new(), pending: false, hits: Vec::new(), digits: Vec::new() };
+fn sweep(input: &[u8], keys: &'static [&'static str]) -> Option<Vec<u8>> {
+    let mut lexer = Lexer {
+        input,
+        at: 0,
+        keys,
+        broken: serde_json::from_slice::<IgnoredAny>(input).is_err(),
+        open: Vec::new(),
+        pending: None,
+        hits: Vec::new(),
+        digits: Vec::new(),
+    };
     lexer.run();
     // In the same round: where a word of a key's first line is taken for a value, the rest would no longer look like a key.
-    text::private_keys(input, &mut lexer.hits);
+    shapes::private_keys(input, &mut lexer.hits);
     let mut current = Cow::Borrowed(input);
     if !lexer.digits.is_empty() {
         let masked = current.to_mut();
@@ -66,13 +114,27 @@ fn sweep(input: &[u8]) -> Option<Vec<u8>> {
     (*current != *input).then(|| current.into_owned())
 }
 
+/// What is known of a value by the key before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// The key announces a secret, or stands below one that does.
+    Secret,
+    /// The key is known to hold names and the like.
+    Known,
+    /// Any other.
+    Other,
+}
+
 struct Lexer<'a> {
     input: &'a [u8],
     at: usize,
-    /// For each open bracket: does it lie under a secret key?
-    secret: Vec<bool>,
-    /// The last key was a secret one and its value has not come yet.
-    pending: bool,
+    keys: &'static [&'static str],
+    /// Whether strict parsers refuse the file.
+    broken: bool,
+    /// For each open bracket: what its values stand behind.
+    open: Vec<Behind>,
+    /// What the last key says, when its value has not come yet.
+    pending: Option<Behind>,
     hits: Vec<Range<usize>>,
     /// Digits of numbers behind a secret key; replaced one for one, since a marker would need quotes.
     digits: Vec<usize>,
@@ -84,18 +146,18 @@ impl Lexer<'_> {
             match byte {
                 b'"' => self.literal(),
                 b'{' | b'[' => {
-                    let inherited = self.is_secret();
-                    self.secret.push(inherited);
-                    self.pending = false;
+                    let inherited = self.behind();
+                    self.open.push(inherited);
+                    self.pending = None;
                     self.at += 1;
                 }
                 b'}' | b']' => {
-                    self.secret.pop();
-                    self.pending = false;
+                    self.open.pop();
+                    self.pending = None;
                     self.at += 1;
                 }
                 b',' => {
-                    self.pending = false;
+                    self.pending = None;
                     self.at += 1;
                 }
                 b':' | b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
@@ -104,8 +166,20 @@ impl Lexer<'_> {
         }
     }
 
-    fn is_secret(&self) -> bool {
-        self.pending || self.secret.last().copied().unwrap_or(false)
+    fn behind(&self) -> Behind {
+        self.pending.or(self.open.last().copied()).unwrap_or(Behind::Other)
+    }
+
+    /// What a key says of its value. Settings of the kernel (`net.ipv4.ip_forward`) are numbers.
+    fn said_by(&self, key: &str) -> Behind {
+        let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+        if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !known {
+            Behind::Secret
+        } else if known || key.starts_with("net.") || key.starts_with("fs.") {
+            Behind::Known
+        } else {
+            Behind::Other
+        }
     }
 
     /// A string literal: a key if a colon follows, else a value. One that never closes ends with its line.
@@ -124,7 +198,7 @@ impl Lexer<'_> {
         let content = &self.input[start..end];
         let next = self.input[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
         if closed && next == Some(&b':') {
-            self.pending = keys::is_secret(&decode(content));
+            self.pending = Some(self.said_by(&decode(content)));
             if hides_secret(content) {
                 self.hits.push(start..end);
             }
@@ -132,11 +206,14 @@ impl Lexer<'_> {
         }
         let content = if closed { content } else { content.trim_ascii_end() };
         let end = start + content.len();
-        let secret = self.is_secret() && !keys::is_harmless(content) && Marker::whole(content).is_none();
-        if secret || hides_secret(content) {
+        let passes = self.behind() == Behind::Known
+            || keys::is_harmless(content)
+            || Marker::whole(content).is_some()
+            || self.behind() == Behind::Other && is_number(content);
+        if !passes || hides_secret(content) {
             self.hits.push(start..end);
         }
-        self.pending = false;
+        self.pending = None;
     }
 
     /// A number, `true`, or in a broken file any other word.
@@ -147,19 +224,26 @@ impl Lexer<'_> {
         };
         self.at += self.input[start..].iter().take_while(|byte| !stop(**byte)).count().max(1);
         let word = &self.input[start..self.at];
-        if self.is_secret() && !keys::is_harmless(word) {
-            let number = word
-                .iter()
-                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'));
-            if number {
+        let secret = self.behind() == Behind::Secret;
+        let unknown = self.broken
+            && word.len() > MARKS
+            && !is_number(word)
+            && !SPOKEN_OF.contains(&word)
+            && !self.keys.iter().any(|key| key.as_bytes() == word);
+        if (secret || unknown) && !keys::is_harmless(word) {
+            if is_number(word) {
                 let digits = (start..self.at).filter(|at| self.input[*at].is_ascii_digit());
                 self.digits.extend(digits);
             } else if Marker::at(self.input, start).is_none_or(|marker| marker.end < self.at) {
                 self.hits.push(start..self.at);
             }
         }
-        self.pending = false;
+        self.pending = None;
     }
+}
+
+fn is_number(word: &[u8]) -> bool {
+    word.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'))
 }
 
 /// Does an escape (`\u0065yJ...`) hide a secret from the scan of the raw bytes?

@@ -11,11 +11,25 @@ pub(super) fn is_secret(key: &str) -> bool {
         || has("password")
         || has("passwd")
         || has("secret")
+        || has("passphrase")
         || has("privatekey")
         || has("apikey")
+        || has("accesskey")
+        || has("accountkey")
+        || has("sshkey")
+        || has("clientkey")
+        || has("signingkey")
+        || has("encryptionkey")
+        || has("sharedaccess")
         || has("credential")
         || key.starts_with("auth")
-        || matches!(key.as_str(), "clientkeydata" | "clientcertificatedata" | "keypem" | "license")
+        || key.ends_with("psk")
+        || key.ends_with("pwd")
+        || key.ends_with("keypem")
+        || matches!(
+            key.as_str(),
+            "clientcertificatedata" | "license" | "pass" | "dbpass" | "jwt" | "sig" | "cookie" | "setcookie"
+        )
 }
 
 /// Is this a name whose value is replaced in an event message or a log line?

@@ -90,7 +90,7 @@ pub fn original_column(line: &[u8], byte_col: usize) -> usize {
 /// What takes the place of a secret: hashed if, and only if, it is one JWT.
 pub(super) fn stand_in(secret: &[u8]) -> String {
     let len = original_len(secret);
-    if super::text::is_jwt(secret) {
+    if super::shapes::is_jwt(secret) {
         format!("REDACTED(sha256:{},len={len})", token::sha256_prefix(secret))
     } else {
         format!("REDACTED(len={len})")

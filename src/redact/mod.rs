@@ -5,24 +5,35 @@
 //! original ([`original_column`]). Only JWTs are hashed (two copies of one token stay recognisable);
 //! anything shorter could be guessed from its hash. Every function is idempotent: markers survive.
 
+mod allow;
 mod certificate;
+mod component;
+mod config_map;
+mod error;
 mod json;
 mod keys;
 mod marker;
+mod named;
 mod object;
 mod parse;
 mod pem;
 mod remote;
+mod shapes;
+mod stream;
 mod text;
 
 pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
-pub use json::json_bytes;
+pub use allow::{CLEAN, Rule, rule};
+pub use component::{Owner, argument, setting};
+pub use error::{error, sanitized};
+pub use json::{config as config_bytes, facts as fact_bytes};
 pub use marker::{Marker, original_column, original_len};
-pub use object::{Counts, KEY_MATCHES, is_linkerd_container, note_absent_key, object};
+pub use object::{Counts, KEY_MATCHES, Sanitized, note_absent_key, object, object_of};
 pub use parse::parse;
 pub(crate) use pem::block as pem_block;
 pub use remote::{RemoteAccess, note_absent_kubeconfig};
+pub use stream::Clean;
 pub use text::{bytes, text, yaml_bytes};
 
 pub(crate) use marker::markers;

@@ -1,10 +1,10 @@
-//! What a bundle keeps of a Kubernetes object.
+//! What passes of a Kubernetes object, whole: the table of fields ([`super::allow`]), and beside it what one field cannot say:
+//! whose container it is, which ConfigMap, whether a Secret's key fits.
 //!
-//! Everything a check reads stays; what could hold a secret and is read by no check goes. Dropped whole:
-//! managed fields, copies of the object in annotations, private keys. Replaced by a marker: values of
-//! environment variables and arguments of containers that are not Linkerd's, data of other ConfigMaps,
-//! and secrets in any text.
+//! Structure stays: keys, lists and types, so that a bundle serves checks of later versions and of users. Dropped are managed
+//! fields, copies of the object in annotations, and what Secrets hold beside certificates.
 
+use std::borrow::Cow;
 use std::ops::AddAssign;
 
 use base64::Engine as _;
@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
 use super::pem::block;
-use super::{json, keys, remote, text};
+use super::allow::{self, Rule};
+use super::{component, config_map, keys, remote, shapes, text};
 
 /// Annotation of a redacted Secret: whether its private key belonged to its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
@@ -49,160 +50,194 @@ impl AddAssign for Counts {
 const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"];
 /// Entries of Secrets that hold the private key to `tls.crt` or `crt.pem`.
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
-/// ConfigMaps whose data is read: Linkerd's, the CNI's, and the cluster's root certificate.
-const CONFIG_MAPS: [&str; 4] =
-    ["linkerd-config", "linkerd-cni-config", "linkerd-identity-trust-roots", "kube-root-ca.crt"];
-/// What is read of Cilium's ConfigMap, which holds all of its settings.
-const CILIUM: [&str; 4] =
-    ["cni-exclusive", "cni-chaining-mode", "cni-chaining-target", "write-cni-conf-when-ready"];
-/// Containers whose arguments are read: injected ones, the CNI installer's, the control plane's.
-const CONTAINERS: [&str; 21] = [
-    "linkerd-proxy",
-    "linkerd-init",
-    "linkerd-network-validator",
-    "linkerd-debug",
-    "install-cni",
-    "repair-controller",
-    "identity",
-    "destination",
-    "policy",
-    "sp-validator",
-    "proxy-injector",
-    "heartbeat",
-    "controller",
-    "public-api",
-    "metrics-api",
-    "tap",
-    "tap-injector",
-    "web",
-    "service-mirror",
-    "gateway",
-    "pause",
-];
-/// Labels that only Linkerd's own workloads carry.
-const COMPONENT_LABELS: [&str; 3] =
-    ["linkerd.io/control-plane-component", "linkerd.io/cni-resource", "linkerd.io/extension"];
-/// Environment variables of the CNI installer that are read.
-const ENV: [&str; 8] = [
-    "DEST_CNI_NET_DIR",
-    "DEST_CNI_BIN_DIR",
-    "CNI_NETWORK_CONFIG",
-    "CNI_CONF_NAME",
-    "KUBECONFIG_FILE_NAME",
-    "KUBECONFIG_MODE",
-    "SKIP_TLS_VERIFY",
-    "SLEEP",
-];
 /// The type of the Secrets in which links keep their credentials.
 const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
-/// Annotations longer than this are somebody's data, unless they are Linkerd's own. Bytes.
-const MAX_ANNOTATION: usize = 1024;
+/// An object that has passed the sanitizer. Nothing else makes one, and nothing else is saved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sanitized(Value);
 
-/// Removes from an object what a bundle does not keep.
-pub fn object(value: &mut Value) -> Counts {
-    let mut counts = Counts::default();
-    match value["kind"].as_str().unwrap_or_default() {
-        "Secret" => secret(value, &mut counts),
-        "ConfigMap" => config_map(value, &mut counts),
-        _ => {}
+impl Sanitized {
+    /// What passes of an object of a kind.
+    pub fn of(kind: &str, mut value: Value) -> (Sanitized, Counts) {
+        let counts = object_of(kind, &mut value);
+        (Sanitized(value), counts)
     }
+
+    /// The object.
+    pub fn into_value(self) -> Value {
+        self.0
+    }
+}
+
+impl std::ops::Deref for Sanitized {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+/// Removes from an object what does not pass, by the rules of the kind that it says it is.
+pub fn object(value: &mut Value) -> Counts {
+    let kind = value["kind"].as_str().unwrap_or_default().to_owned();
     // A List, as kubectl prints it: item by item.
-    if value["kind"].as_str().is_some_and(|kind| kind.ends_with("List"))
+    if kind.ends_with("List")
         && let Some(Value::Array(items)) = value.get_mut("items")
     {
-        for item in items {
-            counts += object(item);
-        }
+        let mut counts = Counts::default();
+        items.iter_mut().for_each(|item| counts += object(item));
         return counts;
     }
-    walk(value, "", is_linkerds(value), &mut counts);
+    object_of(&kind, value)
+}
+
+/// Removes from an object what does not pass, by the rules of a kind.
+pub fn object_of(kind: &str, value: &mut Value) -> Counts {
+    let mut counts = Counts::default();
+    let data = match kind {
+        "Secret" => {
+            secret(value, &mut counts);
+            value.get_mut("data").map(Value::take)
+        }
+        "ConfigMap" => {
+            config_map::data(value, &mut counts);
+            value.get_mut("data").map(Value::take)
+        }
+        _ => None,
+    };
+    component::containers(value, &mut counts);
+    copies(value, &mut counts);
+    walk(value, "", allow::rule(kind), &mut counts);
+    // Its own rules were applied.
+    if let (Some(data), Some(place)) = (data, value.get_mut("data")) {
+        *place = data;
+    }
     counts
 }
 
-/// Does a label say that this is part of Linkerd?
-fn is_linkerds(value: &Value) -> bool {
-    COMPONENT_LABELS.iter().any(|label| value["metadata"]["labels"].get(label).is_some())
-}
-
-fn walk(value: &mut Value, key: &str, linkerds: bool, counts: &mut Counts) {
-    match value {
-        Value::Object(map) => {
-            if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-                self::metadata(metadata, counts);
-            }
-            for (key, value) in map.iter_mut() {
-                match key.as_str() {
-                    "containers" | "initContainers" | "ephemeralContainers" => {
-                        for item in value.as_array_mut().into_iter().flatten() {
-                            container(item, linkerds, counts);
-                        }
-                    }
-                    // Public by nature, and any letters may occur in it.
-                    "caBundle" => {}
-                    _ => {
-                        let linkerds = linkerds || key == "template" && is_linkerds(value);
-                        walk(value, key, linkerds, counts);
-                    }
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| walk(item, key, linkerds, counts)),
-        Value::String(content) => string(content, key, counts),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+/// What a text is under a rule.
+pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
+    match rule {
+        Rule::Text | Rule::Env => text::text(content),
+        Rule::Clean => Cow::Borrowed(content),
+        Rule::Word if is_word(content) => text::text(content),
+        Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
+        Rule::Certificates => certificates(content),
+        Rule::Word
+        | Rule::Checksum
+        | Rule::Other
+        | Rule::Labels
+        | Rule::Annotations
+        | Rule::Map(_)
+        | Rule::Fields(_) => masked(content),
     }
 }
 
-/// Fields of API objects that hold a secret by their very name. (References such as `secretName` do not.)
-fn is_secret_field(key: &str) -> bool {
-    matches!(
-        key.to_ascii_lowercase().as_str(),
-        "token"
-            | "password"
-            | "passwd"
-            | "k8s_auth_token"
-            | "apikey"
-            | "accesskey"
-            | "secretkey"
-            | "clientsecret"
-            | "secretaccesskey"
-            | "privatekey"
-            | "authorization"
-            | "bearertoken"
-            | "client-key-data"
-            | "stringdata"
-    )
+/// The marker of a text that says nothing but how long it was; nothing stays nothing.
+pub(super) fn masked(content: &str) -> Cow<'_, str> {
+    if content.is_empty() || Marker::whole(content.as_bytes()).is_some() {
+        Cow::Borrowed(content)
+    } else {
+        Cow::Owned(stand_in(content.as_bytes()))
+    }
 }
 
-fn string(content: &mut String, key: &str, counts: &mut Counts) {
-    if is_secret_field(key) {
-        replace(content, counts);
-    } else if let std::borrow::Cow::Owned(clean) = text::text(content) {
+/// Whether a text is one word: no blank in it, nor what only sentences and passwords have.
+pub(super) fn is_word(content: &str) -> bool {
+    content.len() <= 256
+        && content.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'.' | b'_' | b'-' | b':' | b'/' | b'+' | b'*' | b'%' | b',' | b'~')
+        })
+        || Marker::whole(content.as_bytes()).is_some()
+}
+
+/// A text that holds nothing but certificates, as PEM or as base64 of that; of any other only its certificates stay.
+pub(super) fn certificates(content: &str) -> Cow<'_, str> {
+    let decoded = STANDARD.decode(content.trim()).ok();
+    let pem = decoded.as_deref().unwrap_or(content.as_bytes());
+    let mut rest = 0;
+    let mut only = true;
+    for block in shapes::certificates(pem) {
+        only &= pem[rest..block.start].trim_ascii().is_empty();
+        rest = block.end;
+    }
+    if only && rest > 0 && pem[rest..].trim_ascii().is_empty() {
+        return Cow::Borrowed(content);
+    }
+    match certificates_only(pem) {
+        None => masked(content),
+        Some(kept) if kept.as_bytes() == pem => Cow::Borrowed(content),
+        Some(kept) => Cow::Owned(if decoded.is_some() { STANDARD.encode(kept) } else { kept }),
+    }
+}
+
+pub(super) fn walk(value: &mut Value, key: &str, rule: &'static Rule, counts: &mut Counts) {
+    match value {
+        Value::Object(map) => {
+            if !rule.has_fields() {
+                rename(map, counts);
+            }
+            for (key, value) in map.iter_mut() {
+                walk(value, key, rule.child(key), counts);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| walk(item, key, rule, counts)),
+        Value::String(content) => {
+            if let Cow::Owned(clean) = leaf(rule, content) {
+                *content = clean;
+                counts.replaced += 1;
+            }
+        }
+        Value::Number(number) => {
+            if matches!(rule, Rule::Other) && keys::is_secret(key) && number.as_i64() != Some(0) {
+                *value = 0.into();
+                counts.replaced += 1;
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Keys that somebody chose may be secrets themselves.
+pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
+    let owned = |key: &String| match text::text(key) {
+        Cow::Owned(clean) => Some((key.clone(), clean)),
+        Cow::Borrowed(_) => None,
+    };
+    let named: Vec<(String, String)> = map.keys().filter_map(owned).collect();
+    for (key, clean) in named {
+        if let Some(value) = map.remove(&key) {
+            map.insert(clean, value);
+            counts.replaced += 1;
+        }
+    }
+}
+
+/// Replaces the whole of a text, unless it is empty or was replaced before.
+pub(super) fn replace(content: &mut String, counts: &mut Counts) {
+    if let Cow::Owned(clean) = masked(content) {
         *content = clean;
         counts.replaced += 1;
     }
 }
 
-/// Replaces the whole of a text, unless it is empty or was replaced before.
-fn replace(content: &mut String, counts: &mut Counts) {
-    if !content.is_empty() && Marker::whole(content.as_bytes()).is_none() {
-        *content = stand_in(content.as_bytes());
-        counts.replaced += 1;
-    }
-}
-
-fn metadata(metadata: &mut Map<String, Value>, counts: &mut Counts) {
-    counts.dropped += usize::from(metadata.remove("managedFields").is_some());
-    let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { return };
-    let before = annotations.len();
-    annotations.retain(|key, _| !holds_a_copy(key));
-    counts.dropped += before - annotations.len();
-    for (key, value) in annotations.iter_mut() {
-        let Value::String(content) = value else { continue };
-        let linkerds = key.contains("linkerd") || key == KEY_MATCHES || key == remote::KUBECONFIG;
-        let secret = !linkerds && keys::is_secret_in_text(key.rsplit('/').next().unwrap_or(key));
-        if secret || !linkerds && content.len() > MAX_ANNOTATION {
-            replace(content, counts);
+/// Drops the managed fields of an object and of what it is a template for, and annotations that hold a copy of it.
+fn copies(value: &mut Value, counts: &mut Counts) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
+                counts.dropped += usize::from(metadata.remove("managedFields").is_some());
+                if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+                    let before = annotations.len();
+                    annotations.retain(|key, _| !holds_a_copy(key));
+                    counts.dropped += before - annotations.len();
+                }
+            }
+            map.values_mut().for_each(|value| copies(value, counts));
         }
+        Value::Array(items) => items.iter_mut().for_each(|item| copies(item, counts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -212,92 +247,6 @@ fn holds_a_copy(key: &str) -> bool {
         || key.contains("last-handled")
         || key.ends_with("/applied")
         || key.ends_with("/original")
-}
-
-/// Is this the name of a container of Linkerd's, whose arguments are kept?
-pub fn is_linkerd_container(name: &str) -> bool {
-    CONTAINERS.contains(&name)
-}
-
-fn container(value: &mut Value, linkerds: bool, counts: &mut Counts) {
-    let keeps = linkerds || value["name"].as_str().is_some_and(is_linkerd_container);
-    if let Some(Value::Array(env)) = value.get_mut("env") {
-        for variable in env {
-            let name = variable["name"].as_str().unwrap_or_default();
-            let proxys = name.starts_with("LINKERD2_PROXY_");
-            let installers =
-                keeps && (name.starts_with('_') || name.starts_with("LINKERD_") || ENV.contains(&name));
-            if let (false, Some(Value::String(content))) = (proxys || installers, variable.get_mut("value")) {
-                replace(content, counts);
-            }
-        }
-    }
-    if !keeps {
-        strangers(value, counts);
-    }
-    walk(value, "", linkerds, counts);
-}
-
-/// Arguments, commands and headers of a container that is not Linkerd's. The program's name stays: whether
-/// it is `linkerd-await` matters.
-fn strangers(value: &mut Value, counts: &mut Counts) {
-    let Value::Object(map) = value else { return };
-    for (key, value) in map.iter_mut() {
-        match (key.as_str(), &mut *value) {
-            ("args" | "command", Value::Array(words)) => {
-                for (index, word) in words.iter_mut().enumerate() {
-                    let Value::String(content) = word else { continue };
-                    let program = key == "command" && index == 0 && !content.contains([' ', '=', '\n']);
-                    if !program && !content.contains("linkerd-await") {
-                        replace(content, counts);
-                    }
-                }
-            }
-            ("httpHeaders", Value::Array(headers)) => {
-                for header in headers {
-                    if let Some(Value::String(content)) = header.get_mut("value") {
-                        replace(content, counts);
-                    }
-                }
-            }
-            ("env", _) => {}
-            (_, Value::Object(_)) => strangers(value, counts),
-            _ => {}
-        }
-    }
-}
-
-fn config_map(value: &mut Value, counts: &mut Counts) {
-    let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    let cilium = name == "cilium-config" && value["metadata"]["namespace"].as_str() == Some("kube-system");
-    let known = CONFIG_MAPS.contains(&name);
-    if let Some(Value::Object(data)) = value.get_mut("data") {
-        for (key, entry) in data.iter_mut() {
-            let Value::String(content) = entry else { continue };
-            let keeps = known || cilium && CILIUM.contains(&key.as_str());
-            if !keeps || keys::is_secret_in_text(key) && !keys::is_harmless(content.as_bytes()) {
-                replace(content, counts);
-                continue;
-            }
-            // Both hold names and values, as JSON or YAML, where a telling name counts.
-            let clean = if content.trim_start().starts_with(['{', '[']) {
-                json::json_bytes(content.as_bytes())
-            } else {
-                text::yaml_bytes(content.as_bytes())
-            };
-            if *clean != *content.as_bytes() {
-                *entry = Value::String(String::from_utf8_lossy(&clean).into_owned());
-                counts.replaced += 1;
-            }
-        }
-    }
-    if let Some(Value::Object(data)) = value.get_mut("binaryData") {
-        for entry in data.values_mut() {
-            if let Value::String(content) = entry {
-                replace(content, counts);
-            }
-        }
-    }
 }
 
 fn secret(value: &mut Value, counts: &mut Counts) {

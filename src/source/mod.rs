@@ -70,6 +70,7 @@ pub enum Why {
     /// The API server said 403.
     Denied {
         /// The server's own message.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
     /// The API server does not serve the kind.
@@ -88,11 +89,13 @@ pub enum Why {
     /// It came, and could not be read.
     Malformed {
         /// Where and what: `bundle.json:12: expected value`.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
     /// Any other failure of the asking: connection reset, HTTP 500 after retries.
     Failed {
         /// What happened.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
 }

@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::case;
 
 /// A report in full, without where it came from.
-fn report(collected: &Collected, settings: &Settings) -> String {
+pub fn report(collected: &Collected, settings: &Settings) -> String {
     let checks: Vec<&'static Check> = checks::all().collect();
     let origin = Origin { kind: "test".to_owned(), name: String::new() };
     let policy = Policy::default();
@@ -29,7 +29,7 @@ fn report(collected: &Collected, settings: &Settings) -> String {
     format!("{:#?}", report::judge(&question, collected))
 }
 
-fn everything() -> BTreeSet<Item> {
+pub fn everything() -> BTreeSet<Item> {
     let mut items = policy::items(&checks::all().collect::<Vec<_>>());
     items.extend(
         Kind::ALL.iter().filter(|k| !matches!(k, Kind::Secret | Kind::ConfigMap)).map(|k| Item::List(*k)),

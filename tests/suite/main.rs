@@ -21,6 +21,7 @@ mod generated;
 mod golden;
 mod honesty;
 mod installs;
+mod leaves;
 mod logs;
 mod matrix;
 mod node_snapshot;

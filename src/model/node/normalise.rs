@@ -194,7 +194,7 @@ impl Work {
         if bytes.len() > limit {
             self.note(path, format!("{} bytes, more than the {limit} that are read", bytes.len()));
         } else {
-            self.files.insert(path.to_owned(), redact::json_bytes(bytes).into_owned());
+            self.files.insert(path.to_owned(), redact::fact_bytes(bytes).into_owned());
         }
     }
 
@@ -225,7 +225,7 @@ impl Work {
             }
             return;
         }
-        let clean = redact::json_bytes(bytes).into_owned();
+        let clean = redact::config_bytes(bytes).into_owned();
         if files::is_worth_copying(name, &clean) {
             self.conf_bytes += bytes.len();
             self.conf_files += 1;
@@ -271,7 +271,7 @@ impl Work {
     fn insert_json(&mut self, path: &str, value: &Value) {
         let mut bytes = serde_json::to_vec_pretty(value).expect("a JSON value always serialises");
         bytes.push(b'\n');
-        self.files.insert(path.to_owned(), redact::json_bytes(&bytes).into_owned());
+        self.files.insert(path.to_owned(), redact::fact_bytes(&bytes).into_owned());
     }
 
     /// `meta.json`: as brought when there is nothing to add, else with what was left out here.
@@ -313,7 +313,7 @@ impl Work {
         add_rows(&mut meta, "listed", std::mem::take(&mut self.listed).into_iter().map(Value::String));
         match brought {
             Some(bytes) if meta == before => {
-                self.files.insert(META.to_owned(), redact::json_bytes(bytes).into_owned());
+                self.files.insert(META.to_owned(), redact::fact_bytes(bytes).into_owned());
             }
             _ => self.insert_json(META, &Value::Object(meta)),
         }

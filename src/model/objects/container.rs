@@ -6,6 +6,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Text, nullable};
+use crate::redact::{self, Owner};
 use crate::model::certificates::BundlePrint;
 
 /// The names that Linkerd gives its own containers.
@@ -29,7 +30,7 @@ pub struct Container {
     /// Image reference as written.
     #[serde(deserialize_with = "nullable")]
     pub image: String,
-    /// Entry point; kept for Linkerd's own containers only.
+    /// Entry point; of Linkerd's own containers as it is, of others one empty text where they have any.
     #[serde(deserialize_with = "nullable")]
     pub command: Vec<String>,
     /// Arguments; kept for Linkerd's own containers only.
@@ -68,22 +69,20 @@ pub struct EnvVar {
 
 impl Container {
     /// Drops what may hold secrets and what no check reads.
-    pub(super) fn trim(&mut self) {
-        // The border's own list, so that a live run and a bundle show the same.
-        if !crate::redact::is_linkerd_container(&self.name) {
-            self.command = Vec::new();
+    pub(super) fn trim(&mut self, owner: Owner) {
+        if !owner.keeps(&self.name) {
+            // That there is a command is known of any container, and no more.
+            self.command.truncate(1);
+            self.command.iter_mut().for_each(String::clear);
             self.args = Vec::new();
             self.env = Vec::new();
             return;
         }
-        for text in self
-            .args
-            .iter_mut()
-            .chain(&mut self.command)
-            .chain(self.env.iter_mut().filter_map(|v| v.value.as_mut()))
-        {
-            if let std::borrow::Cow::Owned(redacted) = crate::redact::text(text) {
-                *text = redacted;
+        for list in [&mut self.command, &mut self.args] {
+            let mut before = String::new();
+            for word in list {
+                let clean = redact::argument(&before, word, true).into_owned();
+                before = std::mem::replace(word, clean);
             }
         }
     }
@@ -139,7 +138,7 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
                         // What somebody blotted out says nothing of what stood there.
                         TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
                         TRUST_ANCHORS => Some(BundlePrint::kept(&value)),
-                        _ => Some(value.into_owned()),
+                        name => Some(redact::setting(name, &value).into_owned()),
                     });
                     kept.push(EnvVar { name: variable.name.into_owned(), value });
                 }

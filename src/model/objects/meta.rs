@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::Shared;
+use crate::redact::Owner;
 
 /// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -97,6 +98,12 @@ impl Meta {
             .or_else(|| (self.owner_references.len() == 1).then(|| &self.owner_references[0]))
     }
 
+    /// Whose pod it makes, in a namespace; see [`Owner`].
+    pub(super) fn owner(&self, namespace: &str) -> Owner {
+        let keys = self.labels.keys().chain(self.annotations.keys());
+        Owner::of(|label| self.label(label), keys.map(String::as_str), namespace)
+    }
+
     /// The value of an annotation.
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.annotations.get(key).map(String::as_str)
@@ -157,8 +164,7 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
             let mut kept = BTreeMap::new();
             while let Some(key) = map.next_key::<String>()? {
                 if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) {
-                    let value: String = map.next_value()?;
-                    kept.insert(key, crate::redact::text(&value).into_owned());
+                    kept.insert(key, map.next_value()?);
                 } else {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }

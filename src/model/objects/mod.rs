@@ -16,10 +16,11 @@ pub mod served;
 pub mod shared;
 pub mod workload;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::item::Kind;
 use crate::protobuf::{Broken, Message};
+use crate::redact::{Clean, Rule};
 
 pub use access::AccessReview;
 pub use cluster_scope::{
@@ -65,10 +66,12 @@ objects! {
     Namespace;
     Node;
     Pod, trim: Pod::trim, share: Pod::share;
-    Workload, trim: |workload| workload.spec.template.spec.trim(), share: Workload::share;
-    Job, trim: |job| job.spec.template.spec.trim();
-    CronJob, trim: |cron| cron.spec.job_template.spec.template.spec.trim();
-    ControllerRevision, trim: |revision| revision.data.spec.template.spec.trim();
+    Workload, trim: |workload| workload.spec.template.trim(&[&workload.metadata]), share: Workload::share;
+    Job, trim: |job| job.spec.template.trim(&[&job.metadata]);
+    CronJob, trim: |cron| {
+        cron.spec.job_template.spec.template.trim(&[&cron.metadata, &cron.spec.job_template.metadata]);
+    };
+    ControllerRevision, trim: |revision| revision.data.spec.template.trim(&[&revision.metadata]);
     ConfigMap;
     Secret;
     Service;
@@ -103,12 +106,12 @@ impl Object for AccessReview {
 
 /// A store for one answer, its element type erased: what [`crate::collect`] fills and the model files by item.
 pub(crate) trait Store: Send + Sync {
-    /// Decodes one object; the error names what could not be read.
-    fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error>;
+    /// Decodes one object, its texts sanitized by the rule; the error names what could not be read.
+    fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error>;
     /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
-    fn push_first(&mut self, text: &str) -> Option<usize>;
+    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize>;
     /// Decodes one object from protobuf.
-    fn push_message(&mut self, message: Message<'_>) -> Result<(), Broken>;
+    fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken>;
     /// Forgets everything (the source begins again).
     fn clear(&mut self);
     /// Sorts by namespace and name, so that order never depends on the source.
@@ -120,19 +123,22 @@ pub(crate) trait Store: Send + Sync {
 }
 
 impl<T: Object> Store for Vec<T> {
-    fn push(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
-        keep(self, serde_json::from_slice(json)?);
+    fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error> {
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
+        deserializer.end()?;
+        keep(self, object);
         Ok(())
     }
 
-    fn push_first(&mut self, text: &str) -> Option<usize> {
-        let (object, length) = first(text)?;
+    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
+        let (object, length) = first(text, rule)?;
         keep(self, object);
         Some(length)
     }
 
-    fn push_message(&mut self, message: Message<'_>) -> Result<(), Broken> {
-        keep(self, T::deserialize(message)?);
+    fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken> {
+        keep(self, T::deserialize(Clean::new(message, rule))?);
         Ok(())
     }
 
@@ -162,10 +168,10 @@ fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) {
     objects.push(object);
 }
 
-fn first<T: DeserializeOwned>(text: &str) -> Option<(T, usize)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter();
-    let value = values.next()?.ok()?;
-    Some((value, values.byte_offset()))
+fn first<T: DeserializeOwned>(text: &str, rule: &'static Rule) -> Option<(T, usize)> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(Clean::new(&mut deserializer, rule)).ok()?;
+    Some((value, deserializer.into_iter::<IgnoredAny>().byte_offset()))
 }
 
 /// Kinds that nothing reads yet are counted and dropped.
@@ -173,18 +179,18 @@ fn first<T: DeserializeOwned>(text: &str) -> Option<(T, usize)> {
 struct Unread(usize);
 
 impl Store for Unread {
-    fn push(&mut self, _: &[u8]) -> Result<(), serde_json::Error> {
+    fn push(&mut self, _: &[u8], _: &'static Rule) -> Result<(), serde_json::Error> {
         self.0 += 1;
         Ok(())
     }
 
-    fn push_first(&mut self, text: &str) -> Option<usize> {
-        let (_, length) = first::<serde::de::IgnoredAny>(text)?;
+    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
+        let (_, length) = first::<IgnoredAny>(text, rule)?;
         self.0 += 1;
         Some(length)
     }
 
-    fn push_message(&mut self, _: Message<'_>) -> Result<(), Broken> {
+    fn push_message(&mut self, _: Message<'_>, _: &'static Rule) -> Result<(), Broken> {
         self.0 += 1;
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::container::{Container, PROXY_CONTAINER};
 use super::meta::{Meta, address, nullable, redacted};
 use super::shared::Shared;
+use crate::redact::Owner;
 
 /// A pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -186,10 +187,10 @@ pub struct Terminated {
 
 impl PodSpec {
     /// See [`Container::trim`].
-    pub(super) fn trim(&mut self) {
+    pub(super) fn trim(&mut self, owner: Owner) {
         for list in [&mut self.containers, &mut self.init_containers] {
             let list = list.edit();
-            list.iter_mut().for_each(Container::trim);
+            list.iter_mut().for_each(|container| container.trim(owner));
             list.shrink_to_fit();
         }
         self.volumes.shrink_to_fit();
@@ -227,7 +228,7 @@ impl PodSpec {
 impl Pod {
     /// See [`Container::trim`].
     pub(super) fn trim(&mut self) {
-        self.spec.trim();
+        self.spec.trim(self.metadata.owner(&self.metadata.namespace));
         self.status.conditions.shrink_to_fit();
         self.status.container_statuses.shrink_to_fit();
         self.status.init_container_statuses.shrink_to_fit();

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::pod::{Condition, PodSpec};
+use crate::redact::Owner;
 
 /// The pod template of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -41,6 +42,13 @@ impl Workload {
 }
 
 impl PodTemplate {
+    /// See [`super::container::Container::trim`]. `around`: the objects that hold it, the outermost first.
+    pub(super) fn trim(&mut self, around: &[&Meta]) {
+        let namespace = around.first().map_or("", |meta| meta.namespace.as_str());
+        let of_those = around.iter().map(|meta| meta.owner(namespace)).max().unwrap_or(Owner::Other);
+        self.spec.trim(of_those.max(self.metadata.owner(namespace)));
+    }
+
     fn share(&mut self, before: &PodTemplate) {
         self.metadata.share(&before.metadata);
         self.spec.share(&before.spec);

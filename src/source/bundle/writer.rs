@@ -17,6 +17,7 @@ use super::pack::{self, Content, Form, SaveError, parent};
 use crate::collect::{Collected, Saver};
 use crate::item::{Item, Kind, Namespaces};
 use crate::model::node::NodeFiles;
+use crate::redact::Sanitized;
 use crate::source::spool::Spool;
 use crate::source::{Fetched, Request, archive};
 
@@ -151,10 +152,10 @@ impl Writer {
 }
 
 impl Saver for Writer {
-    fn object(&self, request: &Request, object: &Value) {
+    fn object(&self, request: &Request, object: &Sanitized) {
         self.attempt(|state| match &request.item {
             Item::ServerVersion => {
-                state.server_version = Some(object.clone());
+                state.server_version = Some(object.clone().into_value());
                 Ok(())
             }
             Item::CliVersion => {

@@ -175,7 +175,7 @@ impl Filing<'_> {
             Line::Of(offset) => self.blob.line_at(offset),
         };
         let place = line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name));
-        self.builder.note(kind, format!("{place}: {why}"));
+        self.builder.note(kind, format!("{place}: {}", crate::redact::error(&why)));
     }
 
     /// An item, until its list says what it is a list of.

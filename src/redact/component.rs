@@ -1,0 +1,174 @@
+//! Whose container it is, and what passes of its command, arguments and environment. Parts of Linkerd are known by their labels
+//! and their namespace, and what the injector adds by the marks that it leaves on the pod; never by a container's name alone.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::marker::Marker;
+use super::object::{Counts, masked, replace};
+use super::{json, keys, text};
+
+/// Containers that the injector adds to pods.
+const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
+/// Environment variables of the CNI installer.
+const INSTALLERS: [&str; 8] = [
+    "DEST_CNI_NET_DIR",
+    "DEST_CNI_BIN_DIR",
+    "CNI_NETWORK_CONFIG",
+    "CNI_CONF_NAME",
+    "KUBECONFIG_FILE_NAME",
+    "KUBECONFIG_MODE",
+    "SKIP_TLS_VERIFY",
+    "SLEEP",
+];
+/// How the other variables begin that Linkerd sets.
+const PROXYS: [&str; 3] = ["LINKERD2_PROXY_", "LINKERD_", "_"];
+/// The longest value that is one of a setting.
+const MAX_SETTING: usize = 512;
+/// What of a command passes in any container: whether a workload waits for its proxy.
+const AWAIT: &str = "linkerd-await";
+
+/// To whom a pod or the template of one belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// Somebody: nothing of its containers is known to be harmless.
+    Other,
+    /// Somebody, and Linkerd's injector left its marks on it.
+    Injected,
+    /// Linkerd: the control plane, the CNI plugin or an extension.
+    Linkerd,
+}
+
+impl Owner {
+    /// By labels, the keys of annotations, and the namespace (empty where it is not said).
+    pub fn of<'a>(
+        label: impl Fn(&str) -> Option<&'a str>,
+        mut keys: impl Iterator<Item = &'a str>,
+        namespace: &str,
+    ) -> Owner {
+        let here = label("linkerd.io/control-plane-ns").is_none_or(|ns| namespace.is_empty() || ns == namespace);
+        let control_plane = label("linkerd.io/control-plane-component").is_some() && here;
+        let cni = label("linkerd.io/cni-resource") == Some("true") || label("k8s-app") == Some("linkerd-cni");
+        if control_plane || cni || label("linkerd.io/extension").is_some() {
+            Owner::Linkerd
+        } else if keys.any(|key| key.starts_with("linkerd.io/") || key.starts_with("config.linkerd.io/")) {
+            Owner::Injected
+        } else {
+            Owner::Other
+        }
+    }
+
+    /// Whether a container's settings may pass.
+    pub fn keeps(self, container: &str) -> bool {
+        match self {
+            Owner::Other => false,
+            Owner::Injected => INJECTED.contains(&container),
+            Owner::Linkerd => true,
+        }
+    }
+
+    fn of_metadata(metadata: &Value, namespace: &str) -> Owner {
+        let keys = |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        let keys = keys("labels").chain(keys("annotations"));
+        Owner::of(|label| metadata["labels"][label].as_str(), keys, namespace)
+    }
+}
+
+/// Applies this to every container of an object and of its templates.
+pub(super) fn containers(value: &mut Value, counts: &mut Counts) {
+    let namespace = value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    within(value, Owner::Other, &namespace, counts);
+}
+
+fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts) {
+    match value {
+        Value::Object(map) => {
+            let owner = map
+                .get("metadata")
+                .map_or(owner, |metadata| owner.max(Owner::of_metadata(metadata, namespace)));
+            for (key, value) in map.iter_mut() {
+                if matches!(key.as_str(), "containers" | "initContainers" | "ephemeralContainers") {
+                    for item in value.as_array_mut().into_iter().flatten() {
+                        container(item, owner, counts);
+                    }
+                } else {
+                    within(value, owner, namespace, counts);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| within(item, owner, namespace, counts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
+    let keeps = owner.keeps(value["name"].as_str().unwrap_or_default());
+    for field in ["command", "args"] {
+        let Some(Value::Array(list)) = value.get_mut(field) else { continue };
+        let mut before = String::new();
+        for word in list {
+            let Value::String(content) = word else { continue };
+            let clean = argument(&before, content, keeps);
+            before.clone_from(content);
+            if let Cow::Owned(clean) = clean {
+                *content = clean;
+                counts.replaced += 1;
+            }
+        }
+    }
+    let Some(Value::Array(env)) = value.get_mut("env") else { return };
+    for variable in env {
+        let name = variable["name"].as_str().unwrap_or_default().to_owned();
+        let Some(Value::String(content)) = variable.get_mut("value") else { continue };
+        if !keeps {
+            replace(content, counts);
+        } else if let Cow::Owned(clean) = setting(&name, content) {
+            *content = clean;
+            counts.replaced += 1;
+        }
+    }
+}
+
+/// A word of a command line behind another.
+pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
+    let program = word.rsplit('/').next() == Some(AWAIT) && is_setting(word);
+    let of_await = before.rsplit('/').next() == Some(AWAIT) && matches!(word, "--" | "-S" | "--shutdown");
+    if program || of_await {
+        return Cow::Borrowed(word);
+    }
+    let name = before.trim_start_matches('-');
+    let announced = before.starts_with('-') && !before.contains('=') && keys::is_secret_in_text(name);
+    if !keeps || announced && !word.starts_with('-') || !is_setting(word) {
+        return masked(word);
+    }
+    text::text(word)
+}
+
+/// The value of an environment variable of Linkerd's own.
+pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    match name {
+        // The configuration that the installer writes, as a template.
+        "CNI_NETWORK_CONFIG" => match json::config(value.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(value),
+            Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+        },
+        "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" => super::object::certificates(value),
+        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => masked(value),
+        _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
+        _ => text::text(value),
+    }
+}
+
+/// Whether a text is one word of a setting: an address, a list of ports, a level of logging, a reference to another variable.
+pub(super) fn is_setting(content: &str) -> bool {
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'.' | b'_' | b'-' | b':' | b'/' | b'+' | b'*' | b'%' | b',' | b'~' | b'=' | b'$' | b'(' | b')'
+                    | b'[' | b']' | b'|'
+            )
+    };
+    content.len() <= MAX_SETTING && content.bytes().all(plain) || Marker::whole(content.as_bytes()).is_some()
+}
