@@ -149,7 +149,9 @@ impl Intake for Border<'_> {
     fn object(&mut self, json: &[u8]) {
         self.count();
         let outcome = match self.request.item {
-            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value.into_value())),
+            Item::ServerVersion | Item::CliVersion => {
+                self.redacted(json).map(|value| self.raw.push(value.into_value()))
+            }
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)

@@ -22,9 +22,9 @@ mod shapes;
 mod stream;
 mod text;
 
+pub use allow::{CLEAN, Rule, rule};
 pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
-pub use allow::{CLEAN, Rule, rule};
 pub use component::{Owner, argument, setting};
 pub use error::{error, sanitized};
 pub use json::{config as config_bytes, facts as fact_bytes};

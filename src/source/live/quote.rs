@@ -58,8 +58,14 @@ mod tests {
     #[test]
     fn credentials_are_hidden_and_words_are_not() {
         let token = "k8s-aws-v1.aHR0cHM6Ly9zdHMuZXUtd2VzdC0xLmFtYXpvbmF3cy5jb20vP0FjdGlvbj1HZXQ";
-        assert_eq!(quote(&format!("signed {token}, again"), 200), "signed k8s-aws-v1.REDACTED(len=63), again");
-        assert_eq!(quote("sha d0a1f6e2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9 end", 200), "sha REDACTED(len=46) end");
+        assert_eq!(
+            quote(&format!("signed {token}, again"), 200),
+            "signed k8s-aws-v1.REDACTED(len=63), again"
+        );
+        assert_eq!(
+            quote("sha d0a1f6e2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9 end", 200),
+            "sha REDACTED(len=46) end"
+        );
         for kept in [
             "pods is forbidden: User \"system:serviceaccount:linkerd:meshdoctor\" cannot list resource \"pods\"",
             "open /home/somebody/.config/gcloud/application_default_credentials.json: no such file",
