@@ -22,7 +22,7 @@ lint:
 advisories:
     cargo deny check advisories
 
-# What a check costs beside a bare read of the same lists; writes the table into the README.
+# What a check costs beside a bare read of the same lists; writes the table into docs/cost.md.
 bench:
     UPDATE=1 cargo bench --bench live
 

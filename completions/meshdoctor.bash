@@ -96,7 +96,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-unknown --output --save --verbose --quiet --knowledge --color --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-unknown --output --coverage --save --verbose --quiet --knowledge --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -198,8 +198,12 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "error warning info never" -- "${cur}"))
                     return 0
                     ;;
-                --on-unknown)
+                --on-not-checked)
                     COMPREPLY=($(compgen -W "fail pass" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -378,7 +382,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__demo)
-            opts="-o -v -q -h -V --cured --output --verbose --quiet --color --help --version"
+            opts="-o -v -q -h -V --cured --output --coverage --verbose --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

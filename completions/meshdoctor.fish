@@ -40,11 +40,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" 
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l logs -d 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines about the CNI are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
@@ -53,43 +53,45 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Judge only workloads of these namespaces (comma-separated). The control plane is always judged' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default the newest release that meshdoctor knows' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity' -r -f -a "error\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By default the newest release that meshdoctor knows' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor\'s release data say' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning' -r -f -a "error\t''
 warning\t''
 info\t''
 never\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-unknown -d 'What evidence that could not be had means for the exit status' -r -f -a "fail\t'Exit with 4'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report\'s run was asked is asked again where no flag says otherwise' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Say more: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read facts that age from this folder instead of the embedded ones' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will rely on linkerd-cni, which has to be there and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). What a dump does not hold is unknown otherwise' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l logs -d 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines about the CNI are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'The moment to judge at (RFC 3339), for dumps that do not say when they were taken' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The operator\'s linkerd command: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -d 'Only this node, ready or not. Repeatable; every Linux node when not given' -r
@@ -101,11 +103,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluste
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Say more: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -114,10 +116,10 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-p
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l yes -d 'Create the pods without asking'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l dry-run -d 'Print the manifests of the pods, and do nothing'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe -d 'Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect what \'check --pre\' judges, before Linkerd is installed: among it what you yourself may do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect what \'check --crds\' judges, before the control plane is installed'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect what \'check --pre\' needs, before Linkerd is installed; this includes your own permissions'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect what \'check --crds\' needs, before the control plane is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Print nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output. NODE.tar.gz when not given' -r -F
@@ -135,11 +137,12 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Say more: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the remedy'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'

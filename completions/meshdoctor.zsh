@@ -35,11 +35,11 @@ never\:"Never"))' \
             (check)
 _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
-'--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
-'--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
@@ -49,33 +49,35 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not judged]:DURATION:_default' \
+'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
-'*-n+[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
-'*--namespace=[Judge only workloads of these namespaces (comma-separated). The control plane is always judged]:NAMESPACE,...:_default' \
-'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
-'--expected-version=[The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the release knowledge of meshdoctor say]:VERSION:_default' \
-'--fail-on=[Exit with 1 when there is a finding of at least this severity]:FAIL_ON:(error warning info never)' \
-'--on-unknown=[What evidence that could not be had means for the exit status]:ON_UNKNOWN:((fail\:"Exit with 4"
+'*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
+'*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
+'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: says what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
+'--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
+'--fail-on=[Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning]:FAIL_ON:(error warning info never)' \
+'(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
-'*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'--verify=[Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each\: fixed, still there, or not checked. What the report'\''s run was asked is asked again where no flag says otherwise]:REPORT.json:_files' \
+'*-o+[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--knowledge=[Read facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Ask running programs of extensions as well, through port-forwards\: metrics-api, Prometheus, controllers of links]' \
+'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will rely on linkerd-cni, which has to be there and ready]' \
 '(--pre --crds)--proxy[Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway]' \
+'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -89,11 +91,11 @@ _arguments "${_arguments_options[@]}" : \
 '-o+[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '--output=[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). What a dump does not hold is unknown otherwise]:KIND,...|all:_default' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
-'--at=[The moment to judge at (RFC 3339), for dumps that do not say when they were taken]:RFC3339:_default' \
-'--linkerd-cli=[The operator'\''s linkerd command\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
@@ -106,12 +108,12 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one answer of the API server\: 30s, 2m; 0 waits for ever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not judged]:DURATION:_default' \
+'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -120,11 +122,11 @@ never\:"Never"))' \
 '--yes[Create the pods without asking]' \
 '--dry-run[Print the manifests of the pods, and do nothing]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Ask running programs of extensions as well, through port-forwards\: metrics-api, Prometheus, controllers of links]' \
-'(--crds)--pre[Collect what '\''check --pre'\'' judges, before Linkerd is installed\: among it what you yourself may do]' \
-'--crds[Collect what '\''check --crds'\'' judges, before the control plane is installed]' \
-'(-v --verbose)-q[Say nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
+'(--crds)--pre[Collect what '\''check --pre'\'' needs, before Linkerd is installed; this includes your own permissions]' \
+'--crds[Collect what '\''check --crds'\'' needs, before the control plane is installed]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -157,12 +159,13 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'-v+[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '--cured[Check the cluster after the remedy]' \
+'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Say nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Say nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -205,7 +208,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- The check\: its id, or the anchor of a row of `linkerd check`:_default' \
+':check -- The check\: its id, or the anchor of a row of '\''linkerd check'\'' (l5d-...). Where several checks answer a row, they are listed:_default' \
 && ret=0
 ;;
 (completions)

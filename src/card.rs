@@ -62,6 +62,9 @@ pub struct Front {
     /// Ids of the symptoms that it accounts for.
     #[serde(default)]
     pub explains: Vec<String>,
+    /// Ids of the checks whose findings are to be repaired after its own.
+    #[serde(default)]
+    pub before: Vec<String>,
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,
@@ -90,6 +93,20 @@ pub enum Mode {
     Pre,
     /// The custom resource definitions are installed and the control plane is about to be (`--crds`).
     Crds,
+}
+
+impl Mode {
+    /// Every one of them.
+    pub const ALL: [Mode; 3] = [Mode::Installed, Mode::Pre, Mode::Crds];
+
+    /// As cards and reports write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Installed => "installed",
+            Mode::Pre => "pre",
+            Mode::Crds => "crds",
+        }
+    }
 }
 
 fn after_install() -> Vec<Mode> {

@@ -1,20 +1,30 @@
-//! Links symptoms to causes, and makes one finding of equal ones. A card says which symptoms its check accounts for
-//! (`explains`); a finding of it explains those that share one of its ties. Nothing is dropped here: symptoms stay
-//! findings of their own, with `caused_by`.
+//! Links symptoms to causes, makes one finding of equal ones, and puts them into the order of repair. A card says which
+//! symptoms its check accounts for (`explains`); a finding of it explains those that share one of its ties. A card also
+//! says what must be repaired after its own trouble (`before`). Nothing is dropped here: symptoms stay findings of their
+//! own, with `caused_by`.
 
-use std::cmp::Reverse;
+mod order;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Fingerprint, Remedy, Severity, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie};
 
-/// Which checks a check explains, by id.
-pub type Explains<'a> = dyn Fn(&str) -> &'a [String] + 'a;
+/// What a card says of a check, by id: other checks' ids.
+pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
 
-/// Links and merges; the result is sorted: roots before what they explain, the worst first, of those the ones that
-/// explain most.
-pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding> {
+/// What cards say about two checks.
+pub struct Relations<'a> {
+    /// Which checks a check accounts for.
+    pub explains: &'a Related<'a>,
+    /// Which checks' findings are to be repaired after its own.
+    pub before: &'a Related<'a>,
+}
+
+/// Links and merges; the result is sorted: roots before what they explain, and roots in the order of repair.
+pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let mut findings = findings;
+    let explains = relations.explains;
     let causes = causes_of(&findings, explains);
     let order = causes_first(&causes);
     // An inferred cause takes the severity of what it explains, so symptoms pass theirs up before they are looked at.
@@ -56,23 +66,7 @@ pub fn link<'a>(findings: Vec<Finding>, explains: &Explains<'a>) -> Vec<Finding>
         finding.caused_by.sort();
         finding.caused_by.dedup();
     }
-    let explained: BTreeMap<&Fingerprint, usize> =
-        merged.iter().flat_map(|finding| &finding.caused_by).fold(BTreeMap::new(), |mut counts, cause| {
-            *counts.entry(cause).or_default() += 1;
-            counts
-        });
-    let explained: Vec<usize> =
-        prints.iter().map(|print| explained.get(print).copied().unwrap_or_default()).collect();
-    let mut order: Vec<usize> = (0..merged.len()).collect();
-    order.sort_by_cached_key(|&at| {
-        let f = &merged[at];
-        // What explains most comes first, and what runs in the cluster before what stands beside it.
-        let beside = f.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
-        let weight = (!f.caused_by.is_empty(), Reverse(f.severity), Reverse(explained[at]), beside);
-        (weight, f.check, f.subjects.clone(), f.parameters.clone())
-    });
-    let mut merged: Vec<Option<Finding>> = merged.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|at| merged[at].take()).collect()
+    order::sorted(merged, relations)
 }
 
 /// What makes findings equal but for their subjects.
@@ -82,6 +76,7 @@ struct Group {
     severity: Severity,
     confidence: Confidence,
     message: String,
+    fact: Option<String>,
     parameters: Vec<String>,
     rows: Option<Vec<&'static str>>,
     rows_as: Option<Severity>,
@@ -97,6 +92,7 @@ impl Group {
             severity: finding.severity,
             confidence: finding.confidence,
             message: finding.message.clone(),
+            fact: finding.fact.clone(),
             parameters: finding.parameters.clone(),
             rows: finding.rows.clone(),
             rows_as: finding.rows_as,
@@ -114,7 +110,7 @@ impl Group {
 }
 
 /// For each finding, those that explain it.
-fn causes_of<'a>(findings: &[Finding], explains: &Explains<'a>) -> Vec<BTreeSet<usize>> {
+fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize>> {
     let mut by_check_and_tie: BTreeMap<(&str, Tie), Vec<usize>> = BTreeMap::new();
     let in_effect = findings.iter().enumerate().filter(|(_, finding)| !finding.explains_nothing);
     for (at, finding) in in_effect {
@@ -218,7 +214,13 @@ mod tests {
             rows: None,
             rows_as: None,
             caused_by: vec![],
+            after: vec![],
+            fact: None,
         }
+    }
+
+    fn linked<'a>(findings: Vec<Finding>, explains: &'a Related<'a>) -> Vec<Finding> {
+        link(findings, &Relations { explains, before: &|_| &[] })
     }
 
     #[test]
@@ -232,7 +234,7 @@ mod tests {
             finding("b", Severity::Error, "n3"),
             finding("a", Severity::Error, "n4"),
         ];
-        let linked = link(found, &explains);
+        let linked = linked(found, &explains);
         let said: Vec<_> =
             linked.iter().map(|f| (f.check, f.severity, f.subjects.len(), f.caused_by.len())).collect();
         // n1 and n4 are one error; n2 stays an info of its own; n3 has no cause, so it is a root too.
@@ -253,7 +255,7 @@ mod tests {
         let symptoms = ["b".to_owned()];
         let explains = |id: &str| if id == "a" { &symptoms[..] } else { &[] };
         let idle = finding("a", Severity::Warning, "n1").explains_nothing();
-        let linked = link(vec![idle, finding("b", Severity::Error, "n1")], &explains);
+        let linked = linked(vec![idle, finding("b", Severity::Error, "n1")], &explains);
         let said: Vec<_> = linked.iter().map(|f| (f.check, f.severity, f.caused_by.len())).collect();
         assert_eq!(said, [("b", Severity::Error, 0), ("a", Severity::Warning, 0)]);
     }
@@ -269,7 +271,7 @@ mod tests {
             finding("s", Severity::Error, "n1"),
             finding("z", Severity::Error, "n1"),
         ];
-        let order: Vec<_> = link(found, &explains).iter().map(|f| f.check).collect();
+        let order: Vec<_> = linked(found, &explains).iter().map(|f| f.check).collect();
         assert_eq!(order, ["z", "b", "a", "s"]);
     }
 
@@ -281,7 +283,7 @@ mod tests {
             finding("a", Severity::Error, node).remedy(remedy)
         };
         let command = |found: Vec<Finding>| {
-            let linked = link(found, &|_| &[]);
+            let linked = linked(found, &|_| &[]);
             assert_eq!(linked.len(), 1);
             linked[0].remedy.steps[0].command.clone().expect("a command")
         };

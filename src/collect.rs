@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::{NodeFiles, NodeSnapshot};
 use crate::redact::Sanitized;
-use crate::source::{Fetched, Request, Source, Why};
+use crate::source::{Fetched, Request, Source, Uncollected, Why};
 use crate::version::LinkerdVersion;
 
 mod border;
@@ -76,6 +76,8 @@ pub struct Redaction {
 pub struct Collected {
     /// The evidence.
     pub cluster: Cluster,
+    /// What the source holds that no check reads.
+    pub uncollected: Uncollected,
     /// What the border did.
     pub redaction: Redaction,
 }
@@ -164,7 +166,7 @@ pub async fn collect<S: Source>(
         live: source.origin().kind == "live",
     };
     let touched = touched.into_inner() + source.already_redacted();
-    Collected { cluster, redaction: Redaction { touched } }
+    Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }
 }
 
 /// The same, for sources that never wait: dumps, bundles, cases.

@@ -7,8 +7,8 @@ mod pages;
 pub mod parity;
 mod rbac;
 
-pub use cli::{cli, completion, exit_codes};
-pub use pages::{fill, index, page, readme_index};
+pub use cli::{cli, completion, exit_codes, exit_table};
+pub use pages::{fill, index, page};
 pub use rbac::{cluster_role, optional_roles};
 
 use crate::item::{Item, Program, Scope};

@@ -1,28 +1,37 @@
 //! The exit statuses and the one function that picks one.
 
-/// Every selected check was judged, and nothing is at or above the gate.
+/// Every selected check ran, and nothing is at or above the gate.
 pub const FINE: u8 = 0;
 /// At least one finding is at or above the gate.
 pub const FINDINGS: u8 = 1;
 /// Wrong usage or configuration.
 pub const USAGE: u8 = 2;
-/// Could not run at all: no cluster, unreadable bundle, nothing judged.
+/// Could not run at all: no cluster, unreadable bundle, nothing checked.
 pub const COULD_NOT_RUN: u8 = 3;
 /// No failing finding, but evidence that was asked for could not be had, or a check crashed.
-pub const NOT_JUDGED: u8 = 4;
+pub const NOT_CHECKED: u8 = 4;
 
 /// Each status with what it means, for help and documentation.
 pub const ALL: [(u8, &str); 5] = [
-    (
-        FINE,
-        "every selected check was judged, and no finding is at or above the gate (--fail-on, by default error)",
-    ),
+    (FINE, "every selected check ran, and no finding is at or above the gate (--fail-on, by default error)"),
     (FINDINGS, "at least one finding is at or above the gate"),
     (USAGE, "wrong usage or configuration: an unknown check, namespace, context or flag value"),
-    (COULD_NOT_RUN, "could not run at all: no cluster, an unreadable bundle, or nothing could be judged"),
+    (COULD_NOT_RUN, "could not run at all: no cluster, an unreadable bundle, or nothing could be checked"),
     (
-        NOT_JUDGED,
-        "no failing finding, but evidence that was asked for could not be had, or a check crashed; --on-unknown=pass turns it into 0",
+        NOT_CHECKED,
+        "no failing finding, but something was not checked: evidence that was asked for could not be had, a check crashed, or nothing that --only names could run; --on-not-checked=pass turns the first two into 0",
+    ),
+];
+
+/// The same for `check --verify`, which repeats the judgement of an earlier report.
+pub const VERIFY: [(u8, &str); 5] = [
+    (FINE, "every finding of the earlier report is fixed (infos do not count, unless --fail-on info)"),
+    (FINDINGS, "at least one is still there"),
+    (USAGE, "wrong usage: the file is no report, has no findings, or is of another cluster"),
+    (COULD_NOT_RUN, "could not run at all: no cluster or an unreadable bundle"),
+    (
+        NOT_CHECKED,
+        "none is still there, but some were not checked: the evidence is missing, or not newer than the report",
     ),
 ];
 
@@ -32,11 +41,13 @@ pub struct Facts {
     /// A finding is at or above the gate.
     pub failing: bool,
     /// Evidence that was asked for is missing, or a check crashed.
-    pub unknown: bool,
-    /// `--on-unknown=pass`.
-    pub unknown_passes: bool,
+    pub not_checked: bool,
+    /// `--on-not-checked=pass`.
+    pub not_checked_passes: bool,
     /// Nothing could be judged at all.
     pub nothing_judged: bool,
+    /// Checks were selected by name, and none of them ran.
+    pub none_ran: bool,
 }
 
 /// The status: findings before gaps before fine.
@@ -44,7 +55,8 @@ pub fn status(facts: Facts) -> u8 {
     match facts {
         Facts { failing: true, .. } => FINDINGS,
         Facts { nothing_judged: true, .. } => COULD_NOT_RUN,
-        Facts { unknown: true, unknown_passes: false, .. } => NOT_JUDGED,
+        Facts { none_ran: true, .. } => NOT_CHECKED,
+        Facts { not_checked: true, not_checked_passes: false, .. } => NOT_CHECKED,
         Facts { .. } => FINE,
     }
 }
@@ -55,16 +67,24 @@ mod tests {
 
     #[test]
     fn findings_come_before_gaps_and_gaps_before_fine() {
-        let facts = |failing, unknown, unknown_passes| Facts {
+        let facts = |failing, not_checked, not_checked_passes| Facts {
             failing,
-            unknown,
-            unknown_passes,
-            nothing_judged: false,
+            not_checked,
+            not_checked_passes,
+            ..Facts::default()
         };
         assert_eq!(status(facts(true, true, true)), FINDINGS);
-        assert_eq!(status(facts(false, true, false)), NOT_JUDGED);
+        assert_eq!(status(facts(false, true, false)), NOT_CHECKED);
         assert_eq!(status(facts(false, true, true)), FINE);
         assert_eq!(status(facts(false, false, false)), FINE);
         assert_eq!(status(Facts { nothing_judged: true, ..Facts::default() }), COULD_NOT_RUN);
+    }
+
+    #[test]
+    fn a_selection_of_which_nothing_ran_is_never_fine() {
+        let facts = Facts { none_ran: true, not_checked_passes: true, ..Facts::default() };
+        assert_eq!(status(facts), NOT_CHECKED);
+        assert_eq!(status(Facts { nothing_judged: true, ..facts }), COULD_NOT_RUN);
+        assert_eq!(status(Facts { failing: true, ..facts }), FINDINGS);
     }
 }

@@ -10,7 +10,7 @@ mod evidence;
 mod remedy;
 mod subject;
 
-pub use evidence::{Evidence, Place};
+pub use evidence::{Evidence, Place, Reference};
 pub use remedy::{Remedy, Step, StepKind};
 pub use subject::Subject;
 
@@ -110,6 +110,11 @@ pub struct Finding {
     pub rows_as: Option<Severity>,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
+    /// What is to be repaired before it, the nearest only; filled in by `cause`.
+    pub after: Vec<Fingerprint>,
+    /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
+    /// Holds for every subject, like the message.
+    pub fact: Option<String>,
 }
 
 impl Finding {
@@ -118,6 +123,16 @@ impl Finding {
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
         subjects.sort();
         subjects.dedup();
+        self.print_of(subjects)
+    }
+
+    /// Which trouble of one of its subjects this is: the same whatever else the finding is about, so that it stays when
+    /// the other subjects are repaired. That of an only subject is the finding's own.
+    pub fn subject_fingerprint(&self, subject: &Subject) -> Fingerprint {
+        self.print_of(vec![subject.stable()])
+    }
+
+    fn print_of(&self, subjects: Vec<String>) -> Fingerprint {
         let mut hash = Sha256::new();
         hash.update(b"meshdoctor.finding/1\n");
         hash.update(self.check.as_bytes());
@@ -143,6 +158,12 @@ impl Finding {
     /// Adds a subject.
     pub fn subject(mut self, subject: Subject) -> Finding {
         self.subjects.push(subject);
+        self
+    }
+
+    /// Says in half a line what was found; see [`Finding::fact`].
+    pub fn fact(mut self, fact: impl Into<String>) -> Finding {
+        self.fact = Some(fact.into());
         self
     }
 

@@ -34,4 +34,5 @@ pub mod scene;
 pub mod source;
 pub mod terminal;
 pub mod token;
+pub mod verify;
 pub mod version;

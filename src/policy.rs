@@ -55,8 +55,8 @@ pub struct Policy {
     pub mode: Mode,
     /// What fails the run.
     pub gate: Gate,
-    /// Whether evidence that could not be had is accepted (`--on-unknown=pass`).
-    pub unknown_passes: bool,
+    /// Whether evidence that could not be had is accepted (`--on-not-checked=pass`).
+    pub not_checked_passes: bool,
 }
 
 /// A word that names no check and no category.
@@ -111,6 +111,9 @@ fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
         match checks::find(word) {
             Some(check) => _ = ids.insert(check.id),
             None if !category.is_empty() => ids.extend(category),
+            None if checks::answering(word).next().is_some() => {
+                ids.extend(checks::answering(word).map(|check| check.id));
+            }
             None => return Err(UnknownCheck { word: word.clone(), nearest: nearest(word) }),
         }
     }

@@ -1,16 +1,22 @@
 //! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
 //! the checks said; nothing here is judged again.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
+use crate::card::Mode;
+use crate::cause::{self, Relations};
 use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity};
-use crate::knowledge::Knowledge;
+use crate::item::{Item, Kind};
+use crate::knowledge::{Knowledge, UnreadKind};
 use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
+use crate::model::objects::CustomResourceDefinition;
 use crate::model::skew::Skew;
 use crate::policy::Policy;
 use crate::rows::{self, Category};
@@ -35,15 +41,21 @@ pub struct Report {
     pub subject: Skew,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
+    /// The uid of the namespace `kube-system`, which tells clusters apart; `None` where the evidence does not hold it.
+    pub cluster_uid: Option<String>,
+    /// Whether everything that an installed mesh is checked for was selected, in all namespaces.
+    pub whole: bool,
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
     pub to_cni: Option<String>,
+    /// What else was asked of the run.
+    pub asked: Asked,
     /// The gate, the counts and the status.
     pub verdict: Verdict,
     /// What could not be judged, with the checks that needed it, in order.
     pub coverage: Coverage,
     /// Every selected check, in order.
     pub checks: Vec<Judged>,
-    /// Every finding: roots first, the worst first.
+    /// Every finding: roots in the order of repair, then what they explain.
     pub findings: Vec<Finding>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
@@ -64,6 +76,27 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
+}
+
+/// What was asked of a run: whoever asks the same again asks the same question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The moment in the life of the mesh.
+    pub mode: Mode,
+    /// `--only`.
+    pub only: Vec<String>,
+    /// `--skip`.
+    pub skip: Vec<String>,
+    /// `--namespace`.
+    pub namespaces: Vec<String>,
+    /// `--linkerd-cni-enabled`.
+    pub cni_expected: bool,
+    /// `--expected-version`.
+    pub expected_version: Option<String>,
+    /// `--linkerd-namespace`.
+    pub linkerd_namespace: Option<String>,
+    /// `--cni-namespace`.
+    pub cni_namespace: Option<String>,
 }
 
 /// The result in figures.
@@ -122,6 +155,21 @@ pub struct Coverage {
     pub snapshots: usize,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
+    pub unread: Vec<Unread>,
+}
+
+/// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// `servers.policy.linkerd.io`
+    pub resource: String,
+    /// `Server`
+    pub kind: String,
+    /// What it is about: `authorization policies`.
+    pub about: String,
+    /// How many objects the evidence holds; `None` where nobody counted.
+    pub objects: Option<usize>,
 }
 
 /// Something that could not be judged.
@@ -133,6 +181,9 @@ pub struct Gap {
     pub checks: Vec<&'static str>,
     /// How to close it.
     pub close: Close,
+    /// Whether somebody asked for it, by a flag or by selecting nothing but checks that need it: those gaps make the exit
+    /// status 4.
+    pub asked_for: bool,
 }
 
 /// A check and how it ended.
@@ -170,6 +221,16 @@ pub struct Question<'a> {
     pub origin: Origin,
 }
 
+impl Question<'_> {
+    /// See [`Report::whole`].
+    fn is_whole(&self) -> bool {
+        self.policy.only.is_empty()
+            && self.policy.skip.is_empty()
+            && self.settings.mode == Mode::Installed
+            && self.settings.namespaces.is_empty()
+    }
+}
+
 /// Judges the evidence: evaluates every selected check, links causes, applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
@@ -184,13 +245,20 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    let explains =
-        |id: &str| crate::checks::find(id).map_or(&[][..], |check| check.card().front.explains.as_slice());
-    let findings = crate::cause::link(found, &explains);
+    let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
+    let relations = Relations {
+        explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
+        before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+    };
+    let findings = cause::link(found, &relations);
     let connection = &question.settings.rerun.connection;
-    let coverage = coverage(cluster, &results, connection);
+    let none_ran = none_ran(question.policy, &results);
+    let coverage = Coverage {
+        unread: unread(collected, question.knowledge),
+        ..coverage(cluster, &results, none_ran, connection)
+    };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    let verdict = verdict(question.policy, &findings, &results, read_nothing);
+    let verdict = verdict(question.policy, &findings, &results, read_nothing, none_ran);
     let checks: Vec<Judged> = question
         .checks
         .iter()
@@ -225,7 +293,19 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         knowledge_date: question.knowledge.date().to_string(),
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        cluster_uid: cluster.uid().map(str::to_owned),
+        whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
+        asked: Asked {
+            mode: question.policy.mode,
+            only: question.policy.only.clone(),
+            skip: question.policy.skip.clone(),
+            namespaces: question.settings.namespaces.clone(),
+            cni_expected: question.settings.cni_expected,
+            expected_version: question.settings.expected_version.as_ref().map(ToString::to_string),
+            linkerd_namespace: None,
+            cni_namespace: None,
+        },
         verdict,
         coverage,
         checks,
@@ -236,7 +316,15 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     }
 }
 
-fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection) -> Coverage {
+/// Whether checks were selected by name and none of them ran: each lacked evidence, or had nothing to ask. Who names checks
+/// asks for what they need, so that such a run is never fine.
+fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
+    let ran = |result: &CheckResult| matches!(result.outcome, Outcome::Pass | Outcome::Findings);
+    let lacked = |result: &CheckResult| matches!(result.outcome, Outcome::Unknown);
+    !policy.only.is_empty() && results.iter().any(lacked) && !results.iter().any(ran)
+}
+
+fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connection: &Connection) -> Coverage {
     let mut gaps: std::collections::BTreeMap<&Missing, Vec<&'static str>> = Default::default();
     for result in results {
         for missing in &result.gaps {
@@ -246,30 +334,64 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], connection: &Connection)
     Coverage {
         objects: cluster.object_count(),
         nodes: cluster
-            .answer(&crate::item::Item::List(crate::item::Kind::Node))
+            .answer(&Item::List(Kind::Node))
             .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
         gaps: gaps
             .into_iter()
             .map(|(missing, checks)| Gap {
+                asked_for: none_ran || missing.was_asked_for(),
                 missing: missing.clone(),
                 checks,
                 close: missing.close().aimed(connection),
             })
             .collect(),
+        unread: Vec::new(),
     }
 }
 
-fn verdict(policy: &Policy, findings: &[Finding], results: &[CheckResult], read_nothing: bool) -> Verdict {
+/// The kinds that no check reads: those of which the evidence holds objects and, unless it is said to hold all of the
+/// cluster's, those that are served, as far as the definitions tell.
+fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
+    let held = &collected.uncollected;
+    let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+    let served: BTreeSet<&str> = definitions
+        .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>())
+        .iter()
+        .map(|definition| definition.metadata.name.as_str())
+        .collect();
+    let may_be_there = |kind: &UnreadKind| {
+        !held.complete && !served.is_empty() && (kind.built_in || served.contains(kind.resource.as_str()))
+    };
+    let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
+        let objects = held.held.get(&kind.resource).copied();
+        (objects.is_some() || may_be_there(kind)).then(|| Unread {
+            resource: kind.resource.clone(),
+            kind: kind.kind.clone(),
+            about: kind.about.clone(),
+            objects,
+        })
+    });
+    kinds.collect()
+}
+
+fn verdict(
+    policy: &Policy,
+    findings: &[Finding],
+    results: &[CheckResult],
+    read_nothing: bool,
+    none_ran: bool,
+) -> Verdict {
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
     let status = exit::status(exit::Facts {
         failing: findings.iter().any(|finding| policy.gate.fails(finding.severity)),
-        unknown: asked_for || crashed > 0,
-        unknown_passes: policy.unknown_passes,
+        not_checked: asked_for || crashed > 0,
+        not_checked_passes: policy.not_checked_passes,
+        none_ran,
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });

@@ -3,7 +3,7 @@
 //!
 //! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. Where evidence that was
 //! asked for could not be had, or another check's findings keep a row from being judged, the row is a warning that says
-//! so, never a success. A row that nobody offered evidence for is left out, as is one that does not apply where the real
+//! so, never a success. A row that nobody provided evidence for is left out, as is one that does not apply where the real
 //! command prints none.
 
 use std::collections::BTreeMap;
@@ -196,11 +196,11 @@ fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
     }
 }
 
-/// What keeps the checks from judging, in words, each reason once; nothing where nobody offered the evidence.
+/// What keeps the checks from judging, in words, each reason once; nothing where nobody provided the evidence.
 fn not_judged(answers: &[&Judged]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for reason in answers.iter().flat_map(|judged| reasons_of(judged)) {
-        let reason = format!("not judged: {reason}");
+        let reason = format!("not checked: {reason}");
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -286,6 +286,8 @@ mod tests {
             rows: None,
             rows_as: None,
             caused_by: Vec::new(),
+            after: Vec::new(),
+            fact: None,
         }
     }
 
@@ -324,17 +326,17 @@ mod tests {
         let denied = || gap(Why::Denied { message: String::new() });
         let twice = [denied(), denied()].concat();
         for row in said(judged(Outcome::Unknown, twice), &[]) {
-            assert!(row.starts_with("Warning not judged: ") && row.lines().count() == 1, "{row}");
+            assert!(row.starts_with("Warning not checked: ") && row.lines().count() == 1, "{row}");
         }
         assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
         for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
-            assert!(row.starts_with("Warning not judged: ") && row.contains("oops"), "{row}");
+            assert!(row.starts_with("Warning not checked: ") && row.contains("oops"), "{row}");
         }
         let blocked = Judged {
             blocked_by: Some("another"),
             ..judged(Outcome::NotApplicable("no control plane (another)".to_owned()), vec![])
         };
-        let row = "Warning not judged: no control plane (another)";
+        let row = "Warning not checked: no control plane (another)";
         assert_eq!(said(blocked, &[]), [row, row]);
     }
 

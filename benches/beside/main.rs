@@ -5,7 +5,7 @@
 //! `MESHDOCTOR_LINKERD` names; the newest of several is taken. Where that is missing it says so and ends. Both commands run in
 //! turn, several times, each as a process of its own, and the best counts; seconds belong to one machine, ratios count.
 //!
-//! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000` makes a smaller cluster than 10,000 pods, and
+//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000` makes a smaller cluster than 10,000 pods, and
 //! `cargo bench --bench beside -- serve` only keeps the cluster until its standard input ends, to look closer at one run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
@@ -52,10 +52,11 @@ fn main() -> anyhow::Result<()> {
     drop(cluster);
     println!("{table}");
     if std::env::var_os("UPDATE").is_some() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cost.md");
         let filled = docgen::fill(&std::fs::read_to_string(&file)?, "beside", &format!("\n{table}\n"));
-        let filled = filled
-            .context("README.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->")?;
+        let filled = filled.context(
+            "docs/cost.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->",
+        )?;
         std::fs::write(file, filled)?;
     }
     Ok(())

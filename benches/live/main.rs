@@ -4,7 +4,7 @@
 //! saves it and checks what it saved; a reader that throws everything away reads the same lists, page by page. All of
 //! them run in turn, several times, each as a process of its own. Ratios are what counts: seconds belong to one machine.
 //!
-//! `UPDATE=1` writes the table into README.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes, and
+//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes, and
 //! `cargo bench --bench live -- serve 1000` only serves a cluster for ten minutes, to look closer at one run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     let text = table::text(&measured, &start::measure()?);
     println!("{text}");
     if std::env::var_os("UPDATE").is_some() {
-        table::put_into(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), &text)?;
+        table::put_into(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cost.md"), &text)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The table, and its place in README.md.
+//! The table, and its place in docs/cost.md.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -69,6 +69,6 @@ fn thousands(number: usize) -> String {
 pub(crate) fn put_into(file: &Path, table: &str) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(file)?;
     let filled = docgen::fill(&text, "cost", &format!("\n{table}\n"))
-        .context("README.md has no place for the table: <!-- cost: begin -->, <!-- cost: end -->")?;
+        .context("docs/cost.md has no place for the table: <!-- cost: begin -->, <!-- cost: end -->")?;
     Ok(std::fs::write(file, filled)?)
 }

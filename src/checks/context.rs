@@ -6,8 +6,8 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use super::Rerun;
 use crate::card::{Card, Mode};
+use crate::command::Rerun;
 use crate::finding::{Confidence, Finding, Remedy, Subject};
 use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};
@@ -137,6 +137,8 @@ impl<'a> Context<'a> {
             rows: None,
             rows_as: None,
             caused_by: Vec::new(),
+            after: Vec::new(),
+            fact: None,
         }
     }
 

@@ -20,6 +20,7 @@ mod native_sidecar;
 mod pre_install;
 mod renew;
 mod rerun;
+mod restart;
 mod rewrite;
 mod serving;
 mod trust_roots;
@@ -32,7 +33,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 pub use context::{Context, Settings};
-pub use rerun::Rerun;
 
 use crate::card::Card;
 use crate::finding::{Finding, Remedy};
@@ -155,6 +155,12 @@ pub fn find(id: &str) -> Option<&'static Check> {
     all()
         .find(|c| c.id == id)
         .or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
+}
+
+/// The checks that answer a row of `linkerd check`, by its anchor (`l5d-...`) or the address of that.
+pub fn answering(anchor: &str) -> impl Iterator<Item = &'static Check> {
+    let anchor = anchor.rsplit_once('#').map_or(anchor, |(_, anchor)| anchor).to_owned();
+    all().filter(move |check| check.card().front.linkerd_check.iter().any(|row| row.anchor == anchor))
 }
 
 /// How one check ended. Derived: a check cannot claim it.

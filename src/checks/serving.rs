@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::Context;
 use super::dates::ends_soon;
 use super::upgrade::{self, Options};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
@@ -117,24 +118,25 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
         remedy,
         StepKind::Command,
         &format!(
-            "Bring both sides from one place again (with cert-manager, let its cainjector fill in the caBundle instead: \
-             {values}.injectCaFrom): upgrade, which writes a new pair"
+            "Apply the manifests again, which writes a new certificate and caBundle together (with cert-manager, let its \
+             cainjector write the caBundle instead: {values}.injectCaFrom)"
         ),
-        Options::both(""),
+        Options::none(),
     );
     let deployment = if values == "proxyInjector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
     remedy
         .step(
             StepKind::Note,
             format!(
-                "With GitOps, keep it from writing one half: render the pair once ({values}.externalSecret and caBundle), or let \
-                 it ignore differences in the Secret's data and in the webhook's caBundle"
+                "With GitOps, keep it from writing only one of them: render the pair once ({values}.externalSecret and \
+                 caBundle), or \
+                 let it ignore differences in the Secret's data and in the webhook's caBundle"
             ),
         )
         .run(
             StepKind::Command,
             format!("Restart the {server}, so that it serves what is in the Secret now"),
-            format!("kubectl -n {namespace} rollout restart deployment/{deployment}"),
+            kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{deployment}")),
         )
 }
 
@@ -142,11 +144,14 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
 pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static str)> {
     match matches {
         KeyMatches::True | KeyMatches::Unknown => None,
-        KeyMatches::False => Some(("does not belong to its certificate", "the key beside it is another's")),
-        KeyMatches::Absent => Some(("is not there", "there is no key beside it")),
+        KeyMatches::False => {
+            Some(("does not belong to its certificate", "it is the key of another certificate"))
+        }
+        KeyMatches::Absent => Some(("is missing", "the Secret holds no key")),
         KeyMatches::Unreadable => Some((
-            "is in a form that Linkerd does not read",
-            "the key's text does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, an encrypted or \
+            "is in a form that Linkerd cannot read",
+            "the key's text does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, an encrypted \
+             or \
              an Ed25519 key, or no key at all)",
         )),
     }

@@ -1,26 +1,93 @@
-//! How the control plane is changed: by the tool that installed it, and at the release that is installed. `linkerd upgrade`
-//! of another release would move the whole control plane to its own, so its commands ask for the version first.
+//! How the control plane is changed: by the tool that installed it, which its labels and annotations name, and at the release
+//! that is installed. Where a GitOps controller manages it, the change belongs in Git and no command is printed. `linkerd
+//! upgrade` works only where the CLI installed it, and moves the whole control plane to the release of the CLI, so it is
+//! guarded by that; Helm takes the newest chart unless it is told the installed one, which it is asked for.
 
 use crate::checks::Context;
+use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
-use crate::model::control_plane::{CREATED_BY, components, installed};
+use crate::model::control_plane::{components, installed};
+use crate::model::managed_by::{Installer, ManagedBy, Release};
 use crate::model::objects::Workload;
-use crate::version::Channel;
+use crate::version::{Channel, LinkerdVersion};
 
-/// What is set, for each tool.
-#[derive(Debug, Clone, Copy)]
+/// What is changed of the installation.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Options<'a> {
-    /// Options of `linkerd upgrade`.
-    pub cli: &'a str,
-    /// Options of `helm upgrade`; `None` where it takes a file instead.
-    pub helm: Option<&'a str>,
+    /// Chart values by their path, and the variable that the reader sets to the rest of one.
+    values: Vec<(&'a str, String, Option<&'static str>)>,
+    /// Chart values that are read from files: the CLI's option, the path, the file.
+    files: Vec<(&'static str, &'static str, &'static str)>,
+    /// Options of the CLI that only it has.
+    cli: Vec<&'static str>,
+    /// The values for high availability that come with the chart.
+    ha: bool,
 }
 
 impl<'a> Options<'a> {
-    /// The same for both.
-    pub(super) fn both(options: &'a str) -> Options<'a> {
-        Options { cli: options, helm: Some(options) }
+    /// Nothing: the manifests are applied again with the values that are there.
+    pub(super) fn none() -> Options<'a> {
+        Options::default()
+    }
+
+    /// Sets a value of the chart.
+    pub(super) fn set(mut self, path: &'a str, value: impl Into<String>) -> Options<'a> {
+        self.values.push((path, value.into(), None));
+        self
+    }
+
+    /// Sets a value of the chart to a list: these, and what the reader sets a variable to.
+    pub(super) fn set_with(mut self, path: &'a str, these: String, variable: &'static str) -> Options<'a> {
+        self.values.push((path, these, Some(variable)));
+        self
+    }
+
+    /// The values as arguments of `--set`.
+    fn settings(&self) -> impl Iterator<Item = Arg> + '_ {
+        self.values.iter().map(|(path, value, more)| {
+            let set = helm_set(path, value);
+            match more {
+                None => Arg::from(set),
+                Some(variable) if value.is_empty() => Arg::from(set).then(Arg::placeholder(variable)),
+                Some(variable) => Arg::from(format!("{set}\\,")).then(Arg::placeholder(variable)),
+            }
+        })
+    }
+
+    /// Sets a value of the chart to what a file holds; `option` is the CLI's for that.
+    pub(super) fn file(
+        mut self,
+        option: &'static str,
+        path: &'static str,
+        file: &'static str,
+    ) -> Options<'a> {
+        self.files.push((option, path, file));
+        self
+    }
+
+    /// An option that only the CLI has.
+    pub(super) fn cli_only(mut self, option: &'static str) -> Options<'a> {
+        self.cli.push(option);
+        self
+    }
+
+    /// The values for high availability.
+    pub(super) fn ha(mut self) -> Options<'a> {
+        self.ha = true;
+        self
+    }
+
+    /// What is set, for people who set it elsewhere: `clusterNetworks=10.0.0.0/8; identityTrustAnchorsPEM from bundle.crt`.
+    fn in_words(&self) -> Option<String> {
+        let values = self.values.iter().map(|(path, value, more)| match more {
+            None => format!("{path}={value}"),
+            Some(variable) => format!("{path}={value} and {variable}"),
+        });
+        let files = self.files.iter().map(|(_, path, file)| format!("{path} from {file}"));
+        let ha = self.ha.then(|| "the values of values-ha.yaml".to_owned());
+        let all: Vec<String> = values.chain(files).chain(ha).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
@@ -32,71 +99,274 @@ pub(super) fn step(
     act: &str,
     options: Options<'_>,
 ) -> Remedy {
-    let namespace = ctx.namespaces().control_plane.as_str();
+    changed(ctx, remedy, kind, act, Part::ControlPlane(options))
+}
+
+/// Adds the step that brings the CRDs of a release, by the tool that installed the control plane. Reads `deployments.apps`.
+pub(super) fn crds(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    release: &LinkerdVersion,
+    first: bool,
+) -> Remedy {
+    changed(ctx, remedy, StepKind::Upgrade, act, Part::Crds { release, first })
+}
+
+/// What of an installation is changed.
+enum Part<'a> {
+    ControlPlane(Options<'a>),
+    /// The CRDs, of this release; `first` where there are none yet.
+    Crds {
+        release: &'a LinkerdVersion,
+        first: bool,
+    },
+}
+
+fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: Part<'_>) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.hints::<Workload>(Kind::Deployment);
-    let version = installed(deployments, None, namespace).map(|(version, _)| version);
-    if is_helms(ctx) {
-        let text = format!("{act}, with Helm, at the version of the chart that is installed");
-        // Vendors have charts and repositories of their own.
-        let edge = version.is_some_and(|version| version.channel() == Channel::Edge);
-        return match options.helm.filter(|_| edge) {
-            Some(options) => remedy.run(kind, text, helm(namespace, options)),
-            None => remedy.step(kind, text),
-        };
-    }
-    match version {
-        Some(version) => remedy.run(
+    let version = installed(deployments, None, home).map(|(version, _)| version);
+    let by = managed_by(ctx);
+    let set = match &part {
+        Part::ControlPlane(options) => options.in_words().map(|words| format!(" (set {words})")),
+        Part::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
+    };
+    let set = set.unwrap_or_default();
+    if let Some(owner) = by.gitops {
+        return remedy.step(
             kind,
-            format!("{act}, with the linkerd CLI of the installed release"),
-            format!(
-                "[ \"$(linkerd version --client --short)\" = {version} ] && {}",
-                cli(namespace, options.cli)
+            format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes"),
+        );
+    }
+    match (by.installer, version) {
+        (Some(Installer::Release(release)), version) => match &part {
+            Part::ControlPlane(options) => {
+                remedy.run(kind, format!("{act}, with Helm"), by_helm(release, version.as_ref(), options))
+            }
+            Part::Crds { release: wanted, .. } => remedy.run(
+                kind,
+                format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
+                crds_by_helm(wanted),
             ),
-        ),
-        None => remedy.run(
+        },
+        (Some(Installer::Chart), _) => remedy.step(
             kind,
-            format!("{act}, with the linkerd CLI of the installed release (with Helm: the same values)"),
-            cli(namespace, options.cli),
+            format!("{act}: where the chart is rendered{set}, as no Helm release in the cluster holds it"),
         ),
+        (Some(Installer::Cli), version) => {
+            let (wanted, line) = match &part {
+                Part::ControlPlane(options) => (version.as_ref(), by_cli(home, options)),
+                Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first)),
+            };
+            remedy.run(kind, format!("{act}, with the linkerd CLI"), guarded(wanted, line))
+        }
+        (None, _) => match &part {
+            Part::Crds { release, first: true } => {
+                remedy.run(kind, format!("{act}{set}"), guarded(Some(release), crds_by_cli(home, true)))
+            }
+            Part::ControlPlane(_) | Part::Crds { .. } => remedy.run(
+                kind,
+                format!("{act}{set}, with the tool that installed Linkerd; see which it was (only the CLI leaves that Secret)"),
+                which_tool(home),
+            ),
+        },
     }
 }
 
-/// Whether Helm installed the control plane. Reads `deployments.apps`.
-pub(super) fn is_helms(ctx: &Context<'_>) -> bool {
-    let namespace = ctx.namespaces().control_plane.as_str();
-    components(ctx.hints::<Workload>(Kind::Deployment), namespace).iter().any(|component| {
-        let tool = component.deployment.metadata.annotation(CREATED_BY);
-        tool.is_some_and(|tool| tool.starts_with("linkerd/helm"))
-    })
+/// Who manages the control plane. Reads `deployments.apps`.
+pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let deployments = ctx.hints::<Workload>(Kind::Deployment);
+    let each = components(deployments, home);
+    let each = each.iter().map(|component| ManagedBy::of(&component.deployment.metadata));
+    // A release that Helm keeps is the surest sign, whatever a component says besides.
+    let rank = |installer: &Installer<'_>| match installer {
+        Installer::Release(_) => 0,
+        Installer::Chart => 1,
+        Installer::Cli => 2,
+    };
+    ManagedBy {
+        installer: each.clone().filter_map(|by| by.installer).min_by_key(rank),
+        gitops: each.clone().find_map(|by| by.gitops),
+    }
 }
 
-fn cli(namespace: &str, options: &str) -> String {
-    let home = if namespace == "linkerd" { String::new() } else { format!(" -L {namespace}") };
-    format!(
-        "linkerd{home} upgrade{}{options} | kubectl apply -f -",
-        if options.is_empty() { "" } else { " " }
-    )
+/// Runs a line only where the CLI is of a release. Of an unknown one it says at least which CLI there is.
+fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
+    let shown = linkerd().words("version --client --short").offline();
+    match wanted {
+        Some(wanted) => {
+            let otherwise = format!("nothing was changed: install the linkerd CLI {wanted} first");
+            Line::only_if(shown, wanted.to_string(), line, otherwise).into()
+        }
+        None => Command::lines([Line::from(shown), line]),
+    }
 }
 
-fn helm(namespace: &str, options: &str) -> String {
-    format!(
-        "CHART=$(helm -n {namespace} list -o yaml | sed -n 's/^ *chart: linkerd-control-plane-//p')\n\
-         helm upgrade linkerd-control-plane linkerd-edge/linkerd-control-plane -n {namespace} --version \"$CHART\" --reuse-values {options}"
-    )
+fn by_cli(home: &str, options: &Options<'_>) -> Line {
+    let upgrade = linkerd().control_plane(home).words("upgrade");
+    let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
+    let upgrade = options.settings().fold(upgrade, |upgrade, set| upgrade.option("--set", set));
+    let upgrade =
+        options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
+    let upgrade = options.cli.iter().fold(upgrade, |upgrade, option| upgrade.words(option));
+    upgrade.pipe(apply())
+}
+
+fn crds_by_cli(home: &str, first: bool) -> Line {
+    let call = linkerd().control_plane(home);
+    let call = if first { call.words("install --crds") } else { call.words("upgrade --crds") };
+    call.pipe(apply())
+}
+
+fn apply() -> Call {
+    kubectl().words("apply -f -")
+}
+
+/// The repository of a channel: the name that it is added under, and its address. Vendors have their own.
+fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
+    match version?.channel() {
+        Channel::Edge => Some(("linkerd-edge", "https://helm.linkerd.io/edge")),
+        Channel::Stable => Some(("linkerd", "https://helm.linkerd.io/stable")),
+        Channel::Enterprise | Channel::Preview | Channel::Unmarked | Channel::Dev | Channel::Git => None,
+    }
+}
+
+fn by_helm(release: Release<'_>, version: Option<&LinkerdVersion>, options: &Options<'_>) -> Command {
+    let chart = "linkerd-control-plane";
+    let mut lines = Vec::new();
+    let reference = match repository(version) {
+        Some((name, address)) => {
+            lines.push(Line::from(
+                helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
+            ));
+            Arg::from(format!("{name}/{chart}"))
+        }
+        None => Arg::placeholder("CONTROL_PLANE_CHART"),
+    };
+    lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
+    let chart_version = || Arg::variable("CHART");
+    if options.ha {
+        let pull = helm().words("pull").operand(reference.clone()).option("--version", chart_version());
+        lines.push(Line::from(pull.words("--untar").offline()));
+    }
+    let upgrade = helm()
+        .words("upgrade")
+        .operand(release.name)
+        .operand(reference)
+        .namespace(release.namespace)
+        .option("--version", chart_version())
+        .words("--reuse-values");
+    let upgrade = if options.ha { upgrade.words("-f linkerd-control-plane/values-ha.yaml") } else { upgrade };
+    let upgrade = options.settings().fold(upgrade, |upgrade, set| upgrade.option("--set", set));
+    let upgrade = options
+        .files
+        .iter()
+        .fold(upgrade, |upgrade, (_, path, file)| upgrade.option("--set-file", format!("{path}={file}")));
+    lines.push(if_chart_known(upgrade));
+    Command::lines(lines).whole()
+}
+
+/// `CHART=…`: the version of the chart that a release is of, empty where there is no such release.
+fn installed_chart(release: Release<'_>, script: &'static str) -> Line {
+    let list = helm()
+        .words("list")
+        .namespace(release.namespace)
+        .option("--filter", format!("^{}$", release.name))
+        .words("-o yaml");
+    Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
+}
+
+/// Without a version Helm would take the newest chart.
+fn if_chart_known(call: Call) -> Line {
+    Line::shell("if [ -n \"$CHART\" ]; then")
+        .call(call)
+        .and_shell("; else echo")
+        .arg("nothing was changed: helm lists no such release")
+        .and_shell(">&2; fi")
+}
+
+/// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
+fn crds_by_helm(wanted: &LinkerdVersion) -> Command {
+    let mut lines = Vec::new();
+    let reference = match repository(Some(wanted)) {
+        Some((name, address)) => {
+            lines.push(Line::from(
+                helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
+            ));
+            lines.push(Line::from(
+                helm()
+                    .words("search repo")
+                    .operand(format!("{name}/linkerd-crds"))
+                    .words("--versions")
+                    .offline(),
+            ));
+            Arg::from(format!("{name}/linkerd-crds"))
+        }
+        None => Arg::placeholder("CRDS_CHART"),
+    };
+    lines.push(Line::from(helm().words("list -A --filter crds")));
+    lines.push(Line::from(
+        helm()
+            .words("upgrade")
+            .arg(Arg::placeholder("CRDS_RELEASE"))
+            .arg(reference)
+            .option("-n", Arg::placeholder("CRDS_NAMESPACE"))
+            .option("--version", Arg::placeholder("CHART_VERSION"))
+            .words("--reuse-values"),
+    ));
+    Command::lines(lines)
+}
+
+/// What tells the tool by which Linkerd was installed.
+fn which_tool(home: &str) -> Command {
+    Command::lines([
+        Line::from(kubectl().namespace(home).words("get secret linkerd-config-overrides -o name")),
+        Line::from(helm().namespace(home).words("list")),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn edge() -> LinkerdVersion {
+        "edge-25.4.4".parse().expect("a version")
+    }
+
     #[test]
-    fn commands_name_the_namespace_where_it_is_not_the_usual_one() {
-        assert_eq!(cli("linkerd", ""), "linkerd upgrade | kubectl apply -f -");
-        assert_eq!(cli("mesh", "--set a=b"), "linkerd -L mesh upgrade --set a=b | kubectl apply -f -");
-        let helm = helm("mesh", "--set a=b");
+    fn the_cli_changes_nothing_where_it_is_of_another_release() {
+        let line = by_cli("mesh", &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"));
+        let said = guarded(Some(&edge()), line).to_string();
         assert!(
-            helm.contains("helm -n mesh list")
-                && helm.contains("-n mesh --version \"$CHART\" --reuse-values --set a=b")
+            said.contains(
+                "linkerd -L mesh upgrade --set 'clusterNetworks=10.0.0.0/8\\,fd00::/8' | kubectl apply -f -"
+            ),
+            "{said}"
         );
+        assert!(
+            said.starts_with("if [ \"$(linkerd version --client --short)\" = edge-25.4.4 ]; then"),
+            "{said}"
+        );
+        assert!(said.contains("else echo 'nothing was changed"), "{said}");
+    }
+
+    #[test]
+    fn helm_upgrades_the_release_that_is_there_at_its_own_version() {
+        let release = Release { name: "mesh", namespace: "ops" };
+        let said = by_helm(release, Some(&edge()), &Options::none().ha()).to_string();
+        assert!(
+            said.contains("helm repo add linkerd-edge https://helm.linkerd.io/edge --force-update"),
+            "{said}"
+        );
+        assert!(said.contains("helm list -n ops --filter '^mesh$'"), "{said}");
+        assert!(
+            said.contains("helm upgrade mesh linkerd-edge/linkerd-control-plane -n ops --version \"$CHART\""),
+            "{said}"
+        );
+        let vendors =
+            by_helm(release, Some(&"enterprise-2.17.0".parse().expect("a version")), &Options::none());
+        assert_eq!(vendors.placeholders(), ["CONTROL_PLANE_CHART"]);
     }
 }

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
 mod connection;
+mod help;
 
 pub use connection::{Connection, Instead, Token};
 
@@ -25,7 +26,7 @@ use crate::version::{CniVersion, LinkerdVersion};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor never changes a cluster; 'collect --node-pods' alone adds pods, asks first, and deletes them. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not judged."
+    after_help = "meshdoctor never changes a cluster; 'collect --node-pods' alone adds pods, asks first, and deletes them. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked."
 )]
 pub struct Cli {
     /// What to do.
@@ -79,8 +80,8 @@ pub struct Evidence {
     /// Read the live cluster, also where --nodes or --logs is given.
     #[arg(long, conflicts_with = "bundle")]
     pub live: bool,
-    /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). What a dump does not hold is
-    /// unknown otherwise.
+    /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). Otherwise what a dump does not hold
+    /// counts as not provided.
     #[arg(long, value_name = "KIND,...|all", value_parser = complete, requires = "bundle")]
     pub complete: Vec<CompleteArg>,
     /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
@@ -90,11 +91,12 @@ pub struct Evidence {
     /// NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines about the CNI are kept, redacted. Repeatable.
     #[arg(long, value_name = "NAME=FILE", value_parser = logs)]
     pub logs: Vec<(String, PathBuf)>,
-    /// The moment to judge at (RFC 3339), for dumps that do not say when they were taken.
+    /// The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged
+    /// against it.
     #[arg(long, value_name = "RFC3339")]
     pub at: Option<Timestamp>,
-    /// The operator's linkerd command: its path (with a '/'), its version, or 'none'. By default the one on PATH is asked
-    /// when a live cluster is read.
+    /// The linkerd CLI: its path (with a '/'), its version, or 'none'. By default the one on PATH is asked when a live
+    /// cluster is read.
     #[arg(long, value_name = "PATH|VERSION|none", value_parser = cli_version)]
     pub linkerd_cli: Option<CliVersionArg>,
     /// The namespace of the control plane; found by its labels when not given.
@@ -109,10 +111,11 @@ pub struct Evidence {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Talk {
-    /// Say on standard error what is read: requests, bytes and time of each item.
+    /// Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also
+    /// say on standard error what is read: requests, bytes and time of each item.
     #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
     pub verbose: u8,
-    /// Say nothing on standard error but errors.
+    /// Print nothing on standard error but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 }
@@ -129,7 +132,7 @@ pub struct Selection {
     pub skip: Vec<String>,
 }
 
-/// The moment in the life of a mesh at which it is checked, spelled as `linkerd check` spells it.
+/// The stage of the installation that is checked, spelled as `linkerd check` spells it.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checks")]
 pub struct Moment {
@@ -139,16 +142,17 @@ pub struct Moment {
     /// Check the custom resource definitions, before the control plane is installed.
     #[arg(long)]
     pub crds: bool,
-    /// With --pre: the installation will rely on linkerd-cni, which has to be there and ready.
+    /// With --pre: the installation will use linkerd-cni, which must be installed and ready.
     #[arg(long, requires = "pre")]
     pub linkerd_cni_enabled: bool,
-    /// Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway.
+    /// With -o linkerd, also print the rows of the data plane. meshdoctor's own reports always include it.
     #[arg(long, conflicts_with_all = ["pre", "crds"])]
     pub proxy: bool,
 }
 
 /// `meshdoctor check`.
 #[derive(Debug, Args)]
+#[command(after_help = help::of_check())]
 pub struct Check {
     #[command(flatten)]
     pub evidence: Evidence,
@@ -156,25 +160,29 @@ pub struct Check {
     pub connection: Connection,
     #[command(flatten)]
     pub selection: Selection,
-    /// Judge only workloads of these namespaces (comma-separated). The control plane is always judged.
+    /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', help_heading = "Checks")]
     pub namespace: Vec<String>,
-    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: what that upgrade would break. By default
-    /// the newest release that meshdoctor knows.
+    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By
+    /// default the newest release that meshdoctor knows.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     #[command(flatten)]
     pub moment: Moment,
-    /// The release that everything should be at, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and the
-    /// release knowledge of meshdoctor say.
+    /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
+    /// meshdoctor's release data say.
     #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
-    /// Exit with 1 when there is a finding of at least this severity.
-    #[arg(long, value_enum, default_value_t = FailOn::Error, help_heading = "Checks")]
-    pub fail_on: FailOn,
-    /// What evidence that could not be had means for the exit status.
-    #[arg(long, value_enum, default_value_t = OnUnknown::Fail, help_heading = "Checks")]
-    pub on_unknown: OnUnknown,
+    /// Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning.
+    #[arg(long, value_enum, help_heading = "Checks")]
+    pub fail_on: Option<FailOn>,
+    /// What it means for the exit status when evidence that was asked for could not be had.
+    #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
+    pub on_not_checked: OnNotChecked,
+    /// Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there,
+    /// or not checked. What the report's run was asked is asked again where no flag says otherwise.
+    #[arg(long, value_name = "REPORT.json", help_heading = "Checks")]
+    pub verify: Option<PathBuf>,
     #[command(flatten)]
     pub report: Reports,
     /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
@@ -182,7 +190,7 @@ pub struct Check {
     pub save: Option<PathBuf>,
     #[command(flatten)]
     pub talk: Talk,
-    /// Read facts that age from this folder instead of the embedded ones.
+    /// Read the release data and other facts that age from this folder instead of the embedded ones.
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub knowledge: Option<PathBuf>,
 }
@@ -191,10 +199,13 @@ pub struct Check {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Reports {
-    /// The form of the report: table, short, json or yaml; linkerd or linkerd-table for the rows of 'linkerd check' as its
-    /// JSON document or table. FORMAT=FILE writes it to a file. Repeatable.
+    /// Output format: table, short, json or yaml; linkerd or linkerd-table for the rows of 'linkerd check' as its JSON
+    /// document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,
+    /// Say in a table what was not checked in full: why, and how to check it.
+    #[arg(long)]
+    pub coverage: bool,
 }
 
 /// `meshdoctor collect`.
@@ -211,10 +222,10 @@ pub struct Collect {
     pub connection: Connection,
     #[command(flatten)]
     pub selection: Selection,
-    /// Collect what 'check --pre' judges, before Linkerd is installed: among it what you yourself may do.
+    /// Collect what 'check --pre' needs, before Linkerd is installed; this includes your own permissions.
     #[arg(long, conflicts_with = "crds", help_heading = "Checks")]
     pub pre: bool,
-    /// Collect what 'check --crds' judges, before the control plane is installed.
+    /// Collect what 'check --crds' needs, before the control plane is installed.
     #[arg(long, help_heading = "Checks")]
     pub crds: bool,
     #[command(flatten)]
@@ -285,7 +296,7 @@ pub struct NodePods {
 pub struct Demo {
     /// The demo to check.
     pub name: Option<String>,
-    /// Check the cluster after the remedy.
+    /// Check the cluster after the fix.
     #[arg(long)]
     pub cured: bool,
     #[command(flatten)]
@@ -319,7 +330,8 @@ pub enum ListFormat {
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The check: its id, or the anchor of a row of `linkerd check`.
+    /// The check: its id, or the anchor of a row of 'linkerd check' (l5d-...). Where several checks answer a row, they are
+    /// listed.
     pub check: String,
     /// The form of the page.
     #[arg(short, long, value_enum, default_value_t = PageFormat::Text)]
@@ -382,9 +394,9 @@ pub enum FailOn {
     Never,
 }
 
-/// `--on-unknown`.
+/// `--on-not-checked`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnUnknown {
+pub enum OnNotChecked {
     /// Exit with 4.
     Fail,
     /// Exit with 0.

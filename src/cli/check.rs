@@ -1,10 +1,11 @@
 //! `meshdoctor check`: evidence in, reports out.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnUnknown, Talk};
+use super::args::{Check, FailOn, OnNotChecked, Reports, Talk};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
@@ -12,6 +13,7 @@ use super::values::{Format, Output};
 use crate::card::Mode;
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
+use crate::command::{Flag, Repeated, Rerun};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
@@ -19,28 +21,20 @@ use crate::report::{self, Question, Run};
 use crate::source::Origin;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    if let Some(path) = &args.verify {
+        return super::verify::run(args, path);
+    }
     let began = Instant::now();
     one_standard_output(&args.report.output)?;
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
         mode: mode(args.moment.pre, args.moment.crds),
-        gate: match args.fail_on {
-            FailOn::Error => Gate::Error,
-            FailOn::Warning => Gate::Warning,
-            FailOn::Info => Gate::Info,
-            FailOn::Never => Gate::Never,
-        },
-        unknown_passes: args.on_unknown == OnUnknown::Pass,
+        gate: args.fail_on.map_or(Gate::Error, gate),
+        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
     let checks = select(&policy)?;
-    let loaded = match &args.knowledge {
-        Some(folder) => Some(
-            Knowledge::load(folder)
-                .map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))?,
-        ),
-        None => None,
-    };
+    let loaded = knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     if let Some(to) = args.to_cni.as_ref().filter(|to| knowledge.cni_plugin().for_version(to).is_none()) {
         return Err(Stop::usage(
@@ -49,14 +43,14 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         )
         .into());
     }
-    let settings = Settings {
+    let mut settings = Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
         mode: policy.mode,
         cni_expected: args.moment.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.moment.proxy,
-        rerun: super::rerun::of(args),
+        rerun: Rerun::default(),
     };
 
     let mut items = policy::run_items(&checks);
@@ -68,6 +62,11 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
+    settings.rerun = read.rerun.clone();
+    if let Some(folder) = &args.knowledge {
+        let value = Some(super::rerun::text(folder));
+        settings.rerun.options.push(Flag { option: Repeated::Knowledge, value });
+    }
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }
@@ -79,13 +78,44 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         origin: read.origin.clone(),
         collected: &read.collected,
         began,
-        outputs: &args.report.output,
+        named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
+        reports: &args.report,
         talk: &args.talk,
     })
     .and_then(|status| saved(&read, status));
     // The process ends here: to take the evidence apart, object by object, would only take time.
     std::mem::forget(read.collected);
     status
+}
+
+/// The facts of `--knowledge`, where it is given.
+pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
+    let load = |folder: &PathBuf| {
+        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))
+    };
+    args.knowledge.as_ref().map(load).transpose()
+}
+
+/// What `--fail-on` means.
+pub(super) fn gate(fail_on: FailOn) -> Gate {
+    match fail_on {
+        FailOn::Error => Gate::Error,
+        FailOn::Warning => Gate::Warning,
+        FailOn::Info => Gate::Info,
+        FailOn::Never => Gate::Never,
+    }
+}
+
+/// How a run went that began then and ends now.
+pub(super) fn run_since(began: Instant) -> Run {
+    let took = began.elapsed();
+    Run {
+        started: jiff::Timestamp::now()
+            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
+            .ok(),
+        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        command: output::command(),
+    }
 }
 
 /// The moment that `--pre` and `--crds` mean.
@@ -98,7 +128,7 @@ pub(super) fn mode(pre: bool, crds: bool) -> Mode {
 }
 
 /// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
-fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
+pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
     match &read.save_trouble {
         None => Ok(status),
         Some(trouble) => {
@@ -128,13 +158,15 @@ pub(super) struct Examination<'a> {
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
     pub(super) began: Instant,
-    pub(super) outputs: &'a [Output],
+    /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
+    pub(super) named: (Option<String>, Option<String>),
+    pub(super) reports: &'a Reports,
     pub(super) talk: &'a Talk,
 }
 
 /// Judges, writes every report, and gives the exit status.
 pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
-    one_standard_output(examination.outputs)?;
+    one_standard_output(&examination.reports.output)?;
     let question = Question {
         checks: examination.checks,
         policy: examination.policy,
@@ -143,21 +175,16 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
         origin: examination.origin.clone(),
     };
     let mut report = report::judge(&question, examination.collected);
-    let took = examination.began.elapsed();
-    report.run = Run {
-        started: jiff::Timestamp::now()
-            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
-            .ok(),
-        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        command: output::command(),
-    };
-    output::report(&report, examination.outputs, examination.talk.verbose, examination.talk.quiet)
+    report.run = run_since(examination.began);
+    report.asked.linkerd_namespace = examination.named.0.clone();
+    report.asked.cni_namespace = examination.named.1.clone();
+    output::report(&report, examination.reports, examination.talk)
         .context("the report could not be written")?;
     Ok(report.verdict.status)
 }
 
 /// Two reports cannot share standard output.
-fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
+pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
     let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
     match (plain.next(), plain.next()) {
         (Some(first), Some(second)) => Err(Stop::usage(
@@ -179,7 +206,7 @@ fn only_rows(outputs: &[Output]) -> bool {
 }
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
-fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
+pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
     use crate::model::objects::Namespace;
     let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
     if answer.fetched != crate::source::Fetched::Complete {

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         .into());
     }
     let asked_for = missing.iter().any(Missing::was_asked_for);
-    Ok(if asked_for { exit::NOT_JUDGED } else { exit::FINE })
+    Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
 }
 
 /// Everything that was asked for and did not come.

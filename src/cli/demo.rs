@@ -7,7 +7,9 @@ use anyhow::Context;
 use super::args::Demo;
 use super::check::{Examination, examine};
 use super::output;
+use super::role;
 use super::stop::Stop;
+use super::values::{Format, Output};
 use crate::collect::collect_now;
 use crate::demo::{self, DEMOS, State};
 use crate::policy::{self, Policy};
@@ -27,7 +29,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let checks = Policy::default().select().context("every check can be selected")?;
     let collected = collect_now(&scene.memory, &policy::run_items(&checks), &scene.options, None);
     let origin = crate::source::Source::origin(&scene.memory);
-    examine(&Examination {
+    let status = examine(&Examination {
         checks: &checks,
         policy: &Policy::default(),
         settings: &scene.settings,
@@ -35,9 +37,16 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         origin,
         collected: &collected,
         began: std::time::Instant::now(),
-        outputs: &args.report.output,
+        named: (None, None),
+        reports: &args.report,
         talk: &args.talk,
-    })
+    })?;
+    let table = |output: &Output| output.format == Format::Table && output.file.is_none();
+    let reads_table = args.report.output.is_empty() || args.report.output.iter().any(table);
+    if reads_table && !args.cured {
+        output::print(&role::as_typed(format!("\nnow try: meshdoctor demo {name} --cured\n")))?;
+    }
+    Ok(status)
 }
 
 fn list() -> anyhow::Result<String> {

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use super::args::{Connection, Evidence, NodePods, Talk};
 use super::progress::Progress;
+use super::rerun;
 use super::stop::Stop;
 use super::values::{CliVersionArg, CompleteArg, NodesArg};
 use crate::collect::{Collected, Options, Saver, collect};
+use crate::command::Rerun;
 use crate::item::Item;
 use crate::source::bundle::{Closing, Writer};
 use crate::source::error::LoadError;
@@ -22,7 +24,6 @@ pub(super) struct Way<'a> {
     /// Which cluster, bundle and nodes.
     pub(super) evidence: &'a Evidence,
     /// How to reach the cluster.
-    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "there is no cluster to reach"))]
     pub(super) connection: &'a Connection,
     /// Whether nodes are read by pods.
     pub(super) node_pods: Option<&'a NodePods>,
@@ -34,6 +35,8 @@ pub(super) struct Read {
     pub(super) collected: Collected,
     /// Where it came from.
     pub(super) origin: Origin,
+    /// What it takes to ask the same again.
+    pub(super) rerun: Rerun,
     /// Why it could not be saved, where that was asked for.
     pub(super) save_trouble: Option<anyhow::Error>,
     /// Whether pods that read nodes could not be deleted; that was said already.
@@ -46,6 +49,7 @@ pub(super) struct Reading<'a> {
     pub(super) options: Options,
     pub(super) talk: &'a Talk,
     save: Option<&'a Path>,
+    rerun: Rerun,
 }
 
 /// Reads `items` from the source that the flags name.
@@ -96,12 +100,14 @@ pub(super) fn read(
             options.control_plane_namespace.get_or_insert(then.control_plane);
             options.cni_namespace.get_or_insert(then.cni);
         }
-        let reading = Reading { items: &items, options, talk, save };
+        let rerun = rerun::of_bundle(captured.rerun().cloned(), evidence, way.connection);
+        let reading = Reading { items: &items, options, talk, save, rerun };
         let name = captured.cluster_name().map(str::to_owned);
         let source = Layered::new(captured, nodes).with_logs(logs);
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
-    let reading = Reading { items: &items, options, talk, save };
+    let rerun = rerun::of(evidence, way.connection);
+    let reading = Reading { items: &items, options, talk, save, rerun };
     if !live && (nodes.is_some() || logs.is_some()) {
         let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs);
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
@@ -194,9 +200,10 @@ pub(super) fn finish(
     let save_trouble = writer.and_then(|writer| {
         let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
         let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
-        writer.finish(Closing::of(&collected, cluster, cli)).err().map(anyhow::Error::new)
+        let closing = Closing { rerun: reading.rerun.clone(), ..Closing::of(&collected, cluster, cli) };
+        writer.finish(closing).err().map(anyhow::Error::new)
     });
-    Ok(Read { collected, origin, save_trouble, pods_left: false })
+    Ok(Read { collected, origin, rerun: reading.rerun.clone(), save_trouble, pods_left: false })
 }
 
 /// Reads from a source that never waits for a network.

@@ -1,4 +1,4 @@
-//! `meshdoctor explain`: the page of one check.
+//! `meshdoctor explain`: the page of one check, or the checks that answer a row of `linkerd check`.
 
 use super::args::{Explain, PageFormat};
 use super::output;
@@ -7,16 +7,29 @@ use super::stop::Stop;
 use crate::{checks, policy, render};
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
-    let Some(check) = checks::find(&args.check) else {
-        let nearest = policy::closest(&args.check, checks::all().map(|check| check.id));
-        let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
-        let cause = format!("no check is named {:?}{hint}", args.check);
-        return Err(Stop::usage(cause, "meshdoctor list shows every check").into());
+    let named: Vec<_> = match checks::find(&args.check) {
+        Some(check) => vec![check],
+        None => checks::answering(&args.check).collect(),
     };
-    let text = match args.output {
-        PageFormat::Text => role::as_typed(render::explain::text(check, output::width())),
-        PageFormat::Markdown => render::explain::markdown(check),
-        PageFormat::Json => render::explain::json(check),
+    let text = match (named.as_slice(), args.output) {
+        ([], _) => return Err(unknown(&args.check).into()),
+        ([check], PageFormat::Text) => role::as_typed(render::explain::text(check, output::width())),
+        ([check], PageFormat::Markdown) => render::explain::markdown(check),
+        ([check], PageFormat::Json) => render::explain::json(check),
+        // Several checks answer that row: which one has something to say depends on what is wrong.
+        (several, PageFormat::Text) => role::as_typed(render::list::table(several, output::width())),
+        (several, PageFormat::Markdown) => {
+            several.iter().map(|check| render::explain::markdown(check)).collect()
+        }
+        (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)
+}
+
+fn unknown(word: &str) -> Stop {
+    let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
+    let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
+    let nearest = policy::closest(word, known);
+    let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
+    Stop::usage(format!("no check is named {word:?}{hint}"), "meshdoctor list shows every check")
 }

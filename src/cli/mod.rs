@@ -23,6 +23,7 @@ mod role;
 mod signals;
 mod stop;
 mod values;
+mod verify;
 mod version;
 
 use std::ffi::OsString;

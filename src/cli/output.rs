@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
+use super::args::{Reports, Talk};
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
@@ -50,24 +51,38 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Writes the report in every form that was asked for; a table to standard output when none was.
-pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bool) -> anyhow::Result<()> {
+pub(super) fn report(report: &Report, reports: &Reports, talk: &Talk) -> anyhow::Result<()> {
+    let outputs = &reports.output;
+    let linkerd = |output: &Output| output.format == Format::Linkerd && output.file.is_none();
+    let quiet = talk.quiet;
+    if let Some(beside) = render::linkerd::beside(report).filter(|_| outputs.iter().any(linkerd) && !quiet) {
+        say(&beside);
+    }
+    write(reports, talk, |format, look| text(report, format, look))?;
+    if !outputs.is_empty() && outputs.iter().all(|output| output.file.is_some()) && !quiet {
+        say(&render::table::result_line(report));
+    }
+    Ok(())
+}
+
+/// Writes a text in every form that was asked for; a table to standard output when none was.
+pub(super) fn write(
+    reports: &Reports,
+    talk: &Talk,
+    text: impl Fn(Format, Look) -> String,
+) -> anyhow::Result<()> {
+    let (verbose, coverage, quiet) = (talk.verbose > 0, reports.coverage, talk.quiet);
     let _held = alone();
     let table = [Output { format: Format::Table, file: None }];
-    let outputs = if outputs.is_empty() { &table[..] } else { outputs };
+    let outputs = if reports.output.is_empty() { &table[..] } else { &reports.output };
     for output in outputs {
         match &output.file {
             None => {
-                if let Some(beside) =
-                    render::linkerd::beside(report).filter(|_| output.format == Format::Linkerd && !quiet)
-                {
-                    say(&beside);
-                }
                 let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-                print(&text(report, output.format, Look { width: width(), colour, verbose: verbose > 0 }))?;
+                print(&text(output.format, Look { width: width(), colour, verbose, coverage }))?;
             }
             Some(path) => {
-                let text =
-                    text(report, output.format, Look { width: WIDTH, colour: false, verbose: verbose > 0 });
+                let text = text(output.format, Look { width: WIDTH, colour: false, verbose, coverage });
                 std::fs::write(path, text)
                     .with_context(|| format!("cannot write the report to {}", path.display()))?;
                 if !quiet {
@@ -75,9 +90,6 @@ pub(super) fn report(report: &Report, outputs: &[Output], verbose: u8, quiet: bo
                 }
             }
         }
-    }
-    if outputs.iter().all(|output| output.file.is_some()) && !quiet {
-        say(&render::table::result_line(report));
     }
     Ok(())
 }

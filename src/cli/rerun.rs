@@ -3,22 +3,37 @@
 
 use std::path::Path;
 
-use super::args::{Check, Connection as Flags, Evidence};
+use super::args::{Connection as Flags, Evidence};
 use super::role;
 use super::values::{CliVersionArg, NodesArg};
-use crate::checks::Rerun;
-use crate::command::Connection;
+use crate::command::{Connection, Flag, Repeated, Rerun};
 
-/// For `check`.
-pub(super) fn of(args: &Check) -> Rerun {
-    let mut options = looked_at(&args.evidence);
-    if args.connection.probe {
-        options.push(("--probe", None));
+/// What the flags of a run say of the evidence.
+pub(super) fn of(evidence: &Evidence, connection: &Flags) -> Rerun {
+    let mut options = looked_at(evidence);
+    if connection.probe {
+        options.push(Flag { option: Repeated::Probe, value: None });
     }
-    if let Some(folder) = &args.knowledge {
-        options.push(("--knowledge", Some(text(folder))));
+    Rerun { connection: self::connection(connection), options, provided: provided(evidence) }
+}
+
+/// What a run says that reads bundles: what was asked when they were written, unless its own flags say otherwise.
+pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &Evidence, connection: &Flags) -> Rerun {
+    let own = of(evidence, connection);
+    let kept = kept.unwrap_or_default();
+    let called = own.connection.called;
+    let has_own = own.connection != Connection { called, ..Connection::default() };
+    let options = if own.options.is_empty() { kept.options } else { own.options };
+    // What stands beside a bundle is judged with the cluster that it was taken of.
+    let mut provided: Vec<Flag> = kept.provided.into_iter().chain(own.provided).collect();
+    if !provided.is_empty() && provided.iter().all(|flag| flag.option != Repeated::Live) {
+        provided.insert(0, Flag { option: Repeated::Live, value: None });
     }
-    Rerun { connection: connection(&args.connection), options, offered: offered(&args.evidence) }
+    Rerun {
+        connection: if has_own { own.connection } else { Connection { called, ..kept.connection } },
+        options,
+        provided,
+    }
 }
 
 /// How the cluster is reached; what was left to its defaults is left out.
@@ -39,33 +54,36 @@ pub(super) fn connection(flags: &Flags) -> Connection {
     }
 }
 
-fn looked_at(evidence: &Evidence) -> Vec<(&'static str, Option<String>)> {
-    let mut options = Vec::new();
-    if let Some(namespace) = &evidence.linkerd_namespace {
-        options.push(("--linkerd-namespace", Some(namespace.clone())));
-    }
-    if let Some(namespace) = &evidence.cni_namespace {
-        options.push(("--cni-namespace", Some(namespace.clone())));
-    }
-    match &evidence.linkerd_cli {
-        None => {}
-        Some(CliVersionArg::Path(path)) => options.push(("--linkerd-cli", Some(text(path)))),
-        Some(CliVersionArg::None) => options.push(("--linkerd-cli", Some("none".to_owned()))),
+fn looked_at(evidence: &Evidence) -> Vec<Flag> {
+    let cli = match &evidence.linkerd_cli {
+        Some(CliVersionArg::Path(path)) => Some(text(path)),
+        Some(CliVersionArg::None) => Some("none".to_owned()),
         // The version of that day: whoever asks again may have another one.
-        Some(CliVersionArg::Version(_)) => {}
-    }
-    options
+        Some(CliVersionArg::Version(_)) | None => None,
+    };
+    let flags = [
+        (Repeated::LinkerdNamespace, evidence.linkerd_namespace.clone()),
+        (Repeated::CniNamespace, evidence.cni_namespace.clone()),
+        (Repeated::LinkerdCli, cli),
+    ];
+    let given = flags.into_iter().filter(|(_, value)| value.is_some());
+    given.map(|(option, value)| Flag { option, value }).collect()
 }
 
-fn offered(evidence: &Evidence) -> Vec<(&'static str, String)> {
+fn provided(evidence: &Evidence) -> Vec<Flag> {
     let nodes = evidence.nodes.iter().map(|given| match given {
-        NodesArg::One { name, path } => ("--nodes", format!("{name}={}", path.display())),
-        NodesArg::Folder(path) => ("--nodes", text(path)),
+        NodesArg::One { name, path } => (Repeated::Nodes, format!("{name}={}", path.display())),
+        NodesArg::Folder(path) => (Repeated::Nodes, text(path)),
     });
-    let logs = evidence.logs.iter().map(|(name, path)| ("--logs", format!("{name}={}", path.display())));
-    nodes.chain(logs).collect()
+    let logs =
+        evidence.logs.iter().map(|(name, path)| (Repeated::Logs, format!("{name}={}", path.display())));
+    let live = evidence.live.then_some(Flag { option: Repeated::Live, value: None });
+    let given = nodes.chain(logs).map(|(option, value)| Flag { option, value: Some(value) });
+    let given: Vec<Flag> = given.collect();
+    // Where nothing is provided, a cluster is read anyway.
+    if given.is_empty() { given } else { live.into_iter().chain(given).collect() }
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }

@@ -1,4 +1,5 @@
-//! The border: every object of an answer passes here, is redacted, and is filed or saved. Nothing secret gets further.
+//! The sanitizer's gate: every object of an answer passes here, is redacted, and is filed or saved. What is kept or saved is
+//! redacted whole; what is only read is redacted on its way into the slim type, by the same table.
 
 use serde::Deserialize;
 

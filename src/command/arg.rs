@@ -12,6 +12,9 @@ pub struct Arg(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
+    /// What is written here.
+    Known(&'static str),
+    /// What comes from elsewhere, perhaps from a cluster.
     Text(String),
     Variable(&'static str),
     Placeholder(&'static str),
@@ -20,6 +23,10 @@ enum Part {
 }
 
 impl Arg {
+    pub(super) fn known(word: &'static str) -> Arg {
+        Arg(vec![Part::Known(word)])
+    }
+
     /// A variable that an earlier line of the same command sets.
     pub fn variable(name: &'static str) -> Arg {
         Arg(vec![Part::Variable(name)])
@@ -56,6 +63,7 @@ impl Arg {
     pub(super) fn begins_with_dash(&self) -> bool {
         match self.0.first() {
             Some(Part::Text(text)) => text.starts_with('-'),
+            Some(Part::Known(word)) => word.starts_with('-'),
             // What a variable holds is not known.
             Some(Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_)) | None => {
                 false
@@ -69,7 +77,7 @@ impl Arg {
                 Part::Placeholder(name) => names.push(name),
                 Part::Output(line) => line.placeholders(names),
                 Part::Script(lines) => lines.iter().for_each(|line| line.placeholders(names)),
-                Part::Text(_) | Part::Variable(_) => {}
+                Part::Known(_) | Part::Text(_) | Part::Variable(_) => {}
             }
         }
     }
@@ -83,10 +91,22 @@ impl Arg {
         }
     }
 
+    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
+        for part in &mut self.0 {
+            match part {
+                Part::Text(old) => *old = text(old),
+                Part::Output(line) => line.retell(text),
+                Part::Script(lines) => lines.iter_mut().for_each(|line| line.retell(text)),
+                Part::Known(_) | Part::Variable(_) | Part::Placeholder(_) => {}
+            }
+        }
+    }
+
     /// Its text, where it is nothing but text.
     pub(super) fn text(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Part::Text(text)] => Some(text),
+            [Part::Known(word)] => Some(word),
             _ => None,
         }
     }
@@ -96,6 +116,7 @@ impl fmt::Display for Arg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.0 {
             match part {
+                Part::Known(word) => f.write_str(&quote::word(word))?,
                 Part::Text(text) => f.write_str(&quote::word(text))?,
                 Part::Variable(name) => write!(f, "\"${name}\"")?,
                 Part::Placeholder(name) => write!(f, "\"${{{name}:?}}\"")?,

@@ -96,7 +96,7 @@ impl Call {
 
     /// Words that are known here, parted by blanks: `rollout restart`.
     pub fn words(mut self, words: &'static str) -> Call {
-        self.words.extend(words.split_ascii_whitespace().map(|word| Word::Plain(word.into())));
+        self.words.extend(words.split_ascii_whitespace().map(|word| Word::Plain(Arg::known(word))));
         self
     }
 
@@ -145,6 +145,11 @@ impl Call {
         for Word::Plain(arg) | Word::Operand(arg) in &mut self.words {
             act(arg);
         }
+    }
+
+    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
+        self.aim.iter_mut().for_each(|arg| arg.retell(text));
+        self.each(|arg| arg.retell(text));
     }
 
     pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {

@@ -113,6 +113,21 @@ impl Line {
         }
     }
 
+    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
+        for piece in &mut self.0 {
+            match piece {
+                Piece::Call(call) => call.retell(text),
+                Piece::Arg(arg) | Piece::Set(_, arg) => arg.retell(text),
+                Piece::Syntax(_) | Piece::Written(_) => {}
+            }
+        }
+    }
+
+    /// Whether it is a value through and through.
+    pub(super) fn is_written(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Written(_)))
+    }
+
     pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
         for piece in &self.0 {
             match piece {

@@ -14,6 +14,7 @@ mod call;
 mod connection;
 mod line;
 mod quote;
+mod rerun;
 mod values;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ pub use arg::Arg;
 pub use call::{Call, Program, helm, kubectl, linkerd, meshdoctor, program};
 pub use connection::{Called, Connection};
 pub use line::Line;
+pub use rerun::{Flag, Repeated, Rerun};
 pub use values::helm_set;
 
 /// Where a command runs.
@@ -119,6 +121,19 @@ impl Command {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// The same command with another text wherever a text came from elsewhere: what a test pastes to see that no text can
+    /// become more than an argument.
+    pub fn retold(mut self, text: &dyn Fn(&str) -> String) -> Command {
+        self.node = self.node.map(|node| text(&node));
+        self.lines.iter_mut().for_each(|line| line.retell(text));
+        self
+    }
+
+    /// Whether a line of it is still written as text.
+    pub fn is_written(&self) -> bool {
+        self.lines.iter().any(Line::is_written)
     }
 
     /// The same for the cluster that was judged: every program that asks a cluster gets the options by which that cluster

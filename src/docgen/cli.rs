@@ -114,19 +114,30 @@ fn meaning(arg: &Arg) -> String {
     meaning.trim().to_owned()
 }
 
+/// Each exit status with what it means.
+pub fn exit_table() -> String {
+    rows(&exit::ALL)
+}
+
+fn rows(statuses: &[(u8, &str)]) -> String {
+    let mut table = String::from("| Status | Meaning |\n|---|---|\n");
+    for (status, meaning) in statuses {
+        _ = writeln!(table, "| {status} | {meaning} |");
+    }
+    table
+}
+
 /// `docs/exit-codes.md`.
 pub fn exit_codes() -> String {
-    let mut page = format!(
-        "{GENERATED}# Exit statuses\n\nThe same in every output format.\n\n| Status | Meaning |\n|---|---|\n"
-    );
-    for (status, meaning) in exit::ALL {
-        _ = writeln!(page, "| {status} | {meaning} |");
-    }
-    page.push_str(
-        "\nA finding at or above the gate beats missing evidence, and missing evidence beats fine: 1 before 4 before 0.\n\
-         Evidence that nobody offered, such as node files without `--nodes`, is listed under coverage and changes no status.\n",
-    );
-    page
+    format!(
+        "{GENERATED}# Exit statuses\n\nThe same in every output format.\n\n{}\n\
+         A finding at or above the gate beats missing evidence, and missing evidence beats fine: 1 before 4 before 0.\n\
+         Evidence that nobody provided, such as node files without `--nodes`, is listed under coverage and changes no status,\n\
+         unless `--only` names nothing but checks that need it.\n\n\
+         ## `check --verify`\n\n{}",
+        rows(&exit::ALL),
+        rows(&exit::VERIFY)
+    )
 }
 
 /// The completion script for a shell, as `completions/` holds it.

@@ -56,6 +56,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Explained by", explained_by.join(", ")),
+        ("To be repaired before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Answers in `linkerd check`", answered.join("<br>")),
         ("Also known as", code(&front.aliases)),
         ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),
@@ -107,8 +108,8 @@ fn caption(block: &Block) -> Option<String> {
     }
 }
 
-/// The table of all checks; links are relative to `folder`.
-fn table(folder: &str) -> String {
+/// The table of all checks.
+fn table() -> String {
     let mut table = String::from("| Category | Check | Severity | What it finds |\n|---|---|---|---|\n");
     let mut last = "";
     for check in checks::all() {
@@ -116,11 +117,7 @@ fn table(folder: &str) -> String {
         let category = if front.category == last { "" } else { &front.category };
         last = &front.category;
         let title = front.title.replace('|', "\\|");
-        _ = writeln!(
-            table,
-            "| {category} | [{0}]({folder}{0}.md) | {1} | {title} |",
-            check.id, front.severity
-        );
+        _ = writeln!(table, "| {category} | [{0}]({0}.md) | {1} | {title} |", check.id, front.severity);
     }
     table
 }
@@ -131,13 +128,8 @@ pub fn index() -> String {
     format!(
         "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints the same list, `meshdoctor explain CHECK` the \
          page of one.\nThe severity is the highest that a check's findings may have.\n\n{}",
-        table("")
+        table()
     )
-}
-
-/// The table of all checks for the README.
-pub fn readme_index() -> String {
-    table("docs/checks/")
 }
 
 /// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it

@@ -60,7 +60,7 @@ pub fn page() -> String {
          Every row of `linkerd check` is answered by one or more checks of meshdoctor. `meshdoctor check -o linkerd` prints\n\
          the rows with meshdoctor's verdict as the JSON document of `linkerd check -o json`, `-o linkerd-table` as its table.\n\
          Rows that the real command skips after a failure are there as well: nothing stops at the first one. What could not\n\
-         be judged is a warning that begins with `not judged:`; what nobody offered evidence for is left out.\n"
+         be judged is a warning that begins with `not checked:`; what nobody provided evidence for is left out.\n"
     );
     let (source, date) = known.source();
     _ = write!(page, "\nThe rows were read from {source}, on {date}.\n\n## Rows\n\n");

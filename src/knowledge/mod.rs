@@ -18,6 +18,7 @@ mod platforms;
 mod range;
 mod releases;
 mod signatures;
+mod unread;
 mod value;
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub use releases::{
     ChartDefault, Defect, GatewayApi, GatewayChannel, KubernetesRange, NotRecommended, ReleaseRow, Releases,
 };
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
+pub use unread::{UnreadKind, UnreadKinds};
 pub use value::ValueType;
 
 use crate::version::MinorTable;
@@ -64,6 +66,7 @@ pub struct Knowledge {
     control_plane: Part<ControlPlane>,
     chart_values: Part<ChartValues>,
     extensions: Part<Extensions>,
+    unread: Part<UnreadKinds>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -96,6 +99,7 @@ impl Knowledge {
                 ControlPlane::NAME,
                 ChartValues::NAME,
                 Extensions::NAME,
+                UnreadKinds::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -110,6 +114,7 @@ impl Knowledge {
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
             extensions: Part::load(dir)?,
+            unread: Part::load(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -184,6 +189,11 @@ impl Knowledge {
     /// `extensions.yaml`: what extensions bring with them.
     pub fn extensions(&self) -> &Extensions {
         self.extensions.get()
+    }
+
+    /// `unread.yaml`: kinds that no check reads.
+    pub fn unread(&self) -> &UnreadKinds {
+        self.unread.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::node::NodeSnapshot;
-use super::objects::{Object, Store};
-use crate::item::{Item, Namespaces};
+use super::objects::{Namespace, Object, Store};
+use crate::item::{Item, Kind, Namespaces};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{K8sVersion, LinkerdVersion};
 
@@ -76,6 +76,13 @@ impl Cluster {
     /// Every answer, in order.
     pub fn answers(&self) -> impl Iterator<Item = (&Item, &Answer)> {
         self.answers.iter()
+    }
+
+    /// The uid of the namespace `kube-system`: which cluster this is. `None` where the evidence does not hold it.
+    pub fn uid(&self) -> Option<&str> {
+        let namespaces = self.answer(&Item::List(Kind::Namespace))?.objects::<Namespace>();
+        let system = namespaces.iter().find(|namespace| namespace.metadata.name == "kube-system")?;
+        Some(system.metadata.uid.as_str()).filter(|uid| !uid.is_empty())
     }
 
     /// Objects of every answer together.

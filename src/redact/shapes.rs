@@ -121,7 +121,7 @@ pub(super) fn tokens(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let usual = input[start..].starts_with(b"eyJ");
         let spaced = !usual
             && matches!(input.get(start + 1), Some(b'w'..=b'z' | b'0'..=b'9'))
-            && (start == 0 || !is_base64(input[start - 1]));
+            && (start == 0 || !in_run(input[start - 1]));
         if !usual && !spaced {
             continue;
         }
@@ -238,7 +238,7 @@ pub(super) fn certificates(input: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether bytes begin as a certificate does, even one that is damaged further on: a sequence in a sequence, and in that a version
 /// or a number. Keys begin otherwise.
-fn looks_certified(der: &[u8]) -> bool {
+pub(super) fn looks_certified(der: &[u8]) -> bool {
     let inner = |der: &[u8]| match *der {
         [0x30, length, ..] if length & 0x80 == 0 => Some(2),
         [0x30, length, ..] if length & 0x7f <= 4 => Some(2 + usize::from(length & 0x7f)),

@@ -1,15 +1,17 @@
-//! What could not be judged, for people: gaps of one reason together, with the checks that needed it and the way to
-//! close them. Nothing is dropped that would change what a reader does next; the JSON form has every gap.
+//! What could not be checked, for people: gaps of one reason together, with the checks that needed it and the way to
+//! check them. Nothing is dropped that would change what a reader does next; the JSON form has every gap. What of it a
+//! short report has is in `unchecked`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::look::Look;
+use super::subject;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
 use crate::item::{Item, Kind};
 use crate::missing::{Close, grant_links};
-use crate::report::{Gap, Judged, Report};
+use crate::report::{Gap, Judged, Report, Unread};
 use crate::source::Why;
 
 /// How many checks, parts or messages of a group are written out.
@@ -32,6 +34,51 @@ enum Sort {
     Logs,
 }
 
+/// Evidence that was asked for and could not be had, for one reason.
+pub struct Deciding<'a> {
+    /// What is missing and why.
+    pub what: String,
+    /// The checks that needed it.
+    pub checks: Vec<&'a str>,
+    /// How to provide it: words, and the lines to paste.
+    pub ways: Vec<(String, Vec<String>)>,
+}
+
+/// What decides the exit status where no finding does.
+pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
+    let look = Look::plain(Look::NARROWEST);
+    let groups = groups(report, |gap| gap.missing.was_asked_for());
+    let each = groups.iter().map(|((_, sort), gaps)| Deciding {
+        what: head(gaps, look),
+        checks: checks_of(gaps),
+        ways: closings(*sort, gaps)
+            .into_iter()
+            .map(|(words, command)| {
+                let command = command.map(|command| command.aimed(&report.connection));
+                (words, command.iter().flat_map(Command::rendered).collect())
+            })
+            .collect(),
+    });
+    each.collect()
+}
+
+/// Of the kinds that no check reads, those of which there are objects: `12 Servers`.
+pub fn held(unread: &[Unread]) -> Vec<String> {
+    let counted = unread.iter().filter_map(|kind| Some((kind, kind.objects?)));
+    counted.map(|(kind, objects)| count(objects, &kind.kind, &subject::plural(&kind.kind))).collect()
+}
+
+/// What the kinds that no check reads are about, each once.
+pub fn about(unread: &[Unread]) -> Vec<&str> {
+    let mut about: Vec<&str> = Vec::new();
+    for kind in unread {
+        if !about.contains(&kind.about.as_str()) {
+            about.push(&kind.about);
+        }
+    }
+    about
+}
+
 /// The section, label included.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);
@@ -44,12 +91,13 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             text.push(format!("{} {}", look.strong(check.id), look.bad("crashed")));
             text.extend(detail("said", &shortened(&clean(message), 300), look));
             text.extend(detail(
-                "to close",
+                "to check this",
                 "this is a bug in meshdoctor; please report it. No other check is touched by it",
                 look,
             ));
         }
     }
+    text.extend(unread(&report.coverage.unread, look));
     let label = look.faint("coverage") + "  ";
     let blank = " ".repeat(INDENT);
     text.into_iter()
@@ -77,7 +125,22 @@ fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> BTreeMap<(&'static 
     groups
 }
 
-/// How many checks could not look, or not everywhere.
+/// The kinds that no check reads, all of them.
+fn unread(unread: &[Unread], look: Look) -> Vec<String> {
+    if unread.is_empty() {
+        return Vec::new();
+    }
+    let name = |kind: &Unread| match kind.objects {
+        Some(objects) => format!("{} ({})", kind.resource, count(objects, "object", "objects")),
+        None => kind.resource.clone(),
+    };
+    let names: Vec<String> = unread.iter().map(name).collect();
+    let mut lines = vec!["kinds that no check reads".to_owned()];
+    lines.extend(detail("not checked", &names.join(", "), look));
+    lines
+}
+
+/// How many checks did not run fully.
 pub fn unable(report: &Report) -> usize {
     let unable = |check: &&Judged| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
     report.checks.iter().filter(unable).count()
@@ -98,8 +161,8 @@ fn summary(report: &Report) -> String {
     let objects = count(coverage.objects, "object", "objects");
     let checks = count(report.checks.len(), "check", "checks");
     match unable(report) {
-        0 => format!("{nodes}{objects}; {checks} had all the evidence they asked for"),
-        unable => format!("{nodes}{objects}; {unable} of {checks} could not look, or not everywhere:"),
+        0 => format!("{nodes}{objects}; {checks} had all the evidence they need"),
+        unable => format!("{nodes}{objects}; {unable} of {checks} did not run fully:"),
     }
 }
 
@@ -130,11 +193,13 @@ fn head(gaps: &[&Gap], look: Look) -> String {
     format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "))
 }
 
+fn checks_of<'a>(gaps: &[&'a Gap]) -> Vec<&'a str> {
+    gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Which checks needed it, what was said, and how to close the gap: each with its label; commands have none.
 fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<(&'static str, String)> {
-    let checks: Vec<&str> =
-        gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect();
-    let mut facts = vec![("not judged", some_of(&checks, look.most(SHOWN)))];
+    let mut facts = vec![("not checked", some_of(&checks_of(gaps), look.most(SHOWN)))];
     let said: Vec<String> = gaps
         .iter()
         .filter_map(|gap| message(&gap.missing.why))
@@ -153,7 +218,7 @@ fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> 
     }
     for (words, command) in closings(sort, gaps) {
         if !words.is_empty() {
-            facts.push(("to close", words));
+            facts.push(("to check this", words));
         }
         let command = command.map(|command| command.aimed(connection));
         let lines = command.iter().flat_map(Command::rendered);
@@ -168,7 +233,7 @@ fn details(group: (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<S
     let mut before = "";
     for (label, text) in facts(group, connection, look) {
         match label {
-            "" => lines.push(format!("{}{}", " ".repeat(16), look.command(&text))),
+            "" => lines.push(format!("{}{}", " ".repeat(18), look.command(&text))),
             "said" if before == label => lines.extend(detail("", &text, look)),
             _ => lines.extend(detail(label, &text, look)),
         }
@@ -191,12 +256,12 @@ fn parts_in_words(parts: &BTreeSet<&str>, most: usize) -> String {
 }
 
 fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
-    wrap(text, look.prose() - INDENT - 14)
+    wrap(text, look.prose() - INDENT - 16)
         .into_iter()
         .enumerate()
         .map(|(at, line)| {
             let label = if at == 0 { label } else { "" };
-            format!("  {}{line}", look.faint(&super::text::pad(label, 12)))
+            format!("  {}{line}", look.faint(&super::text::pad(label, 14)))
         })
         .collect()
 }
@@ -219,9 +284,9 @@ fn reason(why: &Why) -> &'static str {
     match why {
         Why::Denied { .. } => "denied",
         Why::NotServed => "not served by the API server",
-        Why::NotCaptured => "not captured",
+        Why::NotCaptured => "not provided",
         Why::PerhapsMore => "some are there, perhaps not all",
-        Why::NotOffered => "not offered",
+        Why::NotOffered => "not provided",
         Why::TimedOut { .. } => "no answer in time",
         Why::Malformed { .. } => "could not be read",
         Why::Failed { .. } => "could not be fetched",
@@ -237,7 +302,7 @@ fn message(why: &Why) -> Option<&str> {
     }
 }
 
-/// Ways to close the gaps of a group, each once: words, and what to paste.
+/// Ways to provide what a group lacks, each once: words, and what to paste.
 fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     let resources = || -> String {
         let kinds: BTreeSet<_> = gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
@@ -295,7 +360,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                     .into()
             }));
             vec![(
-                "capture them, or everything with meshdoctor collect".to_owned(),
+                "collect them, or everything with meshdoctor collect".to_owned(),
                 Some(Command::lines(lines)),
             )]
         }
@@ -303,7 +368,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             vec![(format!("if the dump lists every one of them, say so: --complete {}", resources()), None)]
         }
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => vec![(
-            "capture them, or everything with meshdoctor collect".to_owned(),
+            "collect them, or everything with meshdoctor collect".to_owned(),
             Some(kubectl().words("get").arg(resources()).words("-A -o json").into()),
         )],
         _ => {

@@ -2,7 +2,9 @@
 //! contract: fields are only ever added, names and meanings stay. `docs/schema/report.v1.json` says the same in JSON
 //! Schema, and a test holds the two together. Nothing here decides anything; it copies from the report.
 
+mod about;
 mod fill;
+mod roots;
 
 pub use fill::Failure;
 
@@ -11,6 +13,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::command::RunsOn;
 use crate::finding::{Confidence, Severity, StepKind};
 use crate::model::cluster::TimeSource;
 
@@ -74,6 +77,42 @@ pub struct Run {
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`); not there when none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_cni: Option<String>,
+    /// What was asked of the run, so that `check --verify` can ask the same again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+}
+
+/// What was asked of a run: the flags that change what is judged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asked {
+    /// `installed`, `pre` (`--pre`) or `crds` (`--crds`).
+    pub mode: String,
+    /// `--only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// `--skip`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skip: Vec<String>,
+    /// `--namespace`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
+    /// `--linkerd-cni-enabled`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub linkerd_cni_enabled: bool,
+    /// `--expected-version`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+    /// `--linkerd-namespace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkerd_namespace: Option<String>,
+    /// `--cni-namespace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cni_namespace: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Where the evidence came from.
@@ -93,8 +132,18 @@ pub struct Subject {
     pub distribution: Option<String>,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
+    /// Which cluster it is; not there when the evidence does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// Every version in the mesh. `null` or empty means not known.
     pub versions: Versions,
+}
+
+/// Which cluster was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// The uid of the namespace `kube-system`, which every cluster has one of for as long as it lives.
+    pub uid: String,
 }
 
 /// Every version in the mesh.
@@ -157,7 +206,10 @@ pub struct Tally {
     pub passed: usize,
     /// Had nothing to ask their question of.
     pub not_applicable: usize,
-    /// Could not judge, or not everything. Those that found something nevertheless are counted here too.
+    /// Did not run fully: evidence was missing. Those that found something nevertheless are counted here too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_checked: Option<usize>,
+    /// Deprecated: the same number as `notChecked`, under the name it had in 0.1.0.
     pub not_judged: usize,
     /// Crashed.
     pub crashed: usize,
@@ -197,6 +249,9 @@ pub struct Gap {
     pub checks: Vec<String>,
     /// How to close the gap.
     pub close: String,
+    /// What to paste to close it, where there is something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_command: Option<String>,
 }
 
 /// A selected check and how it ended.
@@ -212,7 +267,7 @@ pub struct Check {
     pub severity: Severity,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it does not apply, or what it crashed with.
+    /// Why it does not apply, why it was not checked (or not everywhere), or what it crashed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The check whose findings keep this one from being asked; it counts as not applicable, and is no pass.
@@ -230,8 +285,9 @@ pub enum Outcome {
     Findings,
     /// There is nothing that the question could be asked of.
     NotApplicable,
-    /// Could not judge, or not everything.
-    Unknown,
+    /// Did not run, or not everywhere, and found nothing: evidence was missing. 0.1.0 wrote `unknown`.
+    #[serde(alias = "unknown")]
+    NotChecked,
     /// A bug in meshdoctor; the other checks are not touched by it.
     Crashed,
 }
@@ -242,6 +298,15 @@ pub enum Outcome {
 pub struct Finding {
     /// The check that found it.
     pub check: String,
+    /// The check's category.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// The check's title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where the check's page can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub docs: Option<String>,
     /// How much harm.
     pub severity: Severity,
     /// Seen or inferred.
@@ -256,8 +321,34 @@ pub struct Finding {
     pub remedy: Remedy,
     /// Fingerprints of the findings that explain it.
     pub caused_by: Vec<String>,
-    /// Which finding this is: the same in every run that finds the same trouble.
+    /// What has to be repaired for it to go away: the findings at the end of its `causedBy`, or itself where nothing
+    /// explains it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub root_causes: Vec<Root>,
+    /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
+    /// fingerprint of its own, which stays when others are repaired.
     pub fingerprint: String,
+}
+
+/// A finding that nothing else explains.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Root {
+    /// Its check.
+    pub check: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
+}
+
+/// An object, in fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; left out for cluster-scoped objects.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// What a finding is about.
@@ -276,6 +367,9 @@ pub enum About {
         /// The pods of it that are meant.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pods: Vec<String>,
+        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<String>,
     },
     /// A node, or a place on it.
     Node {
@@ -290,11 +384,17 @@ pub enum About {
         /// The line in the file, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line: Option<u32>,
+        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<String>,
     },
     /// Something else: the operator's CLI, the API server, the cluster as a whole.
     Thing {
         /// What it is.
         thing: String,
+        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<String>,
     },
 }
 
@@ -306,6 +406,9 @@ pub enum Evidence {
     Field {
         /// The object: `Deployment shop/web`.
         object: String,
+        /// The same object in fields, where it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<Reference>,
         /// The field.
         path: String,
         /// What was seen.
@@ -333,6 +436,9 @@ pub enum Evidence {
     Event {
         /// What the event is about.
         object: String,
+        /// The same object in fields, where it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<Reference>,
         /// Its reason.
         reason: String,
         /// How often it was seen.
@@ -363,6 +469,7 @@ pub struct Remedy {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Step {
     /// What kind of act it is.
     pub kind: StepKind,
@@ -371,6 +478,18 @@ pub struct Step {
     /// What to paste; may have several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Where the command runs: `workstation`, or `node` for a root shell on a node's host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_on: Option<RunsOn>,
+    /// The node that the command is written for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Further nodes on which the same is to be done, one at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_nodes: Vec<String>,
+    /// Variables in the command that have to be given a value by hand before it can run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placeholders: Vec<String>,
 }
 
 /// A finding that explains others.

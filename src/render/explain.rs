@@ -31,6 +31,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
         ("needs", words(&front.needs)),
         ("uses", words(&front.uses)),
         ("explains", if front.explains.is_empty() { vec![] } else { vec![front.explains.join(", ")] }),
+        ("repair before", if front.before.is_empty() { vec![] } else { vec![front.before.join(", ")] }),
         (
             "linkerd check",
             front.linkerd_check.iter().map(|row| format!("{} / {}", row.category, row.description)).collect(),

@@ -114,7 +114,7 @@ fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<Strin
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        lines.push(format!("seen: {}{more}", shortened(&seen, 300)));
+        lines.push(format!("evidence: {}{more}", shortened(&seen, 300)));
     }
     if !explains.is_empty() {
         lines.push(format!("explains: {}", explains.join(", ")));
@@ -132,7 +132,7 @@ fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<Strin
     lines
 }
 
-/// How much was looked at, and what was asked for and could not be had. What nobody offered is no row.
+/// How much was looked at, and what was asked for and could not be had. What nobody provided is no row.
 fn not_judged(report: &Report) -> Vec<RowVerdict> {
     let objects = count(report.coverage.objects, "object was", "objects were");
     let nodes = match report.coverage.nodes {
@@ -171,7 +171,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
     if report.verdict.status == exit::COULD_NOT_RUN {
         rows.push(RowVerdict {
             result: RowResult::Error,
-            ..warning("meshdoctor can judge the mesh".to_owned(), "nothing could be judged".to_owned())
+            ..warning("meshdoctor can check the mesh".to_owned(), "nothing could be checked".to_owned())
         });
     }
     rows

@@ -4,19 +4,19 @@
 use jiff::Timestamp;
 
 use super::look::Look;
-use super::subject;
-use super::text::{clean, pad, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
+use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
+use super::{repair, subject};
 use crate::command::Command;
 use crate::finding::{Confidence, Evidence, Finding, Place, Severity, Step};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
 
+/// Where what an info says goes on: beside its severity.
+const INFO: usize = 6;
+
 /// How much of the evidence is shown.
 const EVIDENCE: usize = 6;
-
-/// How wide the first column of evidence may be: over a wider gap the eye loses the line.
-const COLUMN: usize = 44;
 
 /// How many commands of one step are shown.
 const COMMANDS: usize = 8;
@@ -46,48 +46,78 @@ impl Printer {
 
     /// The whole finding. `explains` is what is folded under it, one entry a symptom.
     pub fn finding(&self, finding: &Finding, explains: &[String]) -> String {
-        self.block(finding, explains, None)
+        self.block(finding, explains, None, None)
+    }
+
+    /// The whole finding as a step of the repair.
+    pub fn step(&self, finding: &Finding, explains: &[String], step: Option<&repair::Step>) -> String {
+        self.block(finding, explains, None, step)
+    }
+
+    /// What is only worth knowing, in a line where it fits into one; `column` is how wide the names of checks are.
+    pub fn info(&self, finding: &Finding, column: usize) -> String {
+        let name = named(finding);
+        let told = match &finding.fact {
+            Some(fact) => fact.clone(),
+            None => format!("{}: {}", subject::brief(finding.subjects.iter()), finding.message),
+        };
+        let fact = clean(&told);
+        let plain = INFO + column + 2;
+        // A long sentence goes under its heading rather than into a narrow column.
+        let beside = width(&fact) <= self.look.prose().saturating_sub(plain);
+        let word = self.look.severity(finding.severity);
+        if beside {
+            let gap = " ".repeat(column.saturating_sub(width(&name)) + 2);
+            return format!("{word}  {}{gap}{fact}\n", self.look.strong(&name));
+        }
+        let mut lines = vec![format!("{word}  {}", self.look.strong(&name))];
+        lines.extend(wrap(&fact, self.look.prose() - INFO).into_iter().map(|line| " ".repeat(INFO) + &line));
+        lines.join("\n") + "\n"
     }
 
     /// A symptom, unfolded: the whole finding, and what accounts for it.
     pub fn symptom(&self, finding: &Finding, cause: &str) -> String {
-        self.block(finding, &[], Some(cause))
+        self.block(finding, &[], Some(cause), None)
     }
 
-    fn block(&self, finding: &Finding, explains: &[String], cause: Option<&str>) -> String {
+    fn block(
+        &self,
+        finding: &Finding,
+        explains: &[String],
+        cause: Option<&str>,
+        step: Option<&repair::Step>,
+    ) -> String {
         let in_full = finding.severity > Severity::Info || self.infos_in_full;
-        let mut lines = self.heading(finding);
+        let mut lines = self.heading(finding, step);
         let message = clean(&finding.message);
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
         if in_full {
-            lines.extend(self.labelled("seen", self.evidence(&finding.evidence)));
+            lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
         }
         lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
         if !explains.is_empty() {
             let words = explains.join(", ");
             lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
         }
+        if let Some(step) = step.filter(|step| !step.after.is_empty()) {
+            lines.extend(self.labelled("after", wrap(&step.after_in_words(), self.look.prose() - INDENT)));
+        }
         if in_full {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
-            lines.extend(self.labelled("check", verify));
+            lines.extend(self.labelled("verify", verify));
         }
         lines.join("\n") + "\n"
     }
 
-    fn heading(&self, finding: &Finding) -> Vec<String> {
-        let likely = match finding.confidence {
-            Confidence::Likely => " (likely)",
-            Confidence::Observed => "",
-        };
+    fn heading(&self, finding: &Finding, step: Option<&repair::Step>) -> Vec<String> {
+        let number = step.map_or_else(String::new, |step| format!(" {}", step.number));
+        let name = named(finding);
         let about = subject::heading(&finding.subjects, self.look);
-        let plain = format!("{}  {}{likely}  ", finding.severity, finding.check);
-        let painted = format!(
-            "{}  {}{likely}  ",
-            self.look.severity(finding.severity),
-            self.look.strong(finding.check)
-        );
+        let plain = format!("{}{number}  {name}  ", finding.severity);
+        let painted =
+            format!("{}{number}  {}  ", self.look.severity(finding.severity), self.look.strong(&name));
         let columns = self.look.columns();
         let mut wrapped = wrap_from(&about, columns.saturating_sub(width(&plain)), columns - 9).into_iter();
         let first = wrapped.next().unwrap_or_default();
@@ -107,34 +137,25 @@ impl Printer {
             .collect()
     }
 
-    /// What was looked at in one column and what was seen there in another, where that fits; else one under the other.
+    /// What was looked at and what was seen there, one under the other: a column for the first would leave too little room
+    /// for the second. What is seen at one place after another is indented under it.
     fn evidence(&self, evidence: &[Evidence]) -> Vec<String> {
         let most = self.look.most(EVIDENCE);
         let shown = if evidence.len() <= most + 1 { evidence.len() } else { most };
-        let rows: Vec<(String, String)> =
-            evidence[..shown].iter().map(|evidence| self.row(evidence)).collect();
         let columns = self.look.columns() - INDENT;
-        let column = rows.iter().map(|(who, _)| width(who)).max().unwrap_or_default();
-        let longest = rows.iter().map(|(_, seen)| width(seen)).max().unwrap_or_default();
-        // Side by side needs room for what was seen: all of it, or enough to read it in a few lines.
-        let side_by_side = column <= COLUMN && column + 2 + longest.min(50) <= columns;
         let mut lines = Vec::new();
         let mut last = None;
-        for (who, seen) in &rows {
-            let again = last.replace(who) == Some(who);
-            if side_by_side {
-                let room = columns - column - 2;
-                for (at, line) in hanging(seen, room).into_iter().enumerate() {
-                    let who = if at == 0 && !again { pad(who, column) } else { " ".repeat(column) };
-                    lines.push(format!("{}  {line}", self.look.faint(&who)));
-                }
-            } else {
-                if !again {
-                    lines.extend(wrap(who, columns).into_iter().map(|line| self.look.faint(&line)));
-                }
-                let room = columns - 2;
-                lines.extend(hanging(seen, room).into_iter().map(|line| format!("  {line}")));
+        for (who, seen) in evidence[..shown].iter().map(|evidence| self.row(evidence)) {
+            if last.as_ref() == Some(&who) {
+                lines.extend(hanging(&seen, columns - 2).into_iter().map(|line| format!("  {line}")));
+                continue;
             }
+            let mut stacked = hanging(&format!("{who}  {seen}"), columns);
+            if let Some(rest) = stacked.first().and_then(|first| first.strip_prefix(&who)) {
+                stacked[0] = format!("{}{rest}", self.look.faint(&who));
+            }
+            lines.append(&mut stacked);
+            last = Some(who);
         }
         if shown < evidence.len() {
             lines.push(format!("and {} more (-v or -o json shows all)", thousands(evidence.len() - shown)));
@@ -222,6 +243,14 @@ impl Printer {
             }
         }
         self.labelled("fix", lines)
+    }
+}
+
+/// The check, and whether it is a guess.
+fn named(finding: &Finding) -> String {
+    match finding.confidence {
+        Confidence::Likely => format!("{} (likely)", finding.check),
+        Confidence::Observed => finding.check.to_owned(),
     }
 }
 

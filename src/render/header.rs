@@ -73,7 +73,7 @@ fn first_line(report: &Report) -> Vec<String> {
     };
     looked_at.push(count(coverage.objects, "object", "objects") + &time);
     segments.push(looked_at.join(", "));
-    segments.push(format!("knowledge of {}", report.knowledge_date));
+    segments.push(format!("release data as of {}", report.knowledge_date));
     segments
 }
 
@@ -97,11 +97,11 @@ fn subject(report: &Report) -> String {
 fn judged_as_of(report: &Report) -> Option<String> {
     let (at, source) = report.at;
     match source {
-        TimeSource::Captured => Some(format!("judged as of {at}, when the evidence was captured")),
-        TimeSource::Flag => Some(format!("judged as of {at}, as --at says")),
+        TimeSource::Captured => Some(format!("checked as of {at}, when the evidence was collected")),
+        TimeSource::Flag => Some(format!("checked as of {at} (--at)")),
         TimeSource::Clock if report.origin.kind == "live" => None,
         TimeSource::Clock => Some(format!(
-            "judged as of {at}, this machine's clock: the evidence does not say when it was captured (--at)"
+            "checked as of {at}, this machine's clock: the evidence does not say when it was collected (--at)"
         )),
     }
 }

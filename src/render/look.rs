@@ -14,6 +14,8 @@ pub struct Look {
     pub colour: bool,
     /// Whether to write everything: every subject, every piece of evidence, the steps of infos, all versions.
     pub verbose: bool,
+    /// Whether to say of everything that was not checked why that is, and how to check it.
+    pub coverage: bool,
 }
 
 impl Look {
@@ -25,7 +27,7 @@ impl Look {
 
     /// No colours, nothing more than usual.
     pub fn plain(width: usize) -> Look {
-        Look { width, colour: false, verbose: false }
+        Look { width, colour: false, verbose: false, coverage: false }
     }
 
     /// Columns for what should use all of them.

@@ -1,7 +1,8 @@
 //! Reports as text: one file for each output format. Renderers see a [`crate::report::Report`] and nothing else, and
 //! they write strings; printing is `cli`'s business.
 //!
-//! `table` is the report for people, made from `header`, `finding` and `coverage`; `look` says how it is to look.
+//! `table` is the report for people, made from `header`, `headline`, `repair`, `finding` and `unchecked` or `coverage`;
+//! `look` says how it is to look.
 
 mod coverage;
 pub mod document;
@@ -9,14 +10,18 @@ pub mod explain;
 pub mod extension;
 mod finding;
 mod header;
+mod headline;
 pub mod json;
 pub mod linkerd;
 pub mod list;
 pub mod look;
+mod repair;
 pub mod short;
 mod subject;
 pub mod table;
 pub mod text;
+pub mod verify;
+mod unchecked;
 pub mod yaml;
 
 pub use look::Look;

@@ -1,14 +1,14 @@
 //! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
 //!
 //! ```text
-//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [because of CHECK[, CHECK...]]]
-//! unknown CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CLOSE THE GAP]
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
+//! not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
-//! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N unknown, N crashed; exit STATUS
+//! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS
 //! ```
 //!
-//! One line each: a finding (causes and symptoms alike, the order is that of the report), a check with a piece of
+//! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then symptoms), a check with a piece of
 //! evidence it could not get, a crash, and always one `result`, so that an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +30,8 @@ pub fn report(report: &Report) -> String {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
     for check in &report.checks {
-        for line in unknown(check) {
-            _ = writeln!(text, "unknown {} {line}", check.id);
+        for line in not_checked(check) {
+            _ = writeln!(text, "not-checked {} {line}", check.id);
         }
         if let Outcome::Crashed(message) = &check.outcome {
             _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
@@ -44,7 +44,7 @@ pub fn report(report: &Report) -> String {
     let roots = verdict.roots;
     _ = writeln!(
         text,
-        "result {} error, {} warning, {} info; {} passed, {} not-applicable, {} unknown, {} crashed; exit {}",
+        "result {} error, {} warning, {} info; {} passed, {} not-applicable, {} not-checked, {} crashed; exit {}",
         roots.error,
         roots.warning,
         roots.info,
@@ -58,7 +58,7 @@ pub fn report(report: &Report) -> String {
 }
 
 /// A line for each piece of evidence that is missing for one reason; its parts together.
-fn unknown(check: &Judged) -> Vec<String> {
+fn not_checked(check: &Judged) -> Vec<String> {
     let mut parts: BTreeMap<(&Request, &Why, &Close), Vec<&str>> = BTreeMap::new();
     for (gap, close) in check.gaps.iter().zip(&check.closes) {
         parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
@@ -78,11 +78,12 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
     if finding.confidence == Confidence::Likely {
         line.push_str(" [likely]");
     }
-    let causes: BTreeSet<&str> =
-        finding.caused_by.iter().filter_map(|cause| checks.get(cause).copied()).collect();
-    if !causes.is_empty() {
-        let causes: Vec<&str> = causes.into_iter().collect();
-        _ = write!(line, " [because of {}]", causes.join(", "));
+    for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
+        let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();
+        if !others.is_empty() {
+            let others: Vec<&str> = others.into_iter().collect();
+            _ = write!(line, " [{word} {}]", others.join(", "));
+        }
     }
     line
 }

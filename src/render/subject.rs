@@ -142,7 +142,7 @@ pub fn brief<'a>(subjects: impl Iterator<Item = &'a Subject>) -> String {
 }
 
 /// The plural of a kind.
-fn plural(kind: &str) -> String {
+pub fn plural(kind: &str) -> String {
     if kind.ends_with("points") {
         kind.to_owned()
     } else if kind.ends_with('s') {

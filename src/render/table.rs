@@ -1,12 +1,13 @@
-//! The report that people read: causes first, what they explain folded under them, evidence quoted, steps that can be
-//! pasted; then what could not be judged, and the result.
+//! The report that people read: that all is well, or the numbered steps of the repair; causes in that order, what they
+//! explain folded under them, evidence quoted, steps that can be pasted; then what was not checked, and the result.
 
 use std::collections::BTreeMap;
 
 use super::finding::Printer;
 use super::look::Look;
+use super::repair::Steps;
 use super::text::{clean, count, wrap};
-use super::{coverage, header, subject};
+use super::{coverage, header, headline, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity};
@@ -32,8 +33,8 @@ pub fn result(result: &CheckResult, width: usize) -> String {
         Outcome::Findings | Outcome::Unknown => {}
     }
     for gap in &result.gaps {
-        say("", &format!("not judged: {gap}"));
-        say("  ", &format!("to close: {}", gap.close()));
+        say("", &format!("not checked: {gap}"));
+        say("  ", &format!("to check this: {}", gap.close()));
     }
     text
 }
@@ -41,37 +42,55 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
     let printer = Printer::of_report(look, report.at.0);
-    let mut blocks = vec![header::lines(report, look).join("\n") + "\n"];
+    let mut blocks = vec![header::lines(report, look)];
     let folding = Folding::of(&report.findings);
-    let mut infos = String::new();
+    let steps = Steps::of(report);
+    let mut first = headline::lines(report, look);
+    first.extend(steps.lines(report, look));
+    blocks.push(first);
+    let mut infos: Vec<&Finding> = Vec::new();
     for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
-        let text = printer.finding(finding, &folding.explained_by(at, &report.findings));
+        let explained = folding.explained_by(at, &report.findings);
         // Infos are short, so they stand together.
-        if finding.severity == Severity::Info && !look.verbose {
-            infos.push_str(&text);
+        if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
+            infos.push(finding);
         } else {
-            blocks.push(text);
+            blocks.push(vec![printer.step(finding, &explained, steps.step(at)).trim_end().to_owned()]);
         }
         if look.verbose {
             let folded = folding.counted_under(at).map(|at| &report.findings[at]);
-            blocks.extend(folded.map(|symptom| printer.symptom(symptom, finding.check)));
+            blocks.extend(
+                folded.map(|symptom| vec![printer.symptom(symptom, finding.check).trim_end().to_owned()]),
+            );
         }
     }
-    blocks.extend(Some(infos).filter(|infos| !infos.is_empty()));
-    if report.findings.is_empty() {
-        blocks.push(wrap(&nothing_found(report), look.prose()).join("\n") + "\n");
-    }
-    let mut end = coverage::lines(report, look);
+    let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
+    blocks.push(infos.iter().map(|info| printer.info(info, column).trim_end().to_owned()).collect());
+    let unchecked = match look.verbose || look.coverage {
+        true => coverage::lines(report, look),
+        false => unchecked::lines(report, look),
+    };
+    let more = more(report, !unchecked.is_empty(), look);
+    let mut end = unchecked;
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
     end.extend(result_lines(report, look));
-    if let Some(first) = report.findings.first() {
-        let command = look.command(&format!("meshdoctor explain {}", first.check));
-        end.push(format!("{}  {command}", look.faint("more    ")));
-    }
-    blocks.push(end.join("\n") + "\n");
+    end.extend(more);
+    blocks.push(end);
+    let blocks: Vec<String> =
+        blocks.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n") + "\n").collect();
     blocks.join("\n")
+}
+
+/// Where to read on.
+fn more(report: &Report, unchecked: bool, look: Look) -> Option<String> {
+    let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
+    let command = first.map(|first| look.command(&format!("meshdoctor explain {}", first.check)));
+    let coverage = "--coverage says why, and what each check needs".to_owned();
+    let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
+    let words: Vec<String> = command.into_iter().chain(coverage).collect();
+    (!words.is_empty()).then(|| format!("{}  {}", look.faint("more    "), words.join("; ")))
 }
 
 fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
@@ -166,35 +185,7 @@ fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
     roots
 }
 
-/// What "nothing found" rests on.
-fn nothing_found(report: &Report) -> String {
-    let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for check in report.checks.iter().filter(|check| !matches!(check.outcome, Outcome::NotApplicable(_))) {
-        let (passed, all) = categories.entry(&check.category).or_default();
-        *all += 1;
-        *passed += usize::from(check.outcome == Outcome::Pass);
-    }
-    let by_category: Vec<String> = categories
-        .iter()
-        .map(|(category, (passed, all))| match passed == all {
-            true => format!("{category} {all}"),
-            false => format!("{category} {passed} of {all}"),
-        })
-        .collect();
-    let verdict = &report.verdict;
-    let unable = coverage::unable(report);
-    let passed = format!("{} passed ({})", count(verdict.passed, "check", "checks"), by_category.join(", "));
-    if unable == 0 {
-        format!("Nothing found: {passed}.")
-    } else {
-        format!(
-            "Nothing found, but {unable} of {} could not look, or not everywhere: see coverage. {passed}.",
-            count(report.checks.len(), "check", "checks")
-        )
-    }
-}
-
-/// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not judged   exit 1`.
+/// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked   exit 1`.
 pub fn result_line(report: &Report) -> String {
     let verdict = &report.verdict;
     let roots = [
@@ -208,7 +199,7 @@ pub fn result_line(report: &Report) -> String {
     let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
     for (n, words) in [
         (verdict.not_applicable, "not applicable"),
-        (verdict.not_judged, "not judged"),
+        (verdict.not_judged, "not checked"),
         (verdict.crashed, "crashed"),
     ] {
         if n > 0 {
@@ -217,11 +208,31 @@ pub fn result_line(report: &Report) -> String {
     }
     let why = match verdict.status {
         exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
-        exit::NOT_JUDGED => " (evidence that was asked for could not be had)".to_owned(),
-        exit::COULD_NOT_RUN => " (nothing could be judged)".to_owned(),
+        exit::NOT_CHECKED => format!(": {}", undecided(report)),
+        exit::COULD_NOT_RUN => ": nothing could be checked".to_owned(),
         _ => String::new(),
     };
     format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status)
+}
+
+/// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
+fn undecided(report: &Report) -> String {
+    let crashed = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::Crashed(_)));
+    let crashed = crashed.map(|check| format!("{} crashed", check.id));
+    let missing = coverage::deciding(report).into_iter().map(|missing| {
+        let way = missing.ways.into_iter().next();
+        let way = way.map(|(words, commands)| commands.into_iter().next().unwrap_or(words));
+        match way {
+            Some(way) => format!("{} -> {}", missing.what, clean(&way)),
+            None => missing.what,
+        }
+    });
+    let mut reasons = missing.chain(crashed);
+    let first = reasons.next().unwrap_or_else(|| "a check could not be made".to_owned());
+    match reasons.count() {
+        0 => first,
+        more => format!("{first}; and {more} more under not checked"),
+    }
 }
 
 /// The same, labelled; the status in colour.

@@ -118,6 +118,36 @@ pub fn some_of<T: AsRef<str>>(items: &[T], most: usize) -> String {
     }
 }
 
+/// As many items as fit into so many columns, at least one: `a, b and 4 more`.
+pub fn some_fitting<T: AsRef<str>>(items: &[T], columns: usize) -> String {
+    let shown = |most: usize| {
+        let text = items[..most].iter().map(|item| item.as_ref()).collect::<Vec<_>>().join(", ");
+        match items.len() - most {
+            0 => text,
+            more => format!("{text} and {} more", thousands(more)),
+        }
+    };
+    let fitting = (1..=items.len()).rev().map(shown).find(|text| width(text) <= columns);
+    fitting.unwrap_or_else(|| shown(items.len().min(1)))
+}
+
+/// A text cut to so many columns.
+pub fn shortened_to(text: &str, columns: usize) -> Cow<'_, str> {
+    if width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let (mut cut, mut taken) = (String::new(), 1);
+    for c in text.chars() {
+        taken += width(c.encode_utf8(&mut [0; 4]));
+        if taken > columns {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    Cow::Owned(cut)
+}
+
 /// A long text without its middle; what a message says is at its start and at its end.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let characters = text.chars().count();
@@ -178,6 +208,11 @@ mod tests {
         assert_eq!(some_of(&["a", "b", "c"], 2), "a, b, c");
         assert_eq!(some_of(&["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(shortened("abcdefghij", 4), "ab … ij");
+        assert_eq!(shortened_to("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shortened_to("abcdefghij", 4), "abc…");
+        assert_eq!(some_fitting(&["aaa", "bbb", "ccc"], 13), "aaa, bbb, ccc");
+        assert_eq!(some_fitting(&["aaa", "bbb", "ccc"], 12), "aaa and 2 more");
+        assert_eq!(some_fitting::<&str>(&[], 12), "");
         let id = "7c5b09ed63175a6e8dbf2b92a154d8b9b095fb8d9e82417837d92d7db49a9e78";
         assert_eq!(
             with_short_ids(&format!("sandbox \"{id}\": {id}")),

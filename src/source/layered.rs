@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
-use super::{Fetched, Intake, Origin, Request, Source, Why};
+use super::{Fetched, Intake, Origin, Request, Source, Uncollected, Why};
 use crate::item::Item;
 use crate::model::node::NodeFiles;
 
@@ -114,6 +114,10 @@ impl<S: Source> Source for Layered<S> {
 
     fn captured_at(&self) -> Option<Timestamp> {
         self.base.captured_at()
+    }
+
+    fn uncollected(&self) -> Uncollected {
+        self.base.uncollected()
     }
 
     fn already_redacted(&self) -> usize {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use super::{Completeness, Fetched, Intake, Origin, Request, Source, Uncollected, Why};
 use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
+use crate::knowledge::Knowledge;
 use crate::model::node::NodeFiles;
 
 /// One object: where it is, and its JSON.
@@ -51,6 +52,8 @@ pub struct Memory {
     pub denied: Option<BTreeSet<Access>>,
     /// When it was captured.
     pub captured_at: Option<Timestamp>,
+    /// Objects of kinds that no check reads.
+    pub uncollected: Uncollected,
     /// For the report.
     pub origin: Option<Origin>,
 }
@@ -75,6 +78,9 @@ impl Memory {
         let kind = text("/kind");
         if kind.is_empty() {
             return Err(NotAnObject::Lacks("kind"));
+        }
+        if let Some(unread) = Knowledge::embedded().unread().of_manifest(text("/apiVersion"), kind) {
+            *self.uncollected.held.entry(unread.resource.clone()).or_default() += 1;
         }
         let Some(kind) = Kind::of_manifest(text("/apiVersion"), kind) else { return Ok(()) };
         let name = text("/metadata/name").to_owned();
@@ -213,5 +219,9 @@ impl Source for Memory {
 
     fn captured_at(&self) -> Option<Timestamp> {
         self.captured_at
+    }
+
+    fn uncollected(&self) -> Uncollected {
+        self.uncollected.clone()
     }
 }

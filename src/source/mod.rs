@@ -1,6 +1,7 @@
 //! Where evidence comes from. A [`Source`] answers one [`Request`] at a time, object by object, and ends with an
 //! outcome; it never decides what the answer means. Expected trouble (403, time-out, a broken file) is a value here.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,7 @@ pub enum Why {
     NotCaptured,
     /// The dump holds some, and nobody said that these are all.
     PerhapsMore,
-    /// Nobody offered this kind of evidence (node snapshots, the operator's CLI).
+    /// Nobody provided this kind of evidence, and nobody had to (node snapshots, the operator's CLI).
     NotOffered,
     /// No answer in time.
     TimedOut {
@@ -101,7 +102,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody offered is listed
+    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody provided is listed
     /// under coverage and changes no exit status.
     pub fn was_asked_for(&self) -> bool {
         match self {
@@ -137,9 +138,9 @@ impl fmt::Display for Why {
             Why::Denied { message } if message.is_empty() => f.write_str("denied"),
             Why::Denied { message } => write!(f, "denied: {message}"),
             Why::NotServed => f.write_str("the API server does not serve this kind"),
-            Why::NotCaptured => f.write_str("not captured"),
+            Why::NotCaptured => f.write_str("not provided"),
             Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
-            Why::NotOffered => f.write_str("not offered"),
+            Why::NotOffered => f.write_str("not provided"),
             Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
             Why::Failed { message } => f.write_str(message),
@@ -199,6 +200,25 @@ pub trait Intake: Send {
     fn restart(&mut self);
 }
 
+/// What a source holds of the kinds that no check reads ([`crate::knowledge::UnreadKinds`]): nobody asks for it, and who
+/// holds it shall not be told that all of it was checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncollected {
+    /// Objects of each, by resource: `servers.policy.linkerd.io`.
+    #[serde(default)]
+    pub held: BTreeMap<String, usize>,
+    /// Whether there are no others in the cluster.
+    #[serde(default)]
+    pub complete: bool,
+}
+
+impl Uncollected {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty() && !self.complete
+    }
+}
+
 /// Answers requests. Sources answer only what they have; they keep no opinion on it.
 pub trait Source: Sync {
     /// For the report's `origin`.
@@ -211,6 +231,11 @@ pub trait Source: Sync {
     /// When the evidence was captured, where the source knows better than the clock.
     fn captured_at(&self) -> Option<jiff::Timestamp> {
         None
+    }
+
+    /// What it holds that no check reads, where it knows.
+    fn uncollected(&self) -> Uncollected {
+        Uncollected::default()
     }
 
     /// In how many objects and files something was redacted before they came here: what a bundle says of itself.

@@ -117,11 +117,12 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, whole: &Ran, less: &Ran) 
         if names(&front.needs) {
             // That a question does not arise can be seen without evidence that would answer it.
             let judged = !(is == Outcome::NotApplicable && was == is);
-            let not_judged = matches!(is, Outcome::Unknown | Outcome::Findings) && denied.contains(check.id);
+            let not_judged =
+                matches!(is, Outcome::NotChecked | Outcome::Findings) && denied.contains(check.id);
             assert!(not_judged || !judged, "{place}");
         } else if names(&front.uses) {
             assert!(
-                was != Outcome::Findings || matches!(is, Outcome::Findings | Outcome::Unknown),
+                was != Outcome::Findings || matches!(is, Outcome::Findings | Outcome::NotChecked),
                 "{place}"
             );
             assert!(is != Outcome::Crashed, "{place}");

@@ -246,3 +246,64 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
         assert!(failed["error"].as_str().is_some_and(|error| !error.is_empty()), "{args:?}");
     }
 }
+
+/// `check -h` answers the two questions that one has at night: how is it called, and what does the status mean.
+#[test]
+fn the_help_of_check_has_examples_and_the_exit_statuses() {
+    let output = run(&["check", "-h"]);
+    let help = out(&output);
+    for wanted in
+        ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"]
+    {
+        assert!(help.contains(wanted), "{wanted}: {help}");
+    }
+    for (status, _) in meshdoctor::exit::ALL {
+        assert!(help.contains(&format!("\n  {status}  ")), "{status}: {help}");
+    }
+    assert!(help.contains("Unfold the report"), "-v says what it unfolds: {help}");
+}
+
+/// Every anchor of every row that a check answers leads to that check, alone or in a list, however it was copied.
+#[test]
+fn explain_takes_the_anchors_of_linkerd_check() {
+    let known = meshdoctor::knowledge::Knowledge::embedded().linkerd_check();
+    for category in known.categories() {
+        for row in &category.rows {
+            let answering: Vec<&str> =
+                meshdoctor::checks::answering(&row.anchor).map(|check| check.id).collect();
+            if answering.is_empty() {
+                continue;
+            }
+            let of_row = |id: &&str| {
+                let rows = &meshdoctor::checks::find(id).unwrap().card().front.linkerd_check;
+                rows.iter().any(|other| other.anchor == row.anchor)
+            };
+            assert!(answering.iter().all(of_row), "{}", row.anchor);
+        }
+    }
+    let answered = meshdoctor::checks::all()
+        .flat_map(|check| check.card().front.linkerd_check.iter().map(|row| (row.anchor.as_str(), check.id)));
+    // One of each kind is enough for the binary; the library was asked about all of them.
+    let mut one: Option<&str> = None;
+    let mut several: Option<&str> = None;
+    for (anchor, id) in answered {
+        assert!(meshdoctor::checks::answering(anchor).any(|check| check.id == id), "{anchor}");
+        match meshdoctor::checks::answering(anchor).count() {
+            1 => _ = one.get_or_insert(anchor),
+            _ => _ = several.get_or_insert(anchor),
+        }
+    }
+    let (one, several) = (one.unwrap(), several.unwrap());
+    let page = run(&["explain", one]);
+    assert_eq!(status(&page), 0, "{}", err(&page));
+    assert!(out(&page).contains("What it cannot see"), "{}", out(&page));
+    let by_address = run(&["explain", &format!("https://linkerd.io/2/checks/#{one}")]);
+    assert_eq!(out(&by_address), out(&page));
+    let list = run(&["explain", several]);
+    assert_eq!(status(&list), 0, "{}", err(&list));
+    for check in meshdoctor::checks::answering(several) {
+        assert!(out(&list).contains(check.id), "{several}: {}", out(&list));
+    }
+    assert_eq!(status(&run(&["explain", "l5d-nothing-of-the-kind"])), 2);
+    assert_eq!(status(&run(&["list", several])), 0, "--only and list take them as well");
+}

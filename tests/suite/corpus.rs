@@ -185,6 +185,11 @@ fn is_expected(said: &str, expected: &str) -> bool {
     said == expected && must.is_subset(&causes) && must.is_empty() == causes.is_empty()
 }
 
+/// Every node set, judged.
+pub fn judged() -> Vec<(String, Report)> {
+    names().into_iter().map(|name| (name.clone(), judge(&read(&name).scene))).collect()
+}
+
 #[test]
 fn every_set_says_what_it_must_and_nothing_else() {
     let only = std::env::var("CORPUS").unwrap_or_default();

@@ -227,7 +227,7 @@ fn bent_snapshots_are_judged_and_say_no_token() {
         for result in &report.checks {
             assert!(!matches!(result.outcome, Outcome::Crashed(_)), "{}: {:?}", result.id, result.outcome);
         }
-        let look = Look { width: 80, colour: false, verbose: true };
+        let look = Look { verbose: true, ..Look::plain(80) };
         for text in [render::json::report(&report), render::table::report(&report, look)] {
             assert!(!text.contains(&jwt()), "a token in\n{text}");
         }

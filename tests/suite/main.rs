@@ -30,14 +30,19 @@ mod parity;
 #[path = "../parity/mod.rs"]
 mod parity_rows;
 #[cfg(unix)]
+mod pasted;
+#[cfg(unix)]
 mod platforms;
 #[cfg(feature = "live")]
 mod probing;
 mod recordings;
 mod render;
+mod repair;
 mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
 mod stories;
+mod unread;
 mod variants;
+mod verify;

@@ -65,16 +65,16 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "anchor-bundle-one-expired",
         &[
-            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "error trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),
     (
         "anchor-expired",
         &[
-            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "error trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "error issuer-not-trusted Secret linkerd/linkerd-identity-issuer <- trust-anchor-expired",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
@@ -83,8 +83,8 @@ const FAILURES: &[(&str, &[&str])] = &[
         "anchor-expiring",
         &[
             "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
-            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer",
             "warning trust-anchor-expiring ConfigMap linkerd/linkerd-identity-trust-roots",
+            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),
@@ -109,8 +109,8 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "issuer-expired",
         &[
-            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "error issuer-expired Secret linkerd/linkerd-identity-issuer",
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),
@@ -125,8 +125,8 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "issuer-rsa",
         &[
-            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "error issuer-unsupported Secret linkerd/linkerd-identity-issuer",
+            "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),

@@ -5,14 +5,14 @@ mod findings;
 
 use std::collections::BTreeMap;
 
-use meshdoctor::cause;
+use meshdoctor::cause::{self, Relations};
 use meshdoctor::checks::Outcome;
 use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
-use meshdoctor::report::{Counts, Coverage, Gap, Judged, Report, Run, Verdict};
+use meshdoctor::report::{Asked, Counts, Coverage, Gap, Judged, Report, Run, Verdict};
 use meshdoctor::source::{Origin, Request, Why};
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};
@@ -20,7 +20,8 @@ use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorize
 /// What explains what in these samples.
 fn linked(findings: Vec<Finding>) -> Vec<Finding> {
     let symptoms = ["cni-add-unauthorized".to_owned(), "cni-daemonset-deadlock".to_owned()];
-    cause::link(findings, &|check| if check == "cni-token-revoked" { &symptoms } else { &[] })
+    let explains = |check: &str| if check == "cni-token-revoked" { &symptoms[..] } else { &[] };
+    cause::link(findings, &Relations { explains: &explains, before: &|_| &[] })
 }
 
 fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judged> {
@@ -110,7 +111,10 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             gateway_api: Some("v1.1.1".to_owned()),
         },
         control_plane_namespace: "linkerd".to_owned(),
+        cluster_uid: Some("6f1c1a1e-0b7d-4a57-9d5c-2b8f0b6f7a10".to_owned()),
+        whole: true,
         to_cni: None,
+        asked: Asked::default(),
         verdict: Verdict {
             status,
             gate: "error",
@@ -127,8 +131,14 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             snapshots: 9,
             gaps: gaps
                 .into_iter()
-                .map(|(missing, checks)| Gap { close: missing.close(), missing, checks })
+                .map(|(missing, checks)| Gap {
+                    asked_for: missing.was_asked_for(),
+                    close: missing.close(),
+                    missing,
+                    checks,
+                })
                 .collect(),
+            unread: vec![],
         },
         checks,
         findings,

@@ -34,6 +34,11 @@ pub fn judge(scene: &Scene) -> Report {
     report::judge(&question, &collected)
 }
 
+/// Every demo before its remedy, judged.
+pub fn demos() -> Vec<(String, Report)> {
+    DEMOS.iter().map(|demo| (demo.name.to_owned(), judge(&scene(demo, State::Before)))).collect()
+}
+
 /// Everything that a demo holds.
 fn whole(scene: &Scene) -> Collected {
     let versions = [Item::ServerVersion, Item::CliVersion, Item::NodeFiles];

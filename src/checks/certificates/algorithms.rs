@@ -19,7 +19,7 @@ pub(super) enum Taken {
 /// Who takes a trust anchor. Its own signature is looked at by `linkerd check` alone.
 pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Taken {
     let signed_with = anchor.signed_with();
-    let by_the_command = match anchor.key() {
+    let by_linkerd_check = match anchor.key() {
         Key::Ecdsa(256) => matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA"),
         Key::Rsa(2048 | 4096) => signed_with == "SHA256-RSA",
         Key::Rsa(_) | Key::Ecdsa(_) | Key::Ed25519 | Key::Other(_) => false,
@@ -29,18 +29,18 @@ pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Taken {
         key @ Key::Ecdsa(_) => verifies_late(ctx, &key.to_string()),
         Key::Rsa(_) | Key::Other(_) => false,
     };
-    taken(by_the_command, by_proxies)
+    taken(by_linkerd_check, by_proxies)
 }
 
 /// Who takes the issuer's signature, which its anchor made.
 pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Taken {
     let signed_with = issuer.signed_with();
-    let by_the_command = matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA");
+    let by_linkerd_check = matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA");
     let by_proxies = match signed_with.as_str() {
         "ECDSA-SHA256" | "ECDSA-SHA384" | "SHA256-RSA" | "SHA384-RSA" | "SHA512-RSA" | "Ed25519" => true,
         other => verifies_late(ctx, other),
     };
-    taken(by_the_command, by_proxies)
+    taken(by_linkerd_check, by_proxies)
 }
 
 /// Who takes the issuer's key. Identity signs with ECDSA and SHA-256 alone, whatever the key, and proxies verify that.
@@ -53,8 +53,8 @@ pub(super) fn issuer_key(ctx: &Context<'_>, issuer: &Certificate) -> Taken {
     }
 }
 
-fn taken(by_the_command: bool, by_proxies: bool) -> Taken {
-    match (by_the_command, by_proxies) {
+fn taken(by_linkerd_check: bool, by_proxies: bool) -> Taken {
+    match (by_linkerd_check, by_proxies) {
         (true, true) => Taken::ByAll,
         (false, true) => Taken::ByTheMesh,
         (_, false) => Taken::ByNobody,

@@ -34,9 +34,9 @@ pub(super) fn refused_by_proxies(
 
 /// No issuer helps against an anchor that forbids it.
 fn another_root(ctx: &Context<'_>) -> Remedy {
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
-    remedy::restart_meshed(remedy::restart_control_plane(ctx, steps))
+    remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }
 
 /// Why proxies do not take a way.
@@ -54,19 +54,17 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
         if let Some(allowed) = authority.path_length().filter(|allowed| usize::from(*allowed) < below) {
             return Some(Refusal {
                 which: "path-length",
-                message: "an intermediate above the issuer allows no further authority below itself: proxies refuse every \
+                message: "an intermediate above the issuer allows no further CA below itself: proxies refuse every \
                           certificate that this issuer signs",
-                said: format!(
-                    "{}: path length {allowed}, and authorities below it: {below}",
-                    authority.summary()
-                ),
+                said: format!("{}: path length {allowed}, and CAs below it: {below}", authority.summary()),
                 by_anchor: false,
             });
         }
         if !authority.lets_strictly(Purpose::Server) || !authority.lets_strictly(Purpose::Client) {
             return Some(Refusal {
                 which: "purpose",
-                message: "the issuer's certificate, or one above it, is limited to purposes that leave out TLS clients or servers: \
+                message: "the issuer's certificate, or one above it, is limited to purposes that leave out TLS clients or \
+                          servers: \
                           proxies refuse what it signs",
                 said: format!(
                     "{}: its extended key usage does not name both serverAuth and clientAuth",
@@ -86,7 +84,8 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
 fn left_out(authority: &Certificate, name: &str, by_anchor: bool) -> Option<Refusal> {
     (!authority.permits(name)).then(|| Refusal {
         which: "names",
-        message: "the name constraints of the issuer, or of a certificate above it, leave out the names of proxies: they refuse \
+        message: "the name constraints of the issuer, or of a certificate above it, leave out the names of proxies: they \
+                  refuse \
                   every certificate that this issuer signs",
         said: format!("{}: its name constraints leave out {name}", authority.summary()),
         by_anchor,

@@ -47,13 +47,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = found.into_iter().map(|((owner, hash), names)| {
-        let mut remedy = Remedy::verified_by("meshdoctor check --only certificates");
+        let mut remedy = Remedy::new();
         remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
         let pod = format!("Pod {namespace}/{}", names[0]);
         ctx.finding(
             owner.subject(names),
-            "a pod of the control plane was created for another bundle of trust anchors than the current one: what runs in it reads \
-             the anchors only as it starts, and may hold the old ones",
+            "a pod of the control plane was created with another bundle of trust anchors than the current one: it reads the \
+             anchors only at startup, and may still use the old ones",
         )
         .severity(Severity::Info)
         .likely()

@@ -1,11 +1,16 @@
 //! `data-plane-anchors-disjoint`: proxies do not hold the trust anchor that the issuer leads to.
 
-use super::identity::{Bundle, Issuer, bundles, issuer};
+use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
 use super::proxies::{Holders, holders};
+use super::remedy;
 use crate::checks::renew::renew;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::item::{Kind, Scope};
 use crate::model::certificates::{Certificate, reach};
+use crate::model::installed::COMPONENT;
+use crate::model::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = match bundles(ctx)? {
@@ -27,6 +32,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
+/// Whether every pod of the control plane was created for the current bundle, as annotations of its pods say.
+fn control_plane_is_current(ctx: &Context<'_>) -> bool {
+    let namespace = &ctx.namespaces().control_plane;
+    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else { return false };
+    let mut own = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
+    });
+    own.all(|pod| pod.metadata.annotation(TRUST_ROOT_HASH).is_some_and(|hash| is_hash_of(hash, current)))
+}
+
 /// The anchors of which a proxy must hold one: those that the issuer leads to; where it leads to none, all.
 fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certificate> {
     let reached = issuer.map(|issuer| reach(&issuer.chain, &bundle.anchors, &|_| true).anchors);
@@ -46,17 +63,27 @@ fn finding(
     needed: &[&Certificate],
 ) -> Finding {
     let names = held.names();
-    let because = "new pods get the current bundle; until both ends of a connection have it, it fails";
-    let mut remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let because = "new pods get the current bundle; a connection fails until both of its ends have it";
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Fix what else is reported about the issuer, the trust anchors and the control plane first: until then a restarted \
+         proxy \
+         gets no certificate. If you still have the old anchor, keep it in the bundle next to the current one until every workload \
+         is restarted, so that restarted and running proxies accept each other",
+    );
+    let mut remedy = match control_plane_is_current(ctx) {
+        true => remedy,
+        false => remedy::restart_control_plane(ctx, remedy),
+    };
     remedy.steps.push(renew(&held.owner, &names, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {
-            "the proxy does not hold the trust anchor that the issuer leads to: it refuses every proxy that got its certificate \
-             since, identity among them, so it cannot renew its own"
+            "the proxy does not have the trust anchor that the issuer chains to: it refuses every proxy that got its \
+             certificate since, identity among them, so it cannot renew its own"
         }
         None => {
-            "the proxy holds none of the current trust anchors: it refuses every proxy that gets its certificate under one of \
+            "the proxy has none of the current trust anchors: it refuses every proxy that gets its certificate under one of \
              them, identity among them, so it cannot renew its own"
         }
     };

@@ -23,10 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "there is no current bundle of trust anchors that the proxies' could be compared with",
             )
             .evidence(Evidence::field(object, "metadata.name", "there is no such ConfigMap"))
-            .remedy(
-                Remedy::verified_by("meshdoctor check --only certificates")
-                    .step(StepKind::Note, "Bring the ConfigMap back first"),
-            );
+            .remedy(Remedy::new().step(StepKind::Note, "Restore the ConfigMap first"));
         return Ok(vec![finding].into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
@@ -42,12 +39,12 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Findi
     let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let pod = held.pods.first().map(|pod| &pod.metadata);
     let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
-    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-anchors-stale");
+    let mut remedy = Remedy::new();
     remedy.steps.push(renew(&held.owner, &names, "new pods get the current bundle"));
     ctx.finding(
         held.owner.subject(names),
-        "the proxy was created with another text of trust anchors than the current one, as an annotation of its pod says: what it \
-         holds cannot be seen here",
+        "the proxy was created with other trust anchors than the current ones, as an annotation of its pod says: which ones \
+         it has is not visible here",
     )
     .likely()
     .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
@@ -62,15 +59,15 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Findi
 
 fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Finding {
     let message = if held.bundle.overlaps(current) {
-        "the proxy holds another bundle of trust anchors than the current one, which has some of them in common: it works as long \
-         as what others show leads to one of those"
+        "the proxy has an outdated bundle of trust anchors that shares some with the current one: it works as long as other \
+         proxies' certificates chain to one of those"
     } else {
-        "the proxy holds another bundle of trust anchors than the current one, and nothing in common with it: it refuses what is \
-         certified under the current one, and is refused"
+        "the proxy has an outdated bundle of trust anchors that shares none with the current one: it refuses certificates \
+         under the current one, and its own is refused"
     };
     let names = held.names();
     let because = "new pods get the current bundle";
-    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-anchors-stale");
+    let mut remedy = Remedy::new();
     remedy.steps.push(renew(&held.owner, &names, because));
     ctx.finding(held.owner.subject(names), message)
         .evidences(held.evidence())

@@ -18,13 +18,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the issuer's certificate is not valid yet: until then identity issues no certificates, so no proxy becomes ready"
         }
         Validity::Over => {
-            "the issuer's certificate has expired: identity issues no certificates any more, so no new proxy becomes ready, and \
+            "the issuer's certificate has expired: identity issues no certificates any more, so no new proxy becomes ready, \
+             and \
              running ones lose theirs within its lifetime (24 hours unless set otherwise)"
         }
     };
     let said =
         format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };

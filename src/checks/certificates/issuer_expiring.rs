@@ -1,4 +1,4 @@
-//! `issuer-expiring`: the issuer's certificate ends within 60 days and nobody renews it, or who renews it is overdue.
+//! `issuer-expiring`: the issuer's certificate expires within 60 days and nobody renews it, or who renews it is overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
@@ -25,23 +25,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Finding {
-    let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
+    let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     finding(
         ctx,
         issuer,
-        "the issuer's certificate ends within 60 days and nothing is known to renew it: from then on identity issues no \
-         certificates, and the mesh comes to a halt within a day",
+        "the issuer's certificate expires within 60 days and nothing is known to renew it: from then on identity issues no \
+         certificates, and the mesh stops within a day",
         remedy::see_it_taken(ctx, steps),
     )
 }
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     let message = format!(
-        "five sixths of the lifetime of the issuer's certificate are over and {tool} has not renewed it: when it ends, identity \
-         issues no certificates, and the mesh comes to a halt within a day"
+        "five sixths of the lifetime of the issuer's certificate are over and {tool} has not renewed it: when it ends, \
+         identity \
+         issues no certificates, and the mesh stops within a day"
     );
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)).likely()
 }

@@ -21,11 +21,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let root_first = matches == KeyMatches::False
         && issuer.chain.get(1).is_some_and(|next| next.issuer() == issuer.certificate().subject());
     let said = if root_first {
-        "the one after it is signed by it, so the chain stands the wrong way round: the issuer's own has to come first"
+        "the next one is signed by it, so the chain is in the wrong order: the issuer's own has to come first"
     } else {
         said
     };
-    let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
+    let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
     let finding = ctx
         .finding(

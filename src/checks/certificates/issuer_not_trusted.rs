@@ -69,7 +69,8 @@ fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &Standing) -> Finding {
     let message = match (standing, bundle.in_force) {
         (Standing::Barred(Obstacle::Extension), _) => {
-            "the issuer's certificate, or one above it, has a critical extension that nothing of Linkerd knows: identity refuses \
+            "the issuer's certificate, or one above it, has a critical extension that nothing of Linkerd knows: identity \
+             refuses \
              it and issues no certificates"
         }
         (Standing::Barred(Obstacle::Purpose), _) => {
@@ -77,22 +78,25 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
              and issues no certificates"
         }
         (Standing::Barred(Obstacle::PathLength), _) => {
-            "a certificate above the issuer allows fewer authorities below itself than there are: identity refuses the issuer \
+            "a certificate above the issuer allows fewer CAs below itself than there are: identity refuses the issuer \
              and issues no certificates"
         }
         (Standing::Barred(Obstacle::Names), _) => {
-            "the name constraints of a certificate above the issuer leave out the issuer's own name: identity refuses the issuer \
+            "the name constraints of a certificate above the issuer leave out the issuer's own name: identity refuses the \
+             issuer \
              and issues no certificates"
         }
         (Standing::OutOfForce(_), true) => {
-            "the issuer's certificate leads to no trust anchor that is valid now: identity refuses it and issues no certificates"
+            "the issuer's certificate chains to no trust anchor that is valid now: identity refuses it and issues no \
+             certificates"
         }
         (_, true) => {
-            "none of the trust anchors in force signed the issuer's certificate: identity refuses it and issues no certificates \
+            "none of the current trust anchors signed the issuer's certificate: identity refuses it and issues no certificates \
              as soon as it starts or reads it"
         }
         (_, false) => {
-            "the trust anchors that the next upgrade puts in place do not cover the issuer's certificate: `linkerd check` fails, \
+            "the trust anchors that the next upgrade puts in place do not cover the issuer's certificate: `linkerd check` \
+             fails, \
              and after that upgrade identity refuses the issuer"
         }
     };
@@ -129,14 +133,15 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
 fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
     let steps = remedy::read_bundle(
         ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
-        "Write the bundle in force to a file, and see that it is the one that is meant",
+        Remedy::new(),
+        "Write the current bundle to a file, and make sure that it is the right one",
+        remedy::IN_FORCE_FILE,
     );
-    remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
+    remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
 }
 
 pub(super) fn steps(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = remedy::new_issuer(ctx, steps);
     remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
 }

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Why::Malformed { message },
                 "who signed the issuer's certificate",
             )),
-            None => Ok(Verdict::blocked("issuer-not-trusted", "the issuer leads to no trust anchor")),
+            None => Ok(Verdict::blocked("issuer-not-trusted", "the issuer chains to no trust anchor")),
         };
     };
     if first.end() >= issuer.certificate().not_after() {
@@ -60,24 +60,24 @@ fn first_end<'a>(path: &Path, issuer: &'a Issuer<'_>, bundle: &'a Bundle) -> Opt
 }
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &First<'_>) -> Finding {
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     // Anchors that end soon are the matter of `trust-anchor-expiring`.
     let soon = !first.is_anchor && ends_soon(first.certificate, ctx.now());
     let (severity, message) = if soon {
         (
             Severity::Warning,
-            "a certificate above the issuer ends within 60 days, and before the issuer does: from then on identity refuses the \
-             issuer and issues no certificates, and the mesh comes to a halt within a day",
+            "a certificate above the issuer expires within 60 days, before the issuer does: from then on identity refuses the \
+             issuer and issues no certificates, and the mesh stops within a day",
         )
     } else {
         (
             Severity::Info,
-            "the issuer's certificate is valid for longer than one that it leads to: the mesh ends with that one, and the \
+            "the issuer's certificate is valid for longer than one that it chains to: the mesh stops with that one, and the \
              issuer's own dates do not show it",
         )
     };
     let remedy = if first.is_anchor {
-        steps.step(StepKind::Note, "Rotate by the end of the trust anchor, not by that of the issuer")
+        steps.step(StepKind::Note, "Rotate before the trust anchor expires, not before the issuer does")
     } else {
         let steps = remedy::new_issuer(ctx, steps);
         remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))

@@ -1,6 +1,6 @@
-//! `issuer-pinned-as-anchor`: the issuer is trusted only because its own certificate stands among the trust anchors.
+//! `issuer-pinned-as-anchor`: the issuer is trusted only because its own certificate is among the trust anchors.
 
-use super::identity::{TRUST_ROOTS, anchor_tie, identity_deployment, issuer_and_bundles};
+use super::identity::{anchor_tie, identity_deployment, issuer_and_bundles};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Remedy, StepKind};
@@ -23,11 +23,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = match issuer.renewed_by() {
         Some(_) => {
-            "the issuer is trusted only because its own certificate stands among the trust anchors, and it is renewed by itself: \
+            "the issuer is trusted only because its own certificate is among the trust anchors, and it is renewed by itself: \
              after the next renewal identity refuses it and issues no certificates"
         }
         None => {
-            "the issuer is trusted only because its own certificate stands among the trust anchors: a new one under the same root \
+            "the issuer is trusted only because its own certificate is among the trust anchors: a new one under the same root \
              is not, so every change of the issuer is a rotation of the trust anchor"
         }
     };
@@ -42,30 +42,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = if certificate.is_self_issued() {
         steps.step(
             StepKind::Note,
             "Let a root of its own sign the issuer, which lives longer (with cert-manager, an Issuer of kind CA), and put the \
-             certificate of that root in a file ca.crt",
+             certificate of that root in a file root.crt",
         )
     } else {
-        steps.step(
-            StepKind::Note,
-            "Put the certificate of the authority that signed the issuer in a file ca.crt",
-        )
+        steps.step(StepKind::Note, "Put the certificate of the CA that signed the issuer in a file root.crt")
     };
-    let namespace = &ctx.namespaces().control_plane;
-    let steps = steps.run(
-        StepKind::Command,
-        "Write the bundle in force to a file, and put that certificate beside it",
-        format!(
-            "kubectl -n {namespace} get configmap {TRUST_ROOTS} -o 'jsonpath={{.data.ca-bundle\\.crt}}' > bundle.crt\n\
-             printf '\\n' >> bundle.crt; cat ca.crt >> bundle.crt"
-        ),
+    let steps = remedy::add_to_bundle(
+        ctx,
+        steps,
+        "Write the current bundle to a file, and add that certificate",
+        remedy::WITH_ROOT,
+        "root.crt",
     );
-    let steps =
-        remedy::put_bundle(ctx, steps, "Put the bundle in place (where trust-manager writes it, there)");
-    let steps = remedy::restart_meshed(remedy::restart_control_plane(ctx, steps));
-    steps.step(StepKind::Note, "Take the issuer's own certificate out of the bundle afterwards")
+    let steps = remedy::put_bundle(ctx, steps, "Put the bundle in place", remedy::WITH_ROOT);
+    let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
+    steps.step(StepKind::Note, "Remove the issuer's own certificate from the bundle afterwards")
 }

@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if let Some(verdict) = no_control_plane(ctx)? {
             return Ok(verdict);
         }
-        let message = "the Secret that holds the issuer's certificate and key is missing: identity does not start without it, \
-                       and no new proxy gets a certificate";
+        let message = "the Secret that holds the issuer's certificate and key is missing: identity does not start without it, and no new proxy gets a certificate";
         let seen = secret_says(ctx, "metadata.name", "there is no such Secret".to_owned());
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());
     };
@@ -46,7 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(Err(error)) => Some(format!("ca.crt: {error}")),
             Some(Ok(_)) => None,
         };
-        let message = "the issuer's Secret has no ca.crt that can be read: `linkerd check` and other commands that take the trust \
+        let message = "the issuer's Secret has no ca.crt that can be read: `linkerd check` and other commands that take the \
+                       trust \
                        anchors from there fail";
         // One that is there and empty passes the first row, and is kept no more than none.
         findings.extend(said.map(|said| {
@@ -86,7 +86,7 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     // The chart trims the text, so that blanks at its end reach nobody but `linkerd check`.
     let found = if from_bundle(pem.trim()).is_ok() {
         let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read them and ends there; \
-                       nobody else minds";
+                       nothing else does";
         let finding = finding(ctx, message, seen, scheme, "blanks");
         finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
     } else {
@@ -103,13 +103,17 @@ fn secret_says(ctx: &Context<'_>, path: &str, said: String) -> Evidence {
 
 fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, which: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = match scheme {
         Scheme::Linkerd if which == "anchors" => remedy::take_out(ctx, steps),
         Scheme::Linkerd if which == "blanks" || which == "none" => {
-            let steps =
-                remedy::read_bundle(ctx, steps, "Write the bundle in force, which is whole, to a file");
-            remedy::put_bundle(ctx, steps, "Make it the bundle of the installation")
+            let steps = remedy::read_bundle(
+                ctx,
+                steps,
+                "Write the current bundle, which is complete, to a file",
+                remedy::IN_FORCE_FILE,
+            );
+            remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
         Scheme::External => remedy::by_owner(ctx, steps),

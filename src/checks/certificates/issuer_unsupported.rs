@@ -27,7 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                      that it signs. It must be ECDSA P-256"
                 }
                 Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => {
-                    "identity cannot sign with the issuer's key, since it signs with ECDSA only: no proxy gets a certificate. The \
+                    "identity cannot sign with the issuer's key, since it signs with ECDSA only: no proxy gets a certificate. \
+                     The \
                      key must be ECDSA P-256"
                 }
             };
@@ -39,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(finding(ctx, &issuer, "algorithm", message, &said));
         }
         (Taken::ByAll | Taken::ByTheMesh, Taken::ByAll | Taken::ByTheMesh) => {
-            let message = "linkerd check does not accept the key or the signature of the issuer's certificate, which identity and \
+            let message = "linkerd check does not accept the key or the signature of the issuer's certificate, which identity \
+                           and \
                            proxies do: the mesh works";
             let found = ctx
                 .finding(issuer.subject(), message)
@@ -48,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .explains_nothing()
                 .evidence(issuer.quoted(format!("{}: {said}", certificate.summary())))
                 .parameter("command")
-                .remedy(Remedy::verified_by("meshdoctor check --only certificates").step(
+                .remedy(Remedy::new().step(
                     StepKind::Note,
                     "With the next renewal choose ECDSA P-256, signed with SHA-256, if linkerd check has to pass",
                 ));
@@ -56,12 +58,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if !certificate.is_authority() {
-        let message =
-            "the issuer's certificate is no authority: identity refuses it and does not start with it";
+        let message = "the issuer's certificate is not a CA: identity refuses it and does not start with it";
         findings.push(finding(ctx, &issuer, "no-authority", message, "CA:FALSE").fails_rows([]));
     } else if !certificate.signs_certificates() {
-        let message = "the key usage of the issuer's certificate leaves out the signing of certificates: whoever looks at it \
-                       accepts none that it signed";
+        let message = "the key usage of the issuer's certificate does not include signing certificates: verifiers that look \
+                       at it accept none that it signed";
         let finding = finding(ctx, &issuer, "key-usage", message, "no Certificate Sign in its key usage");
         findings.push(finding.severity(Severity::Warning).fails_rows([]));
     }
@@ -69,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, which: &str, message: &str, said: &str) -> Finding {
-    let steps = remedy::new_issuer(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
+    let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     ctx.finding(issuer.subject(), message)
         .evidence(issuer.quoted(format!("{}: {said}", issuer.certificate().summary())))

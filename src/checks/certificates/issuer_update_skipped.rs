@@ -3,6 +3,7 @@
 use super::identity::{ISSUER, identity_deployment};
 use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::installed::COMPONENT;
@@ -37,28 +38,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if older.is_empty() {
         return Ok(Verdict::fine());
     }
-    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get events --field-selector reason={SKIPPED}"))
+    let remedy = Remedy::new()
         .step(
             StepKind::Note,
-            "See what else is found about the issuer and the trust anchors, and mend that first: they have to belong together",
+            "Fix what else is reported about the issuer and the trust anchors first: they have to belong together",
         )
         .run(
             StepKind::Command,
-            "Where they do, identity holds the trust anchors of before: restart it, so that it reads both anew. A pod that refuses \
-             them again does not get ready, and the old one goes on",
-            format!(
-                "kubectl -n {namespace} rollout restart deployment/linkerd-identity\n\
-                 kubectl -n {namespace} rollout status deployment/linkerd-identity --timeout=120s"
-            ),
+            "If they do, identity still has the old trust anchors: restart it, so that it reads both again. A pod that \
+             refuses them again does not become ready, and the old one keeps running",
+            Command::lines([
+                kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
+                kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+            ]),
         );
     let finding = ctx
         .finding(
             Subject::object("Secret", namespace, ISSUER),
-            "identity refused the issuer that it was given and goes on with the one before: certificates come from that one, until \
-             it ends or identity restarts",
+            "identity refused the new issuer and still uses the old one: certificates come from that one until it expires or \
+             identity restarts",
         )
         .evidence(event_evidence(&format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
-        .evidence(Evidence::other("pods of identity that run since before", older.join(", ")))
+        .evidence(Evidence::other("identity pods that started before", older.join(", ")))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

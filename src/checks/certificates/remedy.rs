@@ -1,36 +1,55 @@
 //! How the certificates of the mesh are replaced: by whom they are written, and in which order. The steps follow Linkerd's
-//! own procedures; which of them fits is for the checks.
+//! own procedures; which of them fits is for the checks. Files of different purpose have different names, so that the steps
+//! of two findings do not overwrite each other's.
 
 use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
-use crate::checks::Context;
 use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, restart};
+use crate::command::{Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
+
+/// The certificate of a trust anchor that is made anew; `ca.crt` is that of the current one.
+pub(super) const NEW_ROOT: &str = "ca-new.crt";
+/// The current bundle with a new anchor.
+pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
+/// The current bundle with the anchor above the issuer.
+pub(super) const WITH_ROOT: &str = "bundle-with-root.crt";
+/// The current bundle, to be edited.
+pub(super) const EDITED: &str = "bundle-edited.crt";
+/// The current bundle as it is.
+pub(in crate::checks) const IN_FORCE_FILE: &str = "bundle-current.crt";
 
 /// Adds the commands that make a new root and an issuer under it, valid for a year.
 pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let (root, issuer) = (names(ctx, "root"), names(ctx, "identity"));
+    let root = create().arg(names(ctx, "root")).arg(NEW_ROOT).words("ca-new.key --profile root-ca");
+    let issuer =
+        create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
+    let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
     remedy.run(
         StepKind::Command,
-        "Make a new trust anchor and an issuer under it (keep ca.key offline)",
-        format!(
-            "step certificate create {root} ca.crt ca.key --profile root-ca --no-password --insecure\n\
-             step certificate create {issuer} issuer.crt issuer.key --profile intermediate-ca --not-after 8760h \
-             --no-password --insecure --ca ca.crt --ca-key ca.key"
-        ),
+        "Make a new trust anchor and an issuer under it (keep ca-new.key offline)",
+        Command::lines([insecurely(root), insecurely(issuer)]).whole(),
     )
+}
+
+fn create() -> Call {
+    program("step").words("certificate create")
+}
+
+/// Without a password, since Linkerd reads none.
+fn insecurely(call: Call) -> Call {
+    call.words("--no-password --insecure")
 }
 
 /// Adds the command that makes a new issuer under the trust anchor that is there.
 pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let issuer =
+        create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
     remedy.run(
         StepKind::Command,
-        "Make a new issuer under the current trust anchor (ca.crt and ca.key are its certificate and key; where the key is \
-         lost, the anchor must be replaced as well)",
-        format!(
-            "step certificate create {} issuer.crt issuer.key --profile intermediate-ca --not-after 8760h --no-password \
-             --insecure --ca ca.crt --ca-key ca.key",
-            names(ctx, "identity")
-        ),
+        "Make a new issuer under the current trust anchor (ca.crt and ca.key are its certificate and key; if the key is lost, \
+         replace the anchor as well)",
+        insecurely(issuer.words("--not-after 8760h --ca ca.crt --ca-key ca.key")),
     )
 }
 
@@ -43,46 +62,52 @@ fn names(ctx: &Context<'_>, what: &str) -> String {
 /// Adds the step that puts a new issuer in place, by whom the Secret is written.
 pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issuer<'_>>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    match issuer.map(|issuer| (issuer.scheme, issuer.renewed_by())) {
-        Some((_, Some("cert-manager"))) => remedy.run(
-            StepKind::Command,
-            "See why cert-manager does not renew it, and have it renewed",
-            format!(
-                "kubectl -n {namespace} describe certificate {ISSUER}\ncmctl -n {namespace} renew {ISSUER}"
-            ),
-        ),
-        Some((Scheme::External, _)) => by_owner(ctx, remedy),
-        _ => upgrade::step(
-            ctx,
-            remedy,
-            StepKind::Command,
-            "Put the new issuer in place",
-            Options {
-                cli: "--identity-issuer-certificate-file issuer.crt --identity-issuer-key-file issuer.key",
-                helm: Some(
-                    "--set-file identity.issuer.tls.crtPEM=issuer.crt --set-file identity.issuer.tls.keyPEM=issuer.key",
-                ),
-            },
-        ),
+    match issuer.map(|issuer| (issuer, issuer.scheme, issuer.renewed_by())) {
+        Some((issuer, _, Some("cert-manager"))) => {
+            let certificate = issuer.secret.metadata.annotation("cert-manager.io/certificate-name");
+            let certificate = certificate.unwrap_or(ISSUER);
+            remedy.run(
+                StepKind::Command,
+                "See why cert-manager does not renew it, and have it renewed",
+                Command::lines([
+                    kubectl().namespace(namespace).words("describe certificate").operand(certificate),
+                    program("cmctl").words("renew").option("-n", namespace).operand(certificate),
+                ]),
+            )
+        }
+        Some((_, Scheme::External, _)) => by_owner(ctx, remedy),
+        _ => put_pair(ctx, remedy, "issuer.crt", "issuer.key"),
     }
+}
+
+/// Adds the step that puts the issuer under a new trust anchor in place.
+pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    put_pair(ctx, remedy, "issuer-new.crt", "issuer-new.key")
+}
+
+fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
+    let options = pair(Options::none(), certificate, key);
+    let act = "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
+    upgrade::step(ctx, remedy, StepKind::Command, act, options)
+}
+
+fn pair<'a>(options: Options<'a>, certificate: &'static str, key: &'static str) -> Options<'a> {
+    options.file("--identity-issuer-certificate-file", "identity.issuer.tls.crtPEM", certificate).file(
+        "--identity-issuer-key-file",
+        "identity.issuer.tls.keyPEM",
+        key,
+    )
+}
+
+fn anchors<'a>(file: &'static str) -> Options<'a> {
+    Options::none().file("--identity-trust-anchors-file", "identityTrustAnchorsPEM", file)
 }
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    upgrade::step(
-        ctx,
-        remedy,
-        StepKind::Command,
-        "Put both in place (where trust-manager or cert-manager writes the bundle and the Secret, there)",
-        Options {
-            cli: "--identity-trust-anchors-file ca.crt --identity-issuer-certificate-file issuer.crt \
-                  --identity-issuer-key-file issuer.key --force",
-            helm: Some(
-                "--set-file identityTrustAnchorsPEM=ca.crt --set-file identity.issuer.tls.crtPEM=issuer.crt --set-file \
-                 identity.issuer.tls.keyPEM=issuer.key",
-            ),
-        },
-    )
+    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, there)";
+    let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").cli_only("--force");
+    upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only at its start.
@@ -90,69 +115,91 @@ pub(super) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy
     let namespace = &ctx.namespaces().control_plane;
     remedy.run(
         StepKind::Command,
-        "Restart the control plane, which reads the trust anchors only as it starts",
-        format!("kubectl -n {namespace} rollout restart deployment"),
+        "Restart the control plane, which reads the trust anchors only at startup",
+        kubectl().namespace(namespace).words("rollout restart deployment"),
     )
 }
 
 /// Adds the restart of what is meshed: proxies keep the bundle that they were created with.
-pub(super) fn restart_meshed(remedy: Remedy) -> Remedy {
-    remedy.step(
-        StepKind::Note,
-        "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with",
-    )
+pub(super) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let act = "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with";
+    restart::all_meshed(ctx, remedy, act)
 }
 
 /// Adds the steps that take an anchor out of the bundle.
 pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy = read_bundle(ctx, remedy, "Write the bundle to a file, and take the anchor out of it");
-    put_bundle(ctx, remedy, "Put the bundle in place (where trust-manager writes it, there)")
+    let remedy =
+        read_bundle(ctx, remedy, "Write the bundle to a file, and remove that anchor from it", EDITED);
+    put_bundle(ctx, remedy, "Put the bundle in place", EDITED)
 }
 
-/// Adds the step that writes the bundle in force to `bundle.crt`.
-pub(in crate::checks) fn read_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
-    remedy.run(
-        StepKind::Command,
-        act,
-        format!(
-            "kubectl -n {namespace} get configmap {TRUST_ROOTS} -o 'jsonpath={{.data.ca-bundle\\.crt}}' > bundle.crt"
-        ),
-    )
+fn current_bundle(ctx: &Context<'_>) -> Call {
+    let configmap =
+        kubectl().namespace(&ctx.namespaces().control_plane).words("get configmap").arg(TRUST_ROOTS);
+    configmap.words("-o").arg("jsonpath={.data.ca-bundle\\.crt}")
+}
+
+/// Adds the step that writes the current bundle to a file.
+pub(in crate::checks) fn read_bundle(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    file: &'static str,
+) -> Remedy {
+    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file))
+}
+
+/// Adds the step that writes the current bundle, with one more certificate, to a file.
+pub(super) fn add_to_bundle(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    file: &'static str,
+    more: &'static str,
+) -> Remedy {
+    let newline = Line::from(program("printf").arg("\\n")).and_shell(">>").arg(file);
+    let added = Line::from(program("cat").arg(more)).and_shell(">>").arg(file);
+    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file).and(newline).and(added))
 }
 
 /// Adds the step that puts a bundle of trust anchors in place.
-pub(in crate::checks) fn put_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
-    let options = Options {
-        cli: "--identity-trust-anchors-file bundle.crt",
-        helm: Some("--set-file identityTrustAnchorsPEM=bundle.crt"),
-    };
-    upgrade::step(ctx, remedy, StepKind::Command, act, options)
+pub(in crate::checks) fn put_bundle(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    file: &'static str,
+) -> Remedy {
+    let act = format!("{act} (if trust-manager writes it, there)");
+    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }
 
-/// Adds the step that puts an issuer in place where the chart does not write the Secret.
+/// Adds the step that puts an issuer in place where the chart does not write the Secret. Only certificates and files are
+/// named: no key is shown.
 pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
+    let create =
+        kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);
+    let create = create
+        .words("--type kubernetes.io/tls --from-file tls.crt=issuer.crt --from-file tls.key=issuer.key")
+        .words("--from-file ca.crt=ca.crt --dry-run=client -o yaml");
     remedy.run(
         StepKind::Command,
-        "Have the tool that owns the Secret write it again (cert-manager, or what stands in for it); by hand",
-        format!(
-            "kubectl -n {namespace} create secret generic {ISSUER} --type kubernetes.io/tls --from-file tls.crt=issuer.crt \
-             --from-file tls.key=issuer.key --from-file ca.crt=ca.crt --dry-run=client -o yaml | kubectl apply -f -"
-        ),
+        "Have the tool that owns the Secret write it again (cert-manager, or what is used in its place); by hand",
+        create.pipe(kubectl().words("apply -f -")),
     )
 }
 
 /// Adds the look whether identity has taken a new issuer, which it does without a restart.
 pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    remedy.run(
-        StepKind::Command,
-        "Identity takes it within a minute or two and says so in an event, IssuerUpdated; if it does not run or does not say so, \
-         restart it",
-        format!(
-            "kubectl -n {namespace} get events --field-selector reason=IssuerUpdated\n\
-             kubectl -n {namespace} rollout restart deployment/linkerd-identity"
-        ),
-    )
+    remedy
+        .run(
+            StepKind::Command,
+            "Identity loads it within a minute or two and records an event, IssuerUpdated",
+            kubectl().namespace(namespace).words("get events --field-selector reason=IssuerUpdated"),
+        )
+        .run(
+            StepKind::Command,
+            "If there is no such event, restart identity",
+            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
+        )
 }

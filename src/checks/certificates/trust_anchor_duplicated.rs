@@ -30,19 +30,24 @@ fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {
     let twice = seen.iter().filter(|(_, times)| *times > 1);
     let said: Vec<String> =
         twice.map(|(certificate, times)| format!("{}: {times} times", certificate.summary())).collect();
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
-    let steps =
-        remedy::read_bundle(ctx, steps, "Write the bundle to a file, and leave each anchor in it once");
+    let steps = Remedy::new();
+    let steps = remedy::read_bundle(
+        ctx,
+        steps,
+        "Write the bundle to a file, and keep each anchor in it once",
+        remedy::EDITED,
+    );
     let steps = remedy::put_bundle(
         ctx,
         steps,
-        "With the next change of the anchors, put it in place (where trust-manager writes it, there)",
+        "With the next change of the anchors, put it in place",
+        remedy::EDITED,
     );
     (!said.is_empty()).then(|| {
         ctx.finding(
             bundle.subject.clone(),
-            "a bundle of trust anchors holds a certificate more than once: nothing breaks, but a rotation may have put the old \
-             anchor beside the old one",
+            "a trust anchor is duplicated in the bundle: nothing breaks, but a rotation may have added the old anchor instead \
+             of a new one",
         )
         .evidence(bundle.evidence(said.join("; ")))
         .remedy(steps)

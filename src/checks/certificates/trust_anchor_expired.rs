@@ -18,10 +18,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Role) -> Finding {
     let message = match (validity, role) {
         (Validity::NotYet, Role::Unknown) => {
-            "a trust anchor is not valid yet: where the issuer leads to it, identity issues no certificates until then"
+            "a trust anchor is not valid yet: if the issuer chains to it, identity issues no certificates until then"
         }
         (_, Role::Unknown) => {
-            "a trust anchor has expired: where the issuer leads to it, identity issues no certificates any more"
+            "a trust anchor has expired: if the issuer chains to it, identity issues no certificates any more"
         }
         (Validity::NotYet, Role::Only) => {
             "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under it, so no proxy \
@@ -36,20 +36,20 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         }
         (_, Role::OneOfSeveral | Role::Unused) => {
             "a trust anchor in the bundle has expired: nothing depends on it any more, but `linkerd check` fails until it is \
-             taken out"
+             removed"
         }
     };
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = dates::clocks_first(steps, [anchor.certificate], ctx.now());
     let steps = match role {
         Role::Only | Role::Unknown => {
             let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
-            remedy::restart_meshed(remedy::restart_control_plane(ctx, steps))
+            remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
         }
         Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
-            steps.step(StepKind::Note, "Wait until it is valid, or take it out of the bundle until then")
+            steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")
         }
-        Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(remedy::take_out(ctx, steps)),
+        Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     ctx.finding(anchor.subject(), message)

@@ -1,4 +1,4 @@
-//! `trust-anchor-expiring`: a trust anchor ends within 60 days.
+//! `trust-anchor-expiring`: a trust anchor expires within 60 days.
 
 use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
@@ -14,22 +14,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let (message, steps) = match role {
         Role::Unknown => (
-            "a trust anchor ends within 60 days: where the issuer leads to it, identity issues no certificates from then on, and \
-             the mesh comes to a halt within a day",
+            "a trust anchor expires within 60 days: if the issuer chains to it, identity issues no certificates from then on, \
+             and the mesh stops within a day",
             rotation(ctx, steps),
         ),
         Role::Only => (
-            "the trust anchor of the mesh ends within 60 days: from then on identity issues no certificates, and the mesh \
-             comes to a halt within a day",
+            "the trust anchor of the mesh expires within 60 days: from then on identity issues no certificates, and the mesh \
+             stops within a day",
             rotation(ctx, steps),
         ),
         Role::OneOfSeveral | Role::Unused => (
-            "a trust anchor in the bundle ends within 60 days: the issuer does not depend on it, but `linkerd check` fails \
+            "a trust anchor in the bundle expires within 60 days: the issuer does not depend on it, but `linkerd check` fails \
              from then on",
-            remedy::restart_meshed(remedy::take_out(ctx, steps)),
+            remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
         ),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
@@ -43,23 +43,21 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {
 
 /// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.
 fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
-    let steps = remedy::new_root(ctx, steps).run(
-        StepKind::Command,
-        "Put the new anchor beside the current ones",
-        format!(
-            "kubectl -n {} get configmap {} -o 'jsonpath={{.data.ca-bundle\\.crt}}' > bundle.crt\n\
-             printf '\\n' >> bundle.crt; cat ca.crt >> bundle.crt",
-            ctx.namespaces().control_plane,
-            super::identity::TRUST_ROOTS
-        ),
+    let steps = remedy::new_root(ctx, steps);
+    let steps = remedy::add_to_bundle(
+        ctx,
+        steps,
+        "Write the current bundle to a file, and add the new anchor",
+        remedy::WITH_NEW,
+        remedy::NEW_ROOT,
     );
-    let steps =
-        remedy::put_bundle(ctx, steps, "Put the bundle in place (where trust-manager writes it, there)");
-    let steps = remedy::restart_meshed(remedy::restart_control_plane(ctx, steps));
-    let steps = remedy::put_issuer(ctx, steps, None);
+    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
+    let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
+    let steps = remedy::put_new_issuer(ctx, steps);
     steps.step(
         StepKind::Note,
-        "A day later, when every proxy has a certificate under the new anchor, take the old one out of the bundle, and restart \
-         once more",
+        "A day later, when every proxy has a certificate under the new anchor, remove the old anchor from the bundle as before, and \
+         restart \
+         the control plane and the workloads once more",
     )
 }

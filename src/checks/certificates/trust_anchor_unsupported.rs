@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = anchors(&bundles).into_iter().flat_map(|anchor| {
         let unsupported = match algorithms::anchor(ctx, anchor.certificate) {
             Taken::ByAll => None,
-            Taken::ByTheMesh => Some(refused_by_the_command(ctx, &anchor)),
+            Taken::ByTheMesh => Some(refused_by_linkerd_check(ctx, &anchor)),
             Taken::ByNobody => Some(unsupported(ctx, &anchor)),
         };
         let no_authority = (!anchor.certificate.is_authority()).then(|| no_authority(ctx, &anchor));
@@ -30,10 +30,11 @@ fn said(anchor: &Anchor<'_>) -> String {
 }
 
 /// The mesh works with it.
-fn refused_by_the_command(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
+fn refused_by_linkerd_check(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     ctx.finding(
         anchor.subject(),
-        "linkerd check does not accept the key or the signature of a trust anchor, which identity and proxies do: the mesh works",
+        "linkerd check does not accept the key or the signature of a trust anchor, which identity and proxies do: the mesh \
+         works",
     )
     .severity(Severity::Info)
     .rows_as(Severity::Error)
@@ -41,7 +42,7 @@ fn refused_by_the_command(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     .evidences(anchor.evidence(&said(anchor)))
     .parameter(anchor.certificate.print())
     .parameter("command")
-    .remedy(Remedy::verified_by("meshdoctor check --only certificates").step(
+    .remedy(Remedy::new().step(
         StepKind::Note,
         "With the next rotation choose ECDSA P-256, if linkerd check has to pass",
     ))
@@ -49,7 +50,7 @@ fn refused_by_the_command(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
 
 fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     let certificate = anchor.certificate;
-    let steps = Remedy::verified_by("meshdoctor check --only certificates");
+    let steps = Remedy::new();
     let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
     ctx.finding(
         anchor.subject(),
@@ -58,22 +59,22 @@ fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     )
     .evidences(anchor.evidence(&said(anchor)))
     .parameter(certificate.print())
-    .remedy(remedy::restart_meshed(remedy::restart_control_plane(ctx, steps)))
+    .remedy(remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps)))
     .tie(anchor_tie(certificate))
 }
 
 fn no_authority(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
-    let said = format!("{}: no authority (CA:FALSE)", anchor.certificate.summary());
-    let steps = remedy::take_out(ctx, Remedy::verified_by("meshdoctor check --only certificates"));
+    let said = format!("{}: not a CA (CA:FALSE)", anchor.certificate.summary());
+    let steps = remedy::take_out(ctx, Remedy::new());
     ctx.finding(
         anchor.subject(),
-        "a certificate among the trust anchors is no authority: nothing that it signed is accepted",
+        "a certificate among the trust anchors is not a CA: nothing that it signed is accepted",
     )
     .severity(Severity::Warning)
     .evidences(anchor.evidence(&said))
     .parameter(anchor.certificate.print())
     .parameter("no-authority")
-    .remedy(remedy::restart_meshed(steps))
+    .remedy(remedy::restart_meshed(ctx, steps))
     .fails_rows([])
     .tie(anchor_tie(anchor.certificate))
 }

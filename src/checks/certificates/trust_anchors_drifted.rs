@@ -39,19 +39,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = match (goes.is_empty(), comes.is_empty()) {
         (false, _) => {
-            "the next upgrade takes trust anchors out of the bundle: somebody wrote the bundle in force past the installation, and \
-             proxies created afterwards refuse what leads to those alone"
+            "the next upgrade removes trust anchors from the bundle: somebody changed the current bundle outside of the \
+             installation, and proxies created afterwards refuse what chains to those alone"
         }
         (true, _) => {
-            "the next upgrade brings trust anchors that the bundle in force does not have: somebody wrote that bundle past the \
-             installation, and whatever was taken out comes back"
+            "the next upgrade brings trust anchors that the current bundle does not have: somebody changed the current bundle \
+             outside of the installation, and what was removed comes back"
         }
     };
     let list = |anchors: &[String]| if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") };
     let steps = remedy::read_bundle(
         ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
-        "Write the bundle in force to a file, and see that it is the one that is meant",
+        Remedy::new(),
+        "Write the current bundle to a file, and make sure that it is the right one",
+        remedy::IN_FORCE_FILE,
     );
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
@@ -65,7 +66,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "data.values: identityTrustAnchorsPEM",
             format!("only here: {}", list(&comes)),
         ))
-        .remedy(remedy::put_bundle(ctx, steps, "Make it the bundle of the installation"))
+        .remedy(remedy::put_bundle(
+            ctx,
+            steps,
+            "Make it the bundle of the installation",
+            remedy::IN_FORCE_FILE,
+        ))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }

@@ -37,11 +37,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
     let remedy = upgrade::step(
         ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
+        Remedy::new(),
         StepKind::Command,
-        "Have it written again (where identity.externalCA is set, trust-manager or what stands in for it writes it: look why it \
-         does not)",
-        Options::both(""),
+        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes it: see why it does not)",
+        Options::none(),
     );
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)

@@ -61,7 +61,7 @@ fn finding(
         format!("{why}: the API server refuses to talk to it; {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = Remedy::new();
     let finding = ctx
         .finding(Subject::object(pair.server.kind, "", name), message)
         .evidences(both_sides(

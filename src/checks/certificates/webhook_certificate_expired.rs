@@ -52,8 +52,8 @@ fn finding(
             format!("the certificate of a webhook {state}: the API server refuses to talk to it; {effect}")
         }
         (None, Some(_)) => format!(
-            "the caBundle of a webhook holds a certificate that is out of date: where the webhook's own leads to no other, the API \
-             server refuses to talk to it; {effect}"
+            "the caBundle of a webhook holds a certificate that is out of date: if the webhook's own chains to no other, the \
+             API server refuses to talk to it; {effect}"
         ),
     };
     let list = |certificates: &[&Certificate]| {
@@ -61,12 +61,12 @@ fn finding(
         each.collect::<Vec<_>>().join("; ")
     };
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = Remedy::new();
     let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
         remedy
-            .step(StepKind::Note, "Then restart the workloads that were created meanwhile and have no proxy")
+            .step(StepKind::Note, "Then restart the workloads whose pods were created meanwhile without a proxy: pod-missing-proxy lists them")
     } else {
         remedy
     };

@@ -1,9 +1,10 @@
-//! `webhook-certificate-expiring`: the certificate of a webhook ends within 60 days.
+//! `webhook-certificate-expiring`: the certificate of a webhook expires within 60 days.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::checks::dates::{dates, ends_soon, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::certificates::{Certificate, Validity};
 
@@ -25,9 +26,9 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     if over(&own) || ended.is_empty() {
         return None;
     }
-    let message = "behind the certificate of a webhook stands one that has ended: the API server needs it only where nothing else \
-                   leads to the caBundle, and linkerd check warns of it";
-    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let message = "an expired certificate follows the certificate of a webhook in its Secret: the API server needs it only if \
+                   nothing else chains to the caBundle, but linkerd check warns of it";
+    let remedy = Remedy::new();
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
     let finding =
@@ -46,7 +47,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     if soon.is_empty() {
         return None;
     }
-    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = Remedy::new();
     let meta = &pair.secret.metadata;
     let tool = pair.served.first().and_then(|own| Some((renewed_by(meta, own)?, is_overdue(own, ctx.now()))));
     let (severity, message, remedy) = match tool {
@@ -94,7 +95,7 @@ fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy 
         Some(certificate) => remedy.run(
             StepKind::Command,
             "See when cert-manager renews it",
-            format!("kubectl -n {namespace} get certificate {certificate} -o wide"),
+            kubectl().namespace(namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
         None => remedy.step(StepKind::Note, "See when the tool that writes the Secret renews it"),
     }

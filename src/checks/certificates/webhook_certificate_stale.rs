@@ -4,6 +4,7 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::checks::dates::dates;
 use crate::checks::serving::refusal;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Item;
 use crate::missing::Missing;
@@ -68,14 +69,16 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
         (
             Severity::Error,
             format!(
-                "a pod of the webhook serves another certificate than its Secret holds, and the API server refuses that one: it has \
+                "a pod of the webhook serves another certificate than its Secret holds, and the API server refuses that one: \
+                 it has \
                  not read the Secret since it changed; {effect}"
             ),
         )
     } else {
         (
             Severity::Warning,
-            "a pod of the webhook serves another certificate than its Secret holds: it has not read the Secret since it changed, and \
+            "a pod of the webhook serves another certificate than its Secret holds: it has not read the Secret since it \
+             changed, and \
              fails when the one that it serves ends or is not trusted any more"
                 .to_owned(),
         )
@@ -92,10 +95,15 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
             "data: certificate",
             format!("{}: {}", pair.served[0].summary(), dates(&pair.served[0], ctx.now())),
         ))
-        .remedy(Remedy::verified_by("meshdoctor check --probe --only webhook-certificate-stale").run(
-            StepKind::Command,
-            "Restart what serves the webhook, so that it reads the Secret",
-            format!("kubectl -n {namespace} rollout restart deployment/{}", pair.server.deployment),
-        ));
+        .remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Restart what serves the webhook, so that it reads the Secret",
+                kubectl()
+                    .namespace(namespace)
+                    .words("rollout restart")
+                    .arg(format!("deployment/{}", pair.server.deployment)),
+            ),
+        );
     if severity == Severity::Error { pair.server.tied(ctx, finding) } else { finding }
 }

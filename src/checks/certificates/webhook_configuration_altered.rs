@@ -38,18 +38,14 @@ fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurati
     let taken = from_base64_pool(bundle).is_ok_and(|certificates| !certificates.is_empty());
     let error = from_base64_bundle(bundle).and_then(at_least_one).err().filter(|_| taken)?;
     let name = &configuration.metadata.name;
-    let message = "the caBundle of a webhook holds more than certificates: the API server takes those and leaves the rest, but \
+    let message = "the caBundle of a webhook holds more than certificates: the API server reads those and ignores the rest, \
+                   but \
                    `linkerd check` cannot read it";
     let finding = ctx.finding(Subject::object(server.kind, "", name), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
     let seen = Evidence::field(format!("{} {name}", server.kind), "webhooks[].clientConfig.caBundle", error);
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
-        StepKind::Command,
-        "Have it written again",
-        Options::both(""),
-    );
+    let remedy =
+        upgrade::step(ctx, Remedy::new(), StepKind::Command, "Have it written again", Options::none());
     Some(finding.explains_nothing().evidence(seen).remedy(remedy))
 }
 
@@ -62,21 +58,21 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
                 "the configuration of the injector's webhook holds no webhook: no pod that is created from now on gets a proxy"
             }
             _ => {
-                "the configuration of a validating webhook holds no webhook: what it should look at is taken unchecked"
+                "the configuration of a validating webhook holds no webhook: what it should validate is accepted unchecked"
             }
         };
         (Severity::Error, message, "empty".to_owned())
     } else {
-        let message = "the configuration of one of Linkerd's webhooks holds several, where Linkerd writes one: the API server asks \
-                       each of them, and `linkerd check` gives up on it";
+        let message = "one of Linkerd's webhook configurations holds several webhooks, where Linkerd writes one: the API \
+                       server calls each of them, and `linkerd check` fails on it";
         (Severity::Warning, message, names.join(", "))
     };
     let remedy = upgrade::step(
         ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
+        Remedy::new(),
         StepKind::Command,
         "Have it written again, and see what changes it (a policy engine, a tool of the platform)",
-        Options::both(""),
+        Options::none(),
     );
     let finding = ctx
         .finding(Subject::object(server.kind, "", name), message)

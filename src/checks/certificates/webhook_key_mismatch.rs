@@ -25,12 +25,13 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, (trouble, said): (&str, &str))
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("Secret {namespace}/{}", pair.server.secret_name());
     let said = format!("{}: {said}", pair.served[0].summary());
-    let remedy = Remedy::verified_by("meshdoctor check --only certificates");
+    let remedy = Remedy::new();
     let finding = ctx
         .finding(
             pair.server.secret_subject(ctx),
             format!(
-                "the private key of a webhook {trouble}: the webhook cannot serve the pair, and the API server gets no answer from \
+                "the private key of a webhook {trouble}: the webhook cannot serve the pair, and the API server gets no answer \
+                 from \
                  it once it is restarted"
             ),
         )

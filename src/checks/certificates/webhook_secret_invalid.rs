@@ -5,6 +5,7 @@ use super::webhooks::{SERVERS, Server};
 use crate::checks::serving::served;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::certificates::from_base64_pem;
 use crate::model::objects::Secret;
@@ -26,13 +27,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Ok(Some(secret)) => {
                 let Err(error) = served(secret) else { continue };
                 if is_read_by_rust(server, secret) {
-                    let message = "the Secret with the certificate of a webhook holds text that Linkerd's commands do not read: the \
+                    let message = "the Secret with the certificate of a webhook holds text that Linkerd's commands do not \
+                                   read: the \
                                    webhook serves the certificate all the same, and `linkerd check` fails";
                     let finding = finding(ctx, server, message, "data", &error);
                     findings
                         .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
                 } else {
-                    let message = "the Secret with the certificate of a webhook holds none that Linkerd reads: the webhook has \
+                    let message = "the Secret of a webhook's certificate holds none that Linkerd can read: the webhook has \
                                    nothing to serve when it starts";
                     findings.push(finding(ctx, server, message, "data", &error));
                 }
@@ -67,16 +69,19 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: 
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
         ctx,
-        Remedy::verified_by("meshdoctor check --only certificates"),
+        Remedy::new(),
         StepKind::Command,
-        "Have it written again (where the chart's externalSecret is set, cert-manager or what stands in for it writes it: look \
-         why it does not)",
-        Options::both(""),
+        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool writes it: see why it \
+         does not)",
+        Options::none(),
     );
     let remedy = remedy.run(
         StepKind::Command,
         "Restart what serves it",
-        format!("kubectl -n {namespace} rollout restart deployment/{}", server.deployment),
+        kubectl()
+            .namespace(namespace)
+            .words("rollout restart")
+            .arg(format!("deployment/{}", server.deployment)),
     );
     let object = format!("Secret {namespace}/{}", server.secret_name());
     let finding = ctx

@@ -118,11 +118,11 @@ impl Server {
         match (self.name, fails_open) {
             ("proxy-injector", true) => "the webhook fails open, so new pods start outside the mesh",
             ("proxy-injector", false) => "the webhook fails closed, so no pod is created",
-            ("sp-validator", true) => "the webhook fails open, so ServiceProfiles are taken unchecked",
+            ("sp-validator", true) => "the webhook fails open, so ServiceProfiles are accepted unchecked",
             ("sp-validator", false) => {
                 "the webhook fails closed, so no ServiceProfile can be created or changed"
             }
-            (_, true) => "the webhook fails open, so policy resources are taken unchecked",
+            (_, true) => "the webhook fails open, so policy resources are accepted unchecked",
             (_, false) => "the webhook fails closed, so no policy resource can be created or changed",
         }
     }

@@ -104,7 +104,7 @@ fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>])
         remedy,
         StepKind::ChartValue,
         "Where the image cannot be changed, uninstall linkerd-cni and let the control plane inject linkerd-init, which has its own iptables and needs the capability NET_ADMIN in each pod: set cniEnabled to false",
-        Options::both("--set cniEnabled=false"),
+        Options::none().set("cniEnabled", "false"),
     );
     failed_deleted(remedy, failing)
 }

@@ -1,6 +1,7 @@
 //! `api-server-unreadable`: the API server was asked for its version, and gave no answer that can be read.
 
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::source::Why;
 
@@ -9,7 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(_) => return Ok(Verdict::fine()),
         Err(missing) => missing,
     };
-    let remedy = Remedy::verified_by("kubectl version");
+    let remedy = Remedy::new();
     let (message, remedy) = match &missing.why {
         // Nobody asked.
         Why::NotCaptured | Why::NotOffered | Why::PerhapsMore => return Err(missing),
@@ -17,7 +18,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the API server does not let this user read its version, which everyone who is signed in may: the credentials \
              are wrong or expired, or a role was taken away",
             remedy
-                .run(StepKind::Command, "See as whom the API server knows you", "kubectl auth whoami")
+                .run(
+                    StepKind::Command,
+                    "See as whom the API server knows you",
+                    kubectl().words("auth whoami"),
+                )
                 .step(
                     StepKind::Note,
                     "Sign in again, or bind the ClusterRole system:public-info-viewer to that user",
@@ -29,17 +34,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .run(
                     StepKind::Command,
                     "See whether it is up, and how long it takes",
-                    "kubectl get --raw='/readyz?verbose'",
+                    kubectl().words("get").arg("--raw=/readyz?verbose"),
                 )
                 .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
         ),
         Why::NotServed | Why::Malformed { .. } => (
-            "what answered is no API server, or one whose answer was changed on the way: its version cannot be read",
+            "what answered is not an API server, or its answer was changed on the way: its version cannot be read",
             remedy
                 .run(
                     StepKind::Command,
                     "See what answers under the address of the kubeconfig",
-                    "kubectl get --raw=/version -v=6",
+                    kubectl().words("get --raw=/version -v=6"),
                 )
                 .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),
         ),
@@ -48,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             remedy.run(
                 StepKind::Command,
                 "See what the connection fails on: address, network, certificate, credentials",
-                "kubectl get --raw=/version -v=6",
+                kubectl().words("get --raw=/version -v=6"),
             ),
         ),
     };

@@ -1,6 +1,6 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses that lie outside of clusterNetworks.
 
-use super::networks::{ClusterNetworks, cluster_networks, finding, misspelled};
+use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
 use crate::item::Kind;
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "pods that have ended still hold addresses outside of clusterNetworks: nothing talks to them, and linkerd \
                    check counts them";
     let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
-        let found = finding(ctx, &networks, message, ended, Some("192.0.2.0/24")).parameter("ended");
+        let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
     });
     let others = misspelled.into_iter().chain(ended);
@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
                    address, so traffic to it goes without mTLS, policy and load balancing";
-    let outside = finding(ctx, &networks, message, evidence, Some("192.0.2.0/24")).fails_rows(rows);
+    let outside = finding(ctx, &networks, message, evidence, Add::Unknown).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::networks::{cluster_networks, finding, misspelled};
+use super::networks::{Add, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Evidence;
 use crate::item::Kind;
@@ -49,6 +49,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "clusterNetworks leaves out addresses of nodes' pods: proxies do not discover what has such an address, so \
                    traffic to it goes without mTLS, policy and load balancing";
     let add: Vec<&str> = named.into_iter().collect();
-    let outside = finding(ctx, &networks, message, evidence, Some(&add.join(",")));
+    let outside = finding(ctx, &networks, message, evidence, Add::These(&add));
     Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
 }

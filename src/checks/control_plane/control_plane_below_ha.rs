@@ -4,9 +4,11 @@ use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, components};
+use crate::model::installed::COMPONENT;
 use crate::model::objects::Workload;
 
 /// Ready pods without which one loss is an outage.
@@ -33,23 +35,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = format!("Deployment {namespace}/{}", meta.name);
         let ready = component.deployment.status.ready_replicas == available;
         let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
-        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get deployments"));
+        let remedy = Remedy::new();
         let remedy = if wanted < ENOUGH {
             upgrade::step(
                 ctx,
                 remedy,
                 StepKind::ChartValue,
                 "Apply the replicas of the release's values-ha.yaml again; look for what scales it down",
-                Options { cli: "--ha", helm: None },
+                Options::none().ha(),
             )
         } else {
             remedy.run(
                 StepKind::Command,
                 "See what keeps the others from getting ready: nodes, resources, rules that spread them",
-                format!(
-                    "kubectl -n {namespace} describe pods -l linkerd.io/control-plane-component={}",
-                    component.name
-                ),
+                kubectl()
+                    .namespace(namespace)
+                    .words("describe pods")
+                    .option("-l", format!("{COMPONENT}={}", component.name)),
             )
         };
         ctx.finding(
@@ -84,10 +86,10 @@ fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
         ctx,
-        Remedy::verified_by(format!("kubectl -n {namespace} get deployments")),
+        Remedy::new(),
         StepKind::ChartValue,
         "Bring the Deployment back with the values of the installation",
-        Options { cli: "--ha", helm: None },
+        Options::none().ha(),
     );
     ctx.finding(
         Subject::object("Deployment", namespace, &format!("linkerd-{component}")),

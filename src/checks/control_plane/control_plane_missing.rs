@@ -2,7 +2,9 @@
 
 use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl, linkerd};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::{CORE, serving};
@@ -30,13 +32,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else {
         "the control plane lacks a component: proxies that need it fail from their next start on"
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane")
-        .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L")
-        .run(
+    let remedy = Remedy::new()
+        .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L");
+    let remedy = if there.is_empty() {
+        remedy.run(
             StepKind::Command,
-            "Otherwise install it, or bring back what was deleted",
-            "linkerd install --crds | kubectl apply -f -\nlinkerd install | kubectl apply -f -",
-        );
+            "Otherwise install it with the tool and the values that it is to be kept with; with the CLI",
+            Command::lines([
+                linkerd()
+                    .control_plane(namespace)
+                    .words("install --crds")
+                    .pipe(kubectl().words("apply -f -")),
+                linkerd().control_plane(namespace).words("install").pipe(kubectl().words("apply -f -")),
+            ]),
+        )
+    } else {
+        upgrade::step(
+            ctx,
+            remedy,
+            StepKind::Command,
+            "Otherwise bring back what was deleted",
+            Options::none(),
+        )
+    };
     let finding = ctx
         .finding(Subject::object("Namespace", "", namespace), message)
         .evidence(Evidence::other("Deployments", seen))

@@ -8,10 +8,12 @@ use super::failing::{Failing, event_evidence, failing};
 use crate::checks::control_plane::installation::none_installed;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::managed_by::ManagedBy;
 use crate::model::objects::{Event, Pod, Workload};
 use crate::model::pod_status::{counts_as_unwell, unwell, word};
 
@@ -72,24 +74,24 @@ fn other_pods(
     findings: &[Finding],
 ) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
-    let told = |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
+    let reported =
+        |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unwell = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
         let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
-        (!told(row)).then_some((row, severity, pod))
+        (!reported(row)).then_some((row, severity, pod))
     };
-    let untold =
-        [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
-    let found = untold.into_iter().flatten().map(|(row, severity, pod)| {
+    let rest = [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
+    let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
             "a pod of the control plane is unhealthy; the remaining replicas serve, but linkerd check counts it"
         } else {
             "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd check counts it"
         };
-        let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+        let remedy = Remedy::new();
         ctx.finding(Subject::object("Pod", namespace, name), message)
             .severity(Severity::Info)
             .parameter(row)
@@ -99,7 +101,7 @@ fn other_pods(
             .remedy(remedy.run(
                 StepKind::Command,
                 "If nothing needs it any more, delete it",
-                format!("kubectl -n {namespace} delete pod {name}"),
+                kubectl().namespace(namespace).words("delete pod").operand(name),
             ))
     });
     found.collect()
@@ -132,10 +134,10 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod))
         }))
-        .remedy(Remedy::verified_by("meshdoctor check --only control-plane").run(
+        .remedy(Remedy::new().run(
             StepKind::Command,
-            "Give it five minutes, and see what keeps it if it is not ready then",
-            format!("kubectl -n {namespace} describe pod {pod}"),
+            "Give it five minutes; if it is not ready then, see why",
+            kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
     Some(finding)
 }
@@ -183,7 +185,7 @@ fn finding(
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,
-            "a pod of the control plane does not get ready; those that it was to replace still serve: a rollout that is \
+            "a pod of the control plane does not become ready; those that it was to replace still serve: a rollout that is \
              stuck, and the next loss of a node may end what is left",
         ),
         (0, "identity") => (
@@ -245,21 +247,34 @@ fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
 }
 
 fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
+    let remedy = Remedy::new();
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
         let name = &component.deployment.metadata.name;
+        let act = "Scale it up again";
+        if let Some(words) = ManagedBy::of(&component.deployment.metadata).in_git() {
+            return remedy.step(StepKind::Command, format!("{act}: {words}"));
+        }
         return remedy.run(
             StepKind::Command,
-            "Scale it up again",
-            format!("kubectl -n {namespace} scale deployment/{name} --replicas=1"),
+            act,
+            kubectl()
+                .namespace(namespace)
+                .words("scale")
+                .arg(format!("deployment/{name}"))
+                .words("--replicas=1"),
         );
     }
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
             StepKind::Command,
             "Read what the failing container said before it ended",
-            format!("kubectl -n {namespace} logs -l {selector} -c {container} --previous --tail=50"),
+            kubectl()
+                .namespace(namespace)
+                .words("logs")
+                .option("-l", &selector)
+                .option("-c", container)
+                .words("--previous --tail=50"),
         ),
         _ => remedy,
     };
@@ -267,10 +282,10 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
         .run(
             StepKind::Command,
             "See the state and the events of its pods",
-            format!("kubectl -n {namespace} describe pods -l {selector}"),
+            kubectl().namespace(namespace).words("describe pods").option("-l", selector),
         )
         .step(
             StepKind::Note,
-            "Mend what is named there: an image, a node, a quota, a certificate, a missing object",
+            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
         )
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Workload;
@@ -22,11 +23,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("ReplicaSet", set.metadata.name.as_str()),
         };
-        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get replicasets"))
+        let remedy = Remedy::new()
             .run(
                 StepKind::Command,
                 "Read what the API server said about the last pods that it refused",
-                format!("kubectl -n {namespace} describe replicaset {}", set.metadata.name),
+                kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
             )
             .step(
                 StepKind::Note,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::control_plane::installation::{installed, none_installed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::GrantedRole;
@@ -83,7 +84,7 @@ fn finding(
     };
     let message = match (lacking.is_empty(), role.account) {
         (true, _) => {
-            "an object that the charts write is not there; the account that it is for has the same rights by others"
+            "an object that the charts write is missing; its ServiceAccount has the same rights from other objects"
         }
         (false, "linkerd-identity") => {
             "identity may not have tokens reviewed: no proxy that starts gets a certificate, and those that run lose theirs \
@@ -94,29 +95,30 @@ fn finding(
              after its next restart"
         }
         (false, "linkerd-proxy-injector") => {
-            "the injector lacks rights: it cannot read what a pod belongs to, and does not get ready after its next restart"
+            "the injector lacks rights: it cannot read what a pod belongs to, and does not become ready after its next restart"
         }
         (false, _) => "an account of the control plane lacks rights that its release needs",
     };
     let ask = lacking.first().map_or_else(
-        || format!("kubectl get {} {name}", kind.to_ascii_lowercase()),
+        || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
         |(group, resource, verb)| {
             let resource = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };
-            format!(
-                "kubectl auth can-i {verb} {resource} -A --as system:serviceaccount:{namespace}:{}",
-                role.account
-            )
+            let account = format!("system:serviceaccount:{namespace}:{}", role.account);
+            kubectl().words("auth can-i").arg(*verb).arg(resource).words("-A").option("--as", account)
         },
     );
     let again = "Apply the manifests of the control plane again";
-    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
+    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
     let component = role.account.trim_start_matches("linkerd-");
     let remedy = match lacking.is_empty() {
         true => remedy,
         false => remedy.run(
             StepKind::Command,
             "Restart what was refused, where it does not recover by itself",
-            format!("kubectl -n {namespace} rollout restart deployment/{}", role.account),
+            kubectl()
+                .namespace(namespace)
+                .words("rollout restart")
+                .arg(format!("deployment/{}", role.account)),
         ),
     };
     let account = format!("ServiceAccount {namespace}/{}", role.account);

@@ -3,6 +3,7 @@
 use crate::checks::control_plane::installation::{installed, none_installed};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::NamespacedRole;
@@ -119,12 +120,13 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
     let (severity, message) = match role.account.as_deref() {
         Some(DESTINATION) => (
             Severity::Error,
-            "destination may not read the Secrets of its namespace: it waits for them when it starts, gives up after a minute, and \
+            "destination may not read the Secrets of its namespace: it waits for them when it starts, gives up after a \
+             minute, and \
              so does not survive its next restart; until then it finds no linked cluster",
         ),
         Some(_) => (
             Severity::Info,
-            "the heartbeat may not read linkerd-config: it reports without what stands there; no traffic depends on it",
+            "the heartbeat may not read linkerd-config and reports without its values; no traffic depends on it",
         ),
         None => (
             Severity::Warning,
@@ -133,16 +135,19 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         ),
     };
     let ask = match (&role.account, &role.rights.name) {
-        (Some(account), name) => format!(
-            "kubectl -n {namespace} auth can-i {} {}{} --as system:serviceaccount:{namespace}:{account}",
-            role.rights.verbs.last().map_or("get", String::as_str),
-            role.rights.resource,
-            name.as_deref().map(|name| format!("/{name}")).unwrap_or_default(),
-        ),
-        (None, _) => format!("kubectl -n {namespace} get role {}", role.role),
+        (Some(account), name) => {
+            let one = name.as_deref().map(|name| format!("/{name}")).unwrap_or_default();
+            kubectl()
+                .namespace(namespace)
+                .words("auth can-i")
+                .arg(role.rights.verbs.last().map_or("get", String::as_str))
+                .arg(format!("{}{one}", role.rights.resource))
+                .option("--as", format!("system:serviceaccount:{namespace}:{account}"))
+        }
+        (None, _) => kubectl().namespace(namespace).words("get role").operand(&role.role),
     };
     let again = "Apply the manifests of the control plane again";
-    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::both(""));
+    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
     let finding = ctx
         .finding(Subject::object(wrong.kind, namespace, wrong.name), message)
         .severity(severity)

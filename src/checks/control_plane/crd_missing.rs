@@ -1,7 +1,7 @@
 //! `crd-missing`: a custom resource definition of the release is not there, or does not serve the version that is asked for.
 
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
-use crate::checks::upgrade::is_helms;
+use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = release(ctx)?;
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Ok(Verdict::not_applicable(format!("which definitions {version} needs is not known here")));
+        return Ok(Verdict::not_applicable(format!("which CRDs {version} needs is not known here")));
     }
     let mut findings = Vec::new();
     for wanted in table.definitions(&version, minors) {
@@ -31,28 +31,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         };
         let message = if unmet.absent {
-            "a definition of the release is not there: nothing of its kind can be created, and the controller that watches it \
-             does not get ready after its next restart"
+            "a CRD of the release is missing: nothing of its kind can be created, and the controller that watches it does not \
+             become ready after its next restart"
         } else {
-            "a definition is older than the release: the controller asks for a version of it that is not served, and does not \
-             get ready after its next restart"
+            "a CRD is older than the release: the controller asks for a version of it that is not served, and does not become \
+             ready after its next restart"
         };
-        let remedy = Remedy::verified_by(format!("kubectl get crd {}", wanted.name));
-        let remedy = if is_helms(ctx) {
-            remedy.step(
-                StepKind::Upgrade,
-                format!("Upgrade the chart linkerd-crds to the one that belongs to {version}, with Helm"),
-            )
-        } else {
-            let act = if present { "upgrade" } else { "install" };
-            remedy.run(
-                StepKind::Command,
-                "Apply the definitions of the release, with its CLI",
-                format!(
-                    "[ \"$(linkerd version --client --short)\" = {version} ] && linkerd {act} --crds | kubectl apply -f -"
-                ),
-            )
-        };
+        let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the release", &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
             .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), message)
@@ -122,16 +107,12 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
     if seen.is_empty() {
         return None;
     }
-    let message = "the linkerd CLI is of a release that has definitions which the installed one does without: the control \
-                   plane lacks nothing, but linkerd check of this CLI stops at them";
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane")
+    let message = "the linkerd CLI is of a release with CRDs that the installed one does not need: the control plane lacks \
+                   nothing, but linkerd check of this CLI stops at them";
+    let remedy = Remedy::new()
         .step(StepKind::Note, format!("Check with the CLI of the installed release, {installed}"));
-    let act = format!("Or, if {cli} is about to be installed, bring its definitions first");
-    let remedy = if is_helms(ctx) {
-        remedy.step(StepKind::Upgrade, format!("{act}: upgrade the chart linkerd-crds, with Helm"))
-    } else {
-        remedy.run(StepKind::Command, act, "linkerd upgrade --crds | kubectl apply -f -")
-    };
+    let act = format!("Or, if {cli} is about to be installed, apply its CRDs first");
+    let remedy = crds(ctx, remedy, &act, cli, false);
     let finding = ctx.finding(Subject::thing("linkerd CLI"), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).explains_nothing().parameter("cli");
     Some(finding.evidences(seen).evidence(Evidence::other("linkerd CLI", cli.as_str())).remedy(remedy))

@@ -9,7 +9,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(commands) = ctx.cli_extensions() else {
         return Ok(Verdict::not_applicable(
-            "no linkerd command was run, which would look for others beside itself",
+            "the linkerd CLI was not run, so its extensions were not looked for",
         ));
     };
     let (known, minors) = (ctx.knowledge.linkerd_check(), ctx.knowledge.minors());
@@ -20,12 +20,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let findings = homes.into_iter().map(|(extension, homes)| {
         let command = format!("linkerd-{extension}");
-        let beside = if commands.is_empty() { "none".to_owned() } else { commands.join(", ") };
+        let found = if commands.is_empty() { "none".to_owned() } else { commands.join(", ") };
         let finding = ctx
             .finding(
                 Subject::object("Namespace", "", homes[0]),
-                "the command of an extension is not on PATH: `linkerd check` asks nothing about the extension, and says so with \
-                 a warning",
+                "the CLI of an extension is not on PATH: `linkerd check` does not check the extension, and warns of that",
             )
             .parameter(&command)
             .evidence(Evidence::field(
@@ -33,12 +32,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 format!("metadata.labels[{EXTENSION_LABEL}]"),
                 extension,
             ))
-            .evidence(Evidence::other("commands of extensions on PATH", beside))
-            .remedy(Remedy::verified_by(format!("command -v {command}")).step(
+            .evidence(Evidence::other("extension CLIs on PATH", found))
+            .remedy(Remedy::new().step(
                 StepKind::Note,
                 format!(
-                    "Put {command} on PATH, from where the extension comes, if its own questions are to be asked; where the \
-                     extension is gone, take the label {EXTENSION_LABEL} off its namespace, or delete that"
+                    "Install {command} on PATH if `linkerd check` should check the extension; if the extension is gone, \
+                     remove the label {EXTENSION_LABEL} from its namespace, or delete the namespace"
                 ),
             ));
         homes[1..].iter().fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
 use crate::model::objects::{Meta, Pod, Workload};
@@ -27,8 +28,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespaces[0]),
-            "several namespaces carry the label of one extension: linkerd and the extension's own command find it in one of \
-             them, and not always the same",
+            "several namespaces have the label of one extension: linkerd and the extension's CLI use one of them, and not \
+             always the same",
         )
         .parameter(extension)
         .evidences(seen)
@@ -48,25 +49,28 @@ fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
 
 /// The label goes where nothing of the extension runs; where that is not known, looking comes first.
 fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>) -> Remedy {
-    let remedy = Remedy::verified_by(format!("kubectl get namespaces -l {EXTENSION_LABEL}={extension}"));
     let (full, empty): (Vec<&str>, Vec<&str>) =
         namespaces.iter().copied().partition(|namespace| holders.contains(namespace));
+    let unlabel = || kubectl().words("label namespace");
+    let label = format!("{EXTENSION_LABEL}-");
     if full.len() == 1 {
-        return remedy.run(
+        return Remedy::new().run(
             StepKind::Annotation,
-            "Take the label off the namespaces in which nothing of the extension runs",
-            format!("kubectl label namespace {} {EXTENSION_LABEL}-", empty.join(" ")),
+            "Remove the label from the namespaces in which nothing of the extension runs",
+            unlabel().operands(empty).arg(label),
         );
     }
-    remedy
+    Remedy::new()
         .run(
             StepKind::Command,
             "See in which of the namespaces the extension runs",
-            format!("kubectl get deployments --all-namespaces -l {EXTENSION_LABEL}={extension}"),
+            kubectl()
+                .words("get deployments --all-namespaces")
+                .option("-l", format!("{EXTENSION_LABEL}={extension}")),
         )
         .run(
             StepKind::Annotation,
-            "Keep the label on that namespace, and take it off the others",
-            format!("kubectl label namespace NAMESPACE {EXTENSION_LABEL}-"),
+            "Keep the label on that namespace, and remove it from the others: set NAMESPACE to each",
+            unlabel().arg(Arg::placeholder("NAMESPACE")).arg(label),
         )
 }

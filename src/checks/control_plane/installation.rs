@@ -3,11 +3,13 @@
 
 use crate::card::Mode;
 use crate::checks::{Context, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::managed_by::ManagedBy;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::{ConfigMap, Workload};
 use crate::model::values::Values;
@@ -56,7 +58,7 @@ pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verd
         return Ok(Err(none_installed()));
     }
     let reason = match found {
-        None => "linkerd-config is not there",
+        None => "linkerd-config is missing",
         Some(_) => "linkerd-config holds no chart values",
     };
     Ok(Err(Verdict::blocked("linkerd-config-missing", reason)))
@@ -135,14 +137,22 @@ pub(in crate::checks) fn unmarked(
         (Some(_), None) => return None,
     };
     let Subject::Object { kind, namespace, name, .. } = &subject else { return None };
-    let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,injection").run(
-        StepKind::Command,
-        "Set the label right",
-        format!("kubectl label{place} {} {name} {change}", kind.to_ascii_lowercase()),
-    );
-    let message = "an object of the control plane is not labelled as such: it serves, but linkerd check takes it for \
-                   missing, and linkerd uninstall leaves it behind";
+    let act = "Correct the label";
+    let remedy = match ManagedBy::of(meta).in_git() {
+        Some(words) => Remedy::new().step(StepKind::Annotation, format!("{act} ({change}): {words}")),
+        None => Remedy::new().run(
+            StepKind::Annotation,
+            act,
+            kubectl()
+                .namespace(namespace)
+                .words("label --overwrite")
+                .arg(kind.to_ascii_lowercase())
+                .operand(name)
+                .arg(change),
+        ),
+    };
+    let message = "an object of the control plane is not labelled as such: it works, but linkerd check reports it as missing, \
+                   and linkerd uninstall leaves it behind";
     let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("unmarked");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
@@ -160,9 +170,9 @@ pub(in crate::checks) fn renamed(
     if name == wanted {
         return None;
     }
-    let message = "an object of the control plane has another name than Linkerd gives it: it serves, but linkerd check takes it for \
-                   missing, and the next upgrade adds one beside it";
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,injection").step(
+    let message = "an object of the control plane has another name than Linkerd gives it: it works, but linkerd check reports \
+                   it as missing, and the next upgrade adds another one";
+    let remedy = Remedy::new().step(
         StepKind::Note,
         format!("Have what renames it (a prefix of kustomize, a policy engine) leave it at {wanted}, then delete this one"),
     );

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let (message, evidence) = match found {
         None => (
-            "linkerd-config is not there: no new pod of the injector starts, since it mounts it, and linkerd inject and \
+            "linkerd-config is missing: no new pod of the injector starts, since it mounts it, and linkerd inject and \
              linkerd check cannot read how the control plane was installed",
             Evidence::other(object, "does not exist"),
         ),
@@ -28,14 +28,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Evidence::field(object, "data.values", held(config.data.get("values"))),
         ),
     };
-    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get configmap {CONFIG} -o yaml"));
+    let remedy = Remedy::new();
     let remedy = remedy.step(
         StepKind::Note,
-        "Have the values at hand that the control plane was installed with: what is applied now writes linkerd-config anew \
-         from what it is given, not from what runs",
+        "Have the values at hand that the control plane was installed with: what is applied now writes linkerd-config from \
+         the values given, not from what runs",
     );
     let again = "Apply the manifests of the control plane again with those values";
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both(""));
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(evidence)

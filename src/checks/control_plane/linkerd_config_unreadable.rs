@@ -27,16 +27,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "a chart value is of a type that nothing of Linkerd can read, and so none of them can be read: the injector \
                    answers every request with an error, so new pods start outside the mesh or not at all, and linkerd \
                    check stops";
-    let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get configmap {CONFIG} -o yaml"));
+    let remedy = Remedy::new();
     let act = format!(
         "Give {} as what it has to be (with helm --set, not --set-string; in a file of values without quotes) together with \
          the values that the control plane was installed with",
         paths.join(", ")
     );
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::both(""));
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());
     let remedy = remedy.step(
         StepKind::Note,
-        "Then restart the workloads whose pods have no proxy since; pods that were refused are created again by themselves",
+        "Then restart the workloads whose pods were created without a proxy, which pod-missing-proxy lists; pods that were refused are created again by themselves",
     );
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
     Ok(vec![finding.remedy(remedy)].into())

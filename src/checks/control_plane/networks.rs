@@ -3,10 +3,9 @@
 
 use std::net::IpAddr;
 
-use crate::checks::Context;
-use crate::checks::Verdict;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Verdict, restart};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
 use crate::model::networks::Network;
@@ -23,7 +22,7 @@ pub(super) struct ClusterNetworks {
 
 /// What proxies are given that is no network.
 pub(super) const UNREADABLE: &str =
-    "clusterNetworks holds what is no network: a proxy that is given it does not start";
+    "clusterNetworks holds an invalid network: a proxy that gets it does not start";
 /// No network at all.
 pub(super) const EMPTY: &str = "linkerd-config names no clusterNetworks: proxies of new pods discover nothing, so their \
                                 traffic goes without mTLS, policy and load balancing";
@@ -70,53 +69,66 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
     match (networks.unreadable.is_empty(), networks.loose) {
-        (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Some("192.0.2.0/24"))),
-        (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, None)),
+        (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Add::Unknown)),
+        (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, Add::Nothing)),
         (true, true) => {
-            let message = "clusterNetworks holds blanks or empty parts: proxies pass over them, and linkerd check takes \
-                           them for networks that it cannot read";
-            let found = finding(ctx, networks, message, bad, None).parameter("loose");
+            let message = "clusterNetworks holds blanks or empty parts: proxies ignore them, but linkerd check reads them as \
+                           invalid networks";
+            let found = finding(ctx, networks, message, bad, Add::Nothing).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
         (true, false) => None,
     }
 }
 
-/// A finding about them, with the values as they are written. `add`: what to add; `None`: only what cannot be read is to go.
+/// What is to be added to them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Add<'a> {
+    /// These.
+    These(&'a [&'a str]),
+    /// Something that only the operator knows.
+    Unknown,
+    /// Nothing: what cannot be read is to go.
+    Nothing,
+}
+
+/// A finding about them, with the values as they are written.
 pub(super) fn finding(
     ctx: &Context<'_>,
     networks: &ClusterNetworks,
     message: &str,
     proof: Vec<Evidence>,
-    add: Option<&str>,
+    add: Add<'_>,
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
-    let readable: Vec<String> = networks.networks.iter().map(ToString::to_string).collect();
-    let kept = readable.join("\\,");
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane");
-    let (remedy, act, set) = match add {
-        Some(add) => (
-            remedy.run(
+    let mut wanted: Vec<String> = networks.networks.iter().map(ToString::to_string).collect();
+    let remedy = Remedy::new();
+    let (remedy, act) = match add {
+        Add::These(these) => {
+            wanted.extend(these.iter().map(|network| (*network).to_owned()));
+            (remedy, "Add the missing networks to clusterNetworks of the control plane")
+        }
+        Add::Unknown => (
+            remedy.step(
                 StepKind::Note,
-                "Name the networks to add: those that your network plugin or cloud gives pods and Services addresses from",
-                format!("NETWORKS='{add}'"),
+                "Find out the networks to add, from which your network plugin or cloud gives pods and Services addresses, and \
+                 set \
+                 NETWORKS to them, with a backslash before each comma",
             ),
             "Add them to clusterNetworks of the control plane",
-            format!(
-                "--set clusterNetworks=\"{kept}{comma}$(echo \"$NETWORKS\" | sed 's/,/\\\\,/g')\"",
-                comma = if kept.is_empty() { "" } else { "\\," }
-            ),
         ),
-        None => (
-            remedy,
-            "Leave out of clusterNetworks what is no network, or write it as ADDRESS/BITS",
-            format!("--set clusterNetworks=\"{kept}\""),
-        ),
+        Add::Nothing => (remedy, "Remove from clusterNetworks what is no network, or write it as ADDRESS/BITS"),
     };
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::both(&set)).step(
-        StepKind::Note,
-        "Restart the meshed workloads one by one: a proxy is told the networks when its pod is created",
+    let options = match add {
+        Add::Unknown => Options::none().set_with("clusterNetworks", wanted.join(","), "NETWORKS"),
+        Add::These(_) | Add::Nothing => Options::none().set("clusterNetworks", wanted.join(",")),
+    };
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+    let remedy = restart::all_meshed(
+        ctx,
+        remedy,
+        "Restart the meshed workloads: a proxy is told the networks when its pod is created",
     );
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))

@@ -22,12 +22,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
     let namespace = &ctx.namespaces().control_plane;
     let findings = nodes?.iter().filter(on_docker).map(|node| {
-        let remedy = Remedy::verified_by("meshdoctor check --only proxy-init-not-root");
+        let remedy = Remedy::new();
         let act = match harmless(node) {
-            true => "If linkerd check is to be content, say that linkerd-init is root",
+            true => "To satisfy linkerd check, set linkerd-init to run as root",
             false => "Let linkerd-init run as root",
         };
-        let options = Options::both("--set proxyInit.runAsRoot=true");
+        let options = Options::none().set("proxyInit.runAsRoot", "true");
         let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
         let remedy = match harmless(node) {
             true => remedy,

@@ -3,6 +3,7 @@
 use crate::checks::control_plane::installation::{config, none_installed, present, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
@@ -45,22 +46,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         let message = if is_heartbeat {
-            "the account of the heartbeat is not there: its Jobs get no pod, and a linkerd check stops here"
+            "the ServiceAccount of the heartbeat is missing: its Jobs get no pod, and linkerd check stops here"
         } else {
-            "an account of the control plane is not there: the pods that run as it lose their rights now, and no new one is \
+            "a ServiceAccount of the control plane is missing: the pods that use it lose their rights now, and no new one is \
              created"
         };
-        let remedy = Remedy::verified_by(format!("kubectl -n {namespace} get serviceaccounts"));
+        let remedy = Remedy::new();
         let again = "Apply the manifests of the control plane again";
-        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both(""));
+        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
         let remedy = match deployment {
             Some(known) => remedy.run(
                 StepKind::Command,
                 "Restart what runs as it: tokens are bound to the account that is gone",
-                format!(
-                    "kubectl -n {namespace} rollout restart deployment/{}",
-                    known.deployment.metadata.name
-                ),
+                kubectl()
+                    .namespace(namespace)
+                    .words("rollout restart")
+                    .arg(format!("deployment/{}", known.deployment.metadata.name)),
             ),
             None => remedy,
         };

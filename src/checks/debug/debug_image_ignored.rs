@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -175,15 +175,7 @@ impl Judge<'_, '_> {
         let mut remedy = Remedy::verified_by("meshdoctor check --only debug");
         if now != Contains::No {
             let act = "Set the image in the chart, for every debug container of the cluster";
-            let options = wanted.options();
-            remedy = upgrade::step(
-                self.ctx,
-                remedy,
-                StepKind::ChartValue,
-                act,
-                Options::both(options.trim_start()),
-            )
-            .step(
+            remedy = upgrade::step(self.ctx, remedy, StepKind::ChartValue, act, wanted.options()).step(
                 StepKind::Upgrade,
                 format!("Or upgrade Linkerd to {} or later, which heeds the annotations", self.fixed()),
             );

@@ -1,5 +1,6 @@
 //! Which image the annotations want the debug container to run, and whether a container runs another one.
 
+use crate::checks::upgrade::Options;
 use crate::finding::Evidence;
 use crate::model::objects::Meta;
 use crate::model::values::Values;
@@ -94,12 +95,11 @@ impl<'a> Wanted<'a> {
             .collect()
     }
 
-    /// The options that set the same image in the chart.
-    pub(super) fn options(&self) -> String {
-        let option = |value: &str, text: Option<&str>| {
-            text.map(|text| format!(" --set '{value}={}'", text.replace('\'', r"'\''"))).unwrap_or_default()
-        };
-        option("debugContainer.image.name", self.name) + &option("debugContainer.image.version", self.tag)
+    /// What sets the same image in the chart.
+    pub(super) fn options(&self) -> Options<'_> {
+        let values = [("debugContainer.image.name", self.name), ("debugContainer.image.version", self.tag)];
+        let set = values.into_iter().filter_map(|(path, text)| Some((path, text?)));
+        set.fold(Options::none(), |options, (path, text)| options.set(path, text))
     }
 }
 

@@ -39,14 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         remedy,
         StepKind::ChartValue,
         "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)",
-        Options { cli: "--ha", helm: None },
+        Options::none().ha(),
     );
     let remedy = upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
         "Or let pods start outside the mesh rather than not at all, and look for them afterwards",
-        Options::both("--set webhookFailurePolicy=Ignore"),
+        Options::none().set("webhookFailurePolicy", "Ignore"),
     );
     let finding = ctx
         .finding(

@@ -71,6 +71,10 @@ fn finding(
         .evidence(policy)
         .evidences(windows.iter().cloned())
         .remedy(remedy(ctx, name, at, victims, windows.is_empty()));
+    let finding = match victims.is_empty() {
+        true => finding.fact("pods start unmeshed while the injector is down"),
+        false => finding,
+    };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
@@ -158,7 +162,7 @@ fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>], no
              (kube-system and cert-manager are left out by default)",
             "kubectl label namespace <NAMESPACE> config.linkerd.io/admission-webhooks=disabled",
         );
-    let fail = Options::both("--set webhookFailurePolicy=Fail");
+    let fail = Options::none().set("webhookFailurePolicy", "Fail");
     upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
 }
 

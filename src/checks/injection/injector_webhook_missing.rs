@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector",
     );
     let again = "Apply the manifests of the control plane again";
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::both("")).step(
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none()).step(
         StepKind::Note,
         "Restart the workloads that were created meanwhile: a proxy is only ever added while a pod is created",
     );

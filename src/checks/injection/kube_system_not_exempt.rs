@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         format!("kubectl label namespace {SYSTEM} {EXEMPT}=disabled"),
     );
     let act = "Bring the namespaceSelector of the release back, where somebody changed it";
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::both(""));
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none());
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", SYSTEM),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::links::{Links, links, no_links, subject};
-use crate::checks::certificates::remedy::{put_bundle, read_bundle};
+use crate::checks::certificates::remedy::{IN_FORCE_FILE, put_bundle, read_bundle};
 use crate::checks::control_plane::installation::config;
 use crate::checks::extensions::probed_remedy;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
@@ -164,8 +164,8 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-config",
         ),
         Found::OnPaper => {
-            let steps = read_bundle(ctx, remedy, "Write the bundle in force to a file");
-            put_bundle(ctx, steps, "Make it the bundle of the installation")
+            let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
+            put_bundle(ctx, steps, "Make it the bundle of the installation", IN_FORCE_FILE)
         }
         Found::NoneShared | Found::SomeShared => remedy
             .step(

@@ -197,13 +197,12 @@ impl Asks {
             return remedy.step(StepKind::Annotation, keys);
         }
         let value = ctx.knowledge.native_sidecar().chart_value();
-        let off = format!("--set {value}=false");
         upgrade::step(
             ctx,
             remedy,
             StepKind::ChartValue,
             "Until then turn native sidecars off, in the chart and in annotations that ask for them",
-            Options::both(&off),
+            Options::none().set(value, "false"),
         )
     }
 }

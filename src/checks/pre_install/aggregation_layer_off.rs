@@ -1,6 +1,7 @@
 //! `aggregation-layer-off`: the API server was started without what extension API servers authenticate its requests by.
 
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::objects::ConfigMap;
@@ -16,26 +17,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
     let object = format!("ConfigMap {NAMESPACE}/{NAME}");
     let seen = match config {
-        None => Evidence::other(&object, "it is not there"),
+        None => Evidence::other(&object, "it does not exist"),
         Some(config) if config.data.get(KEY).is_none_or(String::is_empty) => {
             Evidence::field(&object, format!("data[{KEY}]"), "not set")
         }
         Some(_) => return Ok(Verdict::fine()),
     };
-    let remedy = Remedy::verified_by("meshdoctor check --pre")
+    let remedy = Remedy::new()
         .step(
             StepKind::Note,
-            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer; on a managed cluster ask the provider",
+            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer; on a \
+             managed cluster ask the provider",
         )
         .run(
             StepKind::Command,
             "See whether the API server has published it since",
-            format!("kubectl -n {NAMESPACE} get configmap {NAME} -o jsonpath='{{.data.{KEY}}}'"),
+            kubectl()
+                .namespace(NAMESPACE)
+                .words("get configmap")
+                .arg(NAME)
+                .option("-o", format!("jsonpath={{.data.{KEY}}}")),
         );
     let finding = ctx
         .finding(
             Subject::object(Kind::ConfigMap, NAMESPACE, NAME),
-            "the API server's aggregation layer is off: extension API servers, such as linkerd-viz's tap, can't tell who calls them and don't start",
+            "the API server's aggregation layer is off: extension API servers, such as linkerd-viz's tap, can't tell who \
+             calls them and don't start",
         )
         .evidence(seen)
         .remedy(remedy);

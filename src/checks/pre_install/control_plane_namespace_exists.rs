@@ -1,12 +1,11 @@
 //! `control-plane-namespace-exists`: the namespace that the control plane is to be installed into is there already.
 
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
 use crate::model::objects::{ConfigMap, Namespace, Workload};
-
-const VERIFY: &str = "meshdoctor check --pre";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = super::not_the_moment(ctx) {
@@ -20,10 +19,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let object = format!("Namespace {name}");
     let finding = |message: &str| ctx.finding(Subject::object(Kind::Namespace, "", name), message);
     if let Some(since) = namespace.metadata.deletion_timestamp {
-        let remedy = Remedy::verified_by(VERIFY).run(
+        let remedy = Remedy::new().run(
             StepKind::Command,
-            "Wait until it is gone; what holds it up stands in its conditions",
-            format!("kubectl get namespace {name} -o jsonpath='{{.status.conditions}}'"),
+            "Wait until it is gone; its conditions say what blocks it",
+            kubectl().words("get namespace").operand(name).words("-o").arg("jsonpath={.status.conditions}"),
         );
         let finding =
             finding("the namespace is being deleted: nothing can be created in it until it is gone")
@@ -36,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let running = components(deployments, name);
     if !running.is_empty() {
         let names: Vec<&str> = running.iter().map(|c| c.deployment.metadata.name.as_str()).collect();
-        let remedy = Remedy::verified_by("meshdoctor check")
+        let remedy = Remedy::new()
             .step(
                 StepKind::Note,
                 "To go to another release, upgrade what is there instead of installing it again",
@@ -44,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .run(
                 StepKind::Command,
                 "Or remove it first, once no workload has a proxy left",
-                "linkerd uninstall | kubectl delete -f -",
+                linkerd().control_plane(name).words("uninstall").pipe(kubectl().words("delete -f -")),
             );
         let finding = finding(
             "a Linkerd control plane is installed here already: what an installation creates is there, and is refused",
@@ -56,10 +55,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
-        let remedy = Remedy::verified_by(VERIFY).run(
+        let remedy = Remedy::new().run(
             StepKind::Command,
             "Look at what else is in it, then remove it",
-            format!("kubectl -n {name} get all,configmaps,secrets\nkubectl delete namespace {name}"),
+            Command::lines([
+                kubectl().namespace(name).words("get all,configmaps,secrets"),
+                kubectl().words("delete namespace").operand(name),
+            ]),
         );
         let finding =
             finding("the namespace holds the configuration of an earlier installation, and no control plane")
@@ -79,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         object,
         format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
     ))
-    .remedy(Remedy::verified_by(VERIFY).step(
+    .remedy(Remedy::new().step(
         StepKind::Note,
         "Nothing, if you made it, for Helm or for the issuer's certificate; otherwise find out whose it is",
     ));

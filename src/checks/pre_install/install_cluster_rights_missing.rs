@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = "you lack rights outside of namespaces that an installation needs: it stops half-way";
     let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
-    let message = "you may not create Linkerd's custom resource definitions, and they are not there: linkerd install --crds fails";
+    let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";
     if let Some(finding) = rights::lacking(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
         match ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition) {
             Ok(there) if there.iter().any(|definition| definition.metadata.name == ONE_OF_THEM) => {}

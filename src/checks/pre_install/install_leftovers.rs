@@ -1,6 +1,7 @@
 //! `install-leftovers`: objects outside of namespaces that an earlier installation left, or that another one owns.
 
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::components;
@@ -56,19 +57,20 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
         (
             "another control plane owns this: a cluster has room for one, as both have objects of the same name",
             "in-use",
-            Remedy::verified_by("meshdoctor check --pre").step(
+            Remedy::new().step(
                 StepKind::Note,
                 "Use the control plane that is there, or uninstall it before another is installed",
             ),
         )
     } else {
         (
-            "an earlier installation left this behind: creating it again is refused, and Helm takes over nothing that it did not make",
+            "an earlier installation left this behind: creating it again is refused, and Helm does not adopt what it did not \
+             create",
             "left",
-            Remedy::verified_by("meshdoctor check --pre").run(
+            Remedy::new().run(
                 StepKind::Command,
                 "Delete what is left, once nothing uses that control plane any more",
-                format!("kubectl delete {} {}", kind.resource(), meta.name),
+                kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
             ),
         )
     };
@@ -105,10 +107,10 @@ fn refusing(
     });
     let (webhook, service) = gone?;
     let object = format!("{kind} {}", meta.name);
-    let remedy = Remedy::verified_by("meshdoctor check --pre").run(
+    let remedy = Remedy::new().run(
         StepKind::Command,
         "Delete it: nothing answers it, and an installation brings its own",
-        format!("kubectl delete {} {}", kind.resource(), meta.name),
+        kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
     );
     let finding = ctx
         .finding(

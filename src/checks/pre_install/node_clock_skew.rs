@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::{Context, Judgement};
+use crate::command::{Command, Line, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::objects::Node;
@@ -80,30 +81,35 @@ fn is_one_shift(off: &[Off<'_>]) -> bool {
 }
 
 fn this_clock(ctx: &Context<'_>, off: &[Off<'_>]) -> Finding {
-    let message = "the heartbeats of all nodes are off by about the same: the clock that they are compared with is wrong, that of \
+    let message = "the heartbeats of all nodes are off by about the same: the clock that they are compared with is wrong, \
+                   that of \
                    the machine on which meshdoctor ran, or those of all nodes are";
     ctx.finding(Subject::thing("this machine's clock"), message)
         .likely()
         .parameter("this-clock")
         .evidences(off.iter().map(|off| off.evidence(ctx.now())))
-        .remedy(Remedy::verified_by("meshdoctor check --pre").run(
+        .remedy(Remedy::new().run(
             StepKind::Command,
             "See whether this machine's clock is synchronized",
-            "timedatectl",
+            program("timedatectl"),
         ))
 }
 
 fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
     let message = if off.away.is_negative() {
-        "the node's last heartbeat lies in the future: its clock is ahead or others are behind, and certificates signed there are not valid yet elsewhere"
+        "the node's last heartbeat lies in the future: its clock is ahead or others are behind, and certificates signed there \
+         are not valid yet elsewhere"
     } else {
-        "the ready node's last heartbeat is older than a kubelet lets it become: its clock may be behind, and fresh certificates are not valid there yet"
+        "the ready node's last heartbeat is older than a kubelet lets it become: its clock may be behind, and fresh \
+         certificates are not valid there yet"
     };
-    let remedy = Remedy::verified_by("meshdoctor check --pre")
+    let remedy = Remedy::new()
         .run(
             StepKind::Command,
             "On the node, see whether its clock is synchronized, and have it be",
-            "chronyc tracking || timedatectl",
+            Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
+                .and_shell("||")
+                .call(program("timedatectl"))]),
         )
         .step(
             StepKind::Note,
@@ -115,7 +121,8 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
 
 /// What `linkerd check` warns of though a healthy kubelet reports so.
 fn late_report(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
-    let message = "the node's last heartbeat is over 5 minutes old, as kubelets vary their interval: no sign of clock skew, but \
+    let message = "the node's last heartbeat is over 5 minutes old, as kubelets vary their interval: no sign of clock skew, \
+                   but \
                    linkerd check warns of it";
     ctx.finding(Subject::node(off.name), message)
         .severity(Severity::Info)
@@ -123,8 +130,5 @@ fn late_report(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         .explains_nothing()
         .parameter("late-report")
         .evidence(off.evidence(ctx.now()))
-        .remedy(
-            Remedy::verified_by("meshdoctor check --pre")
-                .step(StepKind::Note, "Nothing: the next heartbeat follows within minutes"),
-        )
+        .remedy(Remedy::new().step(StepKind::Note, "Nothing: the next heartbeat follows within minutes"))
 }

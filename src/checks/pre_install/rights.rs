@@ -47,11 +47,12 @@ pub(super) fn lacking(
         }))
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
-            Remedy::verified_by("meshdoctor check --pre")
+            Remedy::new()
                 .step(StepKind::Note, "Have somebody with the rights of cluster-admin install Linkerd")
                 .step(
                     StepKind::Note,
-                    "Or have them grant what is lacking to whoever installs; roles can only be created by those who hold every right in them",
+                    "Or have them grant what is lacking to whoever installs; roles can only be created by those who hold \
+                     every right in them",
                 ),
         );
     Ok(Some(finding))

@@ -1,5 +1,6 @@
 //! `cli-control-plane-skew`: the operator's CLI and the control plane are not of one version.
 
+use super::cli_install::install;
 use super::compared::all_failed;
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
@@ -47,22 +48,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn remedy(control_plane: &LinkerdVersion, newer: bool) -> Remedy {
-    let remedy = Remedy::verified_by("linkerd version");
+    let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
-    let script = |path: &str| {
-        format!(
-            "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/{path} | LINKERD2_VERSION={control_plane} sh"
-        )
+    let remedy = match control_plane.channel() {
+        Channel::Edge => {
+            remedy.run(StepKind::Command, text, install("https://run.linkerd.io/install-edge", control_plane))
+        }
+        Channel::Stable => {
+            remedy.run(StepKind::Command, text, install("https://run.linkerd.io/install", control_plane))
+        }
+        Channel::Enterprise | Channel::Preview | Channel::Unmarked => {
+            remedy.step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from"))
+        }
+        Channel::Dev | Channel::Git => {
+            remedy.step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources"))
+        }
     };
-    let remedy =
-        match control_plane.channel() {
-            Channel::Edge => remedy.run(StepKind::Command, text, script("install-edge")),
-            Channel::Stable => remedy.run(StepKind::Command, text, script("install")),
-            Channel::Enterprise | Channel::Preview | Channel::Unmarked => remedy
-                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
-            Channel::Dev | Channel::Git => remedy
-                .step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources")),
-        };
     if newer {
         remedy.step(
             StepKind::Upgrade,

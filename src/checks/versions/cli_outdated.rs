@@ -1,5 +1,6 @@
 //! `cli-outdated`: the operator's CLI is not of the expected release, or not the newest.
 
+use super::cli_install::install;
 use super::newest::behind;
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Judgement, Verdict};
@@ -20,15 +21,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else {
         "a newer linkerd CLI is known; what counts more is that it fits the control plane"
     };
-    let remedy = Remedy::verified_by("linkerd version --client --short");
+    let remedy = Remedy::new();
     let remedy = match (behind.expected, behind.target.channel()) {
         (true, Channel::Edge) => remedy.run(
             StepKind::Command,
             "Install the CLI of that release",
-            format!(
-                "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/install-edge | LINKERD2_VERSION={} sh",
-                behind.target
-            ),
+            install("https://run.linkerd.io/install-edge", &behind.target),
         ),
         (true, _) => remedy.step(
             StepKind::Command,
@@ -42,6 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(Subject::thing("linkerd CLI"), message)
         .severity(behind.severity)
+        .fact(behind.fact(cli))
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(behind.evidence)
         .fails_rows(["cli is up-to-date"])

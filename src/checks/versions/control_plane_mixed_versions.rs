@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{CONFIG, CONTROL_PLANE, DATA_PLANE, configured, differs, failed, tag};
 use crate::checks::control_plane::installation::{config, installed, none_installed};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
@@ -84,7 +86,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(evidence)
             .evidence(seen.clone())
             .fails_rows(rows)
-            .remedy(remedy(namespace, name));
+            .remedy(remedy(ctx, namespace, name));
         findings.push(finding);
     }
     findings.extend(configured_otherwise(ctx, &reference, &seen));
@@ -104,12 +106,10 @@ fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Ev
     let said = configured(ctx).filter(|said| differs(said, reference, LinkerdVersion::same_build))?;
     let namespace = &ctx.namespaces().control_plane;
     let message = match said.is_empty() {
-        true => {
-            "linkerd-config names no release: linkerd check and linkerd upgrade go by the one that stands there"
-        }
+        true => "linkerd-config names no release, which linkerd check and linkerd upgrade read there",
         false => {
-            "linkerd-config names another release than the injector's: proxies of new pods are of that one where nothing \
-             else says so, and linkerd check and linkerd upgrade go by it"
+            "linkerd-config names another release than the injector's: new proxies are of that release unless something else \
+             says so, and linkerd check and linkerd upgrade read it"
         }
     };
     let object = format!("ConfigMap {namespace}/linkerd-config");
@@ -121,11 +121,8 @@ fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Ev
         .evidence(Evidence::field(object, "data.values: linkerdVersion", said.as_str()))
         .evidence(seen.clone())
         .fails_rows(failed(ctx, &said, &CONFIG, reference));
-    let remedy = Remedy::verified_by("meshdoctor check --only control-plane,versions").run(
-        StepKind::Upgrade,
-        "Apply one release to all of it: with the CLI of that release, or helm upgrade of the whole chart",
-        "linkerd upgrade | kubectl apply -f -",
-    );
+    let act = "Apply one release to all of the control plane";
+    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Upgrade, act, Options::none());
     Some(finding.remedy(remedy))
 }
 
@@ -139,8 +136,8 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
         .collect();
     let (_, first) = odd.first()?;
     let subject = Subject::object("Namespace", "", namespace);
-    let message = "proxies of the control plane have an image whose tag is no release of Linkerd: their version is told by \
-                   the annotation beside it, and linkerd check takes the tag for one";
+    let message = "proxies of the control plane have an image whose tag is not a Linkerd release: their version is read from \
+                   an annotation, but linkerd check reads the tag";
     let finding = ctx.finding(subject, message).severity(Severity::Info).rows_as(Severity::Warning);
     let finding = finding.parameter("tag").fails_rows(proxy_rows(ctx, first, reference));
     let seen = odd.iter().take(QUOTED).map(|(pod, _)| {
@@ -148,22 +145,22 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
         let image = pod.spec.proxy().map(|proxy| proxy.image.as_str());
         Evidence::field(object, "containers[linkerd-proxy].image", image.unwrap_or_default())
     });
-    Some(finding.evidences(seen).remedy(Remedy::verified_by("linkerd check").step(
+    Some(finding.evidences(seen).remedy(Remedy::new().step(
         StepKind::Note,
-        "Mirror images under the tag of their release, or by digest, where linkerd check is to be content",
+        "Mirror images under the tag of their release, or by digest, if linkerd check has to pass",
     )))
 }
 
-fn remedy(namespace: &str, name: &str) -> Remedy {
-    Remedy::verified_by("meshdoctor check --only control-plane,versions")
-        .run(
-            StepKind::Command,
-            "See whether a rollout is still under way, or stuck",
-            format!("kubectl -n {namespace} rollout status deployment/{name} --timeout=10s"),
-        )
-        .run(
-            StepKind::Upgrade,
-            "Apply one release to all components: with the CLI of that release, or helm upgrade of the whole chart",
-            "linkerd upgrade | kubectl apply -f -",
-        )
+fn remedy(ctx: &Context<'_>, namespace: &str, name: &str) -> Remedy {
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "See whether a rollout is in progress, or stuck",
+        kubectl()
+            .namespace(namespace)
+            .words("rollout status")
+            .arg(format!("deployment/{name}"))
+            .words("--timeout=10s"),
+    );
+    let act = "Apply one release to all components (the commands keep the injector's release)";
+    upgrade::step(ctx, remedy, StepKind::Upgrade, act, Options::none())
 }

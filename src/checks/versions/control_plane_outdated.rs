@@ -22,16 +22,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         } else {
             "a newer release than that of the control plane is known"
         };
-        let remedy = Remedy::verified_by("linkerd version").step(
+        let remedy = Remedy::new().step(
             StepKind::Upgrade,
             format!(
-                "Upgrade the control plane to {}, one minor at a time: definitions first, then the control plane, then the \
+                "Upgrade the control plane to {}, one minor at a time: CRDs first, then the control plane, then the \
                  workloads",
                 behind.target
             ),
         );
         subject(ctx, message)
             .severity(behind.severity)
+            .fact(behind.fact(&version))
             .evidence(seen.clone())
             .evidence(behind.evidence)
             .fails_rows(all_failed(ctx, pods, &behind.target, LinkerdVersion::same_release, |rows| rows.latest))
@@ -47,15 +48,13 @@ fn subject(ctx: &Context<'_>, message: &str) -> Finding {
 /// What upstream says about an edge that it takes back.
 fn advised_against(ctx: &Context<'_>, version: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
     let row = ctx.knowledge.releases().not_recommended(version.edge()?)?;
-    let finding = subject(ctx, "Linkerd advises against the edge that is installed")
+    let finding = subject(ctx, "Linkerd does not recommend the installed edge")
         .severity(Severity::Info)
+        .fact(format!("{version} is not recommended; {} or later is", row.instead))
         .parameter("advised-against")
         .evidence(seen.clone())
         .evidence(Evidence::other(format!("Linkerd on {version}"), row.why.clone()))
         .fails_rows([])
-        .remedy(
-            Remedy::verified_by("linkerd version")
-                .step(StepKind::Upgrade, format!("Upgrade to {} or a later edge", row.instead)),
-        );
+        .remedy(Remedy::new().step(StepKind::Upgrade, format!("Upgrade to {} or a later edge", row.instead)));
     Some(finding)
 }

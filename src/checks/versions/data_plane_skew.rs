@@ -149,8 +149,8 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         ),
         Gap::OddTag => (
             Severity::Info,
-            "the proxy's image has a tag that is no release of Linkerd: its version is told by the annotation beside it, and \
-             linkerd check takes the tag for one"
+            "the proxy's image has a tag that is not a Linkerd release: its version is read from an annotation, but linkerd \
+             check reads the tag"
                 .to_owned(),
         ),
         Gap::Unreadable => (
@@ -193,7 +193,7 @@ fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
 }
 
 fn remedy(gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
-    let mut remedy = Remedy::verified_by("meshdoctor check --only data-plane-skew");
+    let mut remedy = Remedy::new();
     if gap == Gap::OddTag {
         let words = "Mirror images under the tag of their release, or by digest, where linkerd check is to be content";
         return remedy.step(StepKind::Note, words);

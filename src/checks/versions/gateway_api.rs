@@ -2,6 +2,7 @@
 //! brought to a release that Linkerd supports. What is wrong with them is for the checks to say.
 
 use crate::checks::Context;
+use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
 use crate::item::{Kind, Scope};
 use crate::knowledge::{GatewayApi, GatewayChannel};
@@ -43,8 +44,8 @@ pub(super) fn bring(
         return remedy.step(
             StepKind::Note,
             format!(
-                "Do not replace the definitions by hand: they are managed by {who} ({mark}), which would put its own back. Have it \
-                 bring a release from {} to {}, or choose a release of Linkerd that supports the one that is there",
+                "Do not replace the CRDs by hand: {who} manages them ({mark}) and reverts changes. Have it install a release \
+                 from {} to {}, or choose a release of Linkerd that supports the one that is there",
                 wanted.minimum, wanted.maximum
             ),
         );
@@ -56,13 +57,14 @@ pub(super) fn bring(
     remedy.run(
         StepKind::Command,
         format!(
-            "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; first \
+            "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; \
+             first \
              make sure that no other controller in the cluster needs another release",
             wanted.maximum
         ),
-        format!(
-            "kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/{channel}-install.yaml",
+        kubectl().words("apply --server-side -f").arg(format!(
+            "https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/{channel}-install.yaml",
             wanted.maximum
-        ),
+        )),
     )
 }

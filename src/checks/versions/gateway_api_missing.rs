@@ -54,9 +54,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
         let Some(definition) = definition else { continue };
-        let told = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
+        let reported = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
         let read = definition.metadata.name != GRPC || reads_grpc(ctx, &judged.version);
-        if read && !told && !serves(definition, wanted_version) {
+        if read && !reported && !serves(definition, wanted_version) {
             findings.push(without(ctx, &judged, definition, wanted_version));
         }
     }
@@ -107,8 +107,7 @@ fn supported(judged: &Judged<'_>) -> Evidence {
 }
 
 fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
-    let remedy =
-        bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), None, judged.wanted);
+    let remedy = bring(ctx, Remedy::new(), None, judged.wanted);
     ctx.finding(
         Subject::thing("Gateway API"),
         "the Gateway API CRDs are missing: this release of Linkerd needs them before it is installed or upgraded",
@@ -128,8 +127,7 @@ fn no_start(
 ) -> Finding {
     let asked: Vec<&str> = unserved.asked.iter().map(|asked| asked.version.as_str()).collect();
     let served = if unserved.served.is_empty() { "nothing".to_owned() } else { unserved.served.join(", ") };
-    let remedy =
-        bring(ctx, Remedy::verified_by(format!("kubectl get crd {HTTP} {GRPC}")), there, judged.wanted);
+    let remedy = bring(ctx, Remedy::new(), there, judged.wanted);
     let remedy = match unserved.asked.iter().filter_map(|asked| asked.until()).max() {
         Some(until) => remedy.step(
             StepKind::Upgrade,
@@ -140,7 +138,8 @@ fn no_start(
     let finding = ctx
         .finding(
             Subject::thing("Gateway API"),
-            "the policy controller of this release exits at startup, because no CRD serves the Gateway API versions that it asks \
+            "the policy controller of this release exits at startup, because no CRD serves the Gateway API versions that it \
+             asks \
              for: pods of linkerd-destination do not become ready once they restart",
         )
         .evidence(Evidence::other(
@@ -179,7 +178,8 @@ fn without(
     };
     ctx.finding(
         Subject::object("CustomResourceDefinition", "", name),
-        "a Gateway API CRD does not serve the version that this release of Linkerd asks for: routes of that kind have no effect",
+        "a Gateway API CRD does not serve the version that this release of Linkerd asks for: routes of that kind have no \
+         effect",
     )
     .severity(severity)
     .likely()
@@ -192,7 +192,7 @@ fn without(
     .fails_rows(rows)
     .remedy(bring(
         ctx,
-        Remedy::verified_by(format!("kubectl get crd {name} -o jsonpath='{{.spec.versions[*].name}}'")),
+        Remedy::new(),
         Some(definition),
         judged.wanted,
     ))

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let (http, grpc) = (http?, grpc?);
     if http.is_none() && grpc.is_none() {
-        return Ok(Verdict::not_applicable("there are no definitions of Gateway API"));
+        return Ok(Verdict::not_applicable("there are no Gateway API CRDs"));
     }
     let findings =
         [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {
@@ -47,26 +47,23 @@ fn finding(
     order: Ordering,
 ) -> Option<Finding> {
     let name = &definition.metadata.name;
-    let verify = format!(
-        "kubectl get crd {name} -o jsonpath='{{.metadata.annotations.gateway\\.networking\\.k8s\\.io/bundle-version}}'"
-    );
     let (severity, message, remedy) = match order {
         Ordering::Equal => return None,
         Ordering::Less => (
             Severity::Warning,
-            "the definitions of Gateway API are older than this release of Linkerd supports: what routes say in fields that they \
+            "the Gateway API CRDs are older than this release of Linkerd supports: what routes say in fields that they \
              do not have yet is dropped by the API server, and never reaches a proxy",
-            bring(ctx, Remedy::verified_by(verify), Some(definition), wanted),
+            bring(ctx, Remedy::new(), Some(definition), wanted),
         ),
         Ordering::Greater => (
             Severity::Info,
-            "the definitions of Gateway API are newer than this release of Linkerd documents: what routes say in newer fields has \
+            "the Gateway API CRDs are newer than this release of Linkerd documents: what routes say in newer fields has \
              no effect on its proxies",
-            Remedy::verified_by(verify).step(
+            Remedy::new().step(
                 StepKind::Note,
                 format!(
-                    "Use no field of routes that is newer than Gateway API {}, and do not go back to older definitions: what is \
-                     stored may not fit them. A later release of Linkerd may support the ones that are there",
+                    "Use no field of routes that is newer than Gateway API {}, and do not go back to older CRDs: stored \
+                     objects may not fit them. A later release of Linkerd may support the ones that are there",
                     wanted.maximum
                 ),
             ),

@@ -66,7 +66,7 @@ fn minor_of(ctx: &Context<'_>, linkerd: &LinkerdVersion) -> String {
 }
 
 fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
-    let remedy = Remedy::verified_by("kubectl version")
+    let remedy = Remedy::new()
         .step(StepKind::Upgrade, format!("Upgrade Kubernetes to {minimum} or newer, one minor at a time"));
     let fitting = ctx.knowledge.releases().rows().iter().rev().find(|row| row.kubernetes.minimum <= server);
     match fitting {
@@ -79,7 +79,7 @@ fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
 }
 
 fn documented_later(ctx: &Context<'_>, server: K8sMinor) -> Remedy {
-    let remedy = Remedy::verified_by("meshdoctor check --only kubernetes-unsupported");
+    let remedy = Remedy::new();
     let documented =
         ctx.knowledge.releases().rows().iter().find(|row| row.kubernetes.documented_maximum >= server);
     match documented {

@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod cli_control_plane_skew;
+mod cli_install;
 mod cli_outdated;
 pub(super) mod compared;
 mod control_plane_mixed_versions;

@@ -17,6 +17,14 @@ pub(super) struct Behind {
     pub expected: bool,
 }
 
+impl Behind {
+    /// `edge-25.4.4; newest known edge-26.8.3`
+    pub fn fact(&self, version: &LinkerdVersion) -> String {
+        let what = if self.expected { "expected" } else { "newest known" };
+        format!("{version}; {what} {}", self.target)
+    }
+}
+
 /// How the version falls short; `None` where it does not, or where nothing here knows what is newest: of a vendor's builds,
 /// say.
 pub(super) fn behind(ctx: &Context<'_>, version: &LinkerdVersion) -> Option<Behind> {

@@ -30,16 +30,17 @@ pub struct Connection {
     /// Act as a member of this group. Repeatable.
     #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
     pub as_group: Vec<String>,
-    /// How long to wait for one answer of the API server: 30s, 2m; 0 waits for ever.
+    /// How long to wait for one response of the API server: 30s, 2m; 0 waits forever.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
     pub request_timeout: Duration,
-    /// How long the whole run may take; what is not read by then is not judged.
+    /// How long the whole run may take; what is not read by then is not checked.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Ask for uncompressed answers: faster on the API server's own machine or a very fast link.
     #[arg(long)]
     pub disable_compression: bool,
-    /// Ask running programs of extensions as well, through port-forwards: metrics-api, Prometheus, controllers of links.
+    /// Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api,
+    /// Prometheus, the controllers of links.
     #[arg(long)]
     pub probe: bool,
     /// What is said instead of the kubeconfig; only under kubectl's name.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::roots;
 use super::{
-    About, Cause, Check, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome, Redaction,
-    Remedy, Run, RunError, Step, Subject, Tally, Tool, Verdict, Versions,
+    About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome,
+    Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Verdict, Versions,
 };
-use crate::checks;
-use crate::exit;
+use crate::command::Command;
 use crate::finding::{self, Place};
+use crate::missing::Missing;
 use crate::report::{self, Report, SCHEMA};
-use crate::source;
+use crate::{checks, docgen, exit, source};
 
 /// A run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +52,8 @@ impl From<&Failure> for Document {
 
 impl From<&Report> for Document {
     fn from(report: &Report) -> Document {
-        let findings: Vec<Finding> = report.findings.iter().map(Finding::from).collect();
+        let mut findings: Vec<Finding> = report.findings.iter().map(Finding::from).collect();
+        roots::fill(&mut findings);
         Document {
             schema: SCHEMA.to_owned(),
             tool: tool(Some(report.knowledge_date.clone())),
@@ -59,6 +61,7 @@ impl From<&Report> for Document {
                 judged_at: Some(report.at.0),
                 judged_at_source: Some(report.at.1),
                 to_cni: report.to_cni.clone(),
+                asked: Some(asked(&report.asked)),
                 ..run(&report.run)
             },
             origin: Some(origin(&report.origin)),
@@ -87,6 +90,20 @@ fn run(run: &report::Run) -> Run {
         judged_at: None,
         judged_at_source: None,
         to_cni: None,
+        asked: None,
+    }
+}
+
+fn asked(asked: &report::Asked) -> Asked {
+    Asked {
+        mode: asked.mode.word().to_owned(),
+        only: asked.only.clone(),
+        skip: asked.skip.clone(),
+        namespaces: asked.namespaces.clone(),
+        linkerd_cni_enabled: asked.cni_expected,
+        expected_version: asked.expected_version.clone(),
+        linkerd_namespace: asked.linkerd_namespace.clone(),
+        cni_namespace: asked.cni_namespace.clone(),
     }
 }
 
@@ -111,6 +128,7 @@ fn subject(report: &Report) -> Subject {
     Subject {
         distribution: skew.distribution.clone(),
         control_plane_namespace: report.control_plane_namespace.clone(),
+        cluster: report.cluster_uid.clone().map(|uid| Cluster { uid }),
         versions: Versions {
             kubernetes: skew.kubernetes.clone(),
             kubelets: skew.kubelets.clone(),
@@ -136,6 +154,7 @@ fn verdict(report: &Report) -> Verdict {
             selected: report.checks.len(),
             passed: verdict.passed,
             not_applicable: verdict.not_applicable,
+            not_checked: Some(verdict.not_judged),
             not_judged: verdict.not_judged,
             crashed: verdict.crashed,
         },
@@ -164,9 +183,10 @@ impl From<&report::Gap> for Gap {
             part: missing.part.clone(),
             why: missing.why.word().to_owned(),
             message: missing.why.to_string(),
-            asked_for: missing.was_asked_for(),
+            asked_for: gap.asked_for,
             checks: gap.checks.iter().map(|id| (*id).to_owned()).collect(),
             close: gap.close.to_string(),
+            close_command: gap.close.command.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -175,9 +195,9 @@ impl From<&report::Judged> for Check {
     fn from(judged: &report::Judged) -> Check {
         let (outcome, reason) = match &judged.outcome {
             checks::Outcome::Pass => (Outcome::Pass, None),
-            checks::Outcome::Findings => (Outcome::Findings, None),
+            checks::Outcome::Findings => (Outcome::Findings, not_checked(&judged.gaps)),
             checks::Outcome::NotApplicable(reason) => (Outcome::NotApplicable, Some(reason.clone())),
-            checks::Outcome::Unknown => (Outcome::Unknown, None),
+            checks::Outcome::Unknown => (Outcome::NotChecked, not_checked(&judged.gaps)),
             checks::Outcome::Crashed(message) => (Outcome::Crashed, Some(message.clone())),
         };
         Check {
@@ -192,58 +212,81 @@ impl From<&report::Judged> for Check {
     }
 }
 
+/// How many gaps a reason names; `coverage` has all of them.
+const NAMED: usize = 3;
+
+/// Why a check did not run fully.
+fn not_checked(gaps: &[Missing]) -> Option<String> {
+    let named: Vec<String> = gaps.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = gaps.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join("; ")))
+}
+
 impl From<&finding::Finding> for Finding {
     fn from(finding: &finding::Finding) -> Finding {
+        let front = checks::find(finding.check).map(|check| &check.card().front);
         Finding {
             check: finding.check.to_owned(),
+            category: front.map(|front| front.category.clone()),
+            title: front.map(|front| front.title.clone()),
+            docs: front.map(|_| docgen::page_url(finding.check)),
             severity: finding.severity,
             confidence: finding.confidence,
-            subjects: finding.subjects.iter().map(About::from).collect(),
+            subjects: finding
+                .subjects
+                .iter()
+                .map(|subject| About::of(subject, Some(finding.subject_fingerprint(subject))))
+                .collect(),
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),
             remedy: Remedy {
-                steps: finding
-                    .remedy
-                    .steps
-                    .iter()
-                    .map(|step| Step {
-                        kind: step.kind,
-                        text: step.text.clone(),
-                        command: step.command.as_ref().map(ToString::to_string),
-                    })
-                    .collect(),
+                steps: finding.remedy.steps.iter().map(Step::from).collect(),
                 verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
             },
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
+            root_causes: Vec::new(),
             fingerprint: finding.fingerprint().0,
         }
     }
 }
 
-impl From<&finding::Subject> for About {
-    fn from(subject: &finding::Subject) -> About {
-        match subject.clone() {
-            finding::Subject::Object { kind, namespace, name, pods } => {
-                About::Object { kind, namespace, name, pods }
-            }
-            finding::Subject::Node { node, file, path, line } => {
-                About::Node { node, file, path: path.filter(|path| !path.is_empty()), line }
-            }
-            finding::Subject::Thing { thing } => About::Thing { thing },
+impl From<&finding::Step> for Step {
+    fn from(step: &finding::Step) -> Step {
+        let command = step.command.as_ref();
+        Step {
+            kind: step.kind,
+            text: step.text.clone(),
+            command: command.map(ToString::to_string),
+            runs_on: command.map(Command::runs_on),
+            node: command.and_then(Command::node).map(str::to_owned),
+            other_nodes: command.map(|command| command.other_nodes().to_vec()).unwrap_or_default(),
+            placeholders: command.map(placeholders).unwrap_or_default(),
         }
     }
+}
+
+fn placeholders(command: &Command) -> Vec<String> {
+    command.placeholders().into_iter().map(str::to_owned).collect()
+}
+
+fn reference(object: &str) -> Option<Reference> {
+    let finding::Reference { kind, namespace, name } = finding::Reference::read(object)?;
+    Some(Reference { kind, namespace, name })
 }
 
 impl From<&finding::Evidence> for Evidence {
     fn from(evidence: &finding::Evidence) -> Evidence {
         let said = evidence.said.clone();
         match evidence.place.clone() {
-            Place::Field { object, path } => Evidence::Field { object, path, said },
+            Place::Field { object, path } => {
+                Evidence::Field { reference: reference(&object), object, path, said }
+            }
             Place::File { node, file, path, line, column } => {
                 Evidence::File { node, file, path, line, column, said }
             }
             Place::Event { object, reason, count, last } => {
-                Evidence::Event { object, reason, count, last, said }
+                Evidence::Event { reference: reference(&object), object, reason, count, last, said }
             }
             Place::Other { name } => Evidence::Other { name, said },
         }

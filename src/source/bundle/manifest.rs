@@ -6,8 +6,9 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
-use crate::source::{Fetched, Request};
+use crate::source::{Fetched, Request, Uncollected};
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
@@ -47,9 +48,15 @@ pub struct Manifest {
     /// Every node with evidence.
     #[serde(default)]
     pub nodes: Vec<NodeRecord>,
+    /// What the evidence held of kinds that no check reads, where that was known.
+    #[serde(default, skip_serializing_if = "Uncollected::is_empty")]
+    pub uncollected: Uncollected,
     /// What the border did.
     #[serde(default)]
     pub redaction: RedactionRecord,
+    /// What it takes to ask the same again.
+    #[serde(default)]
+    pub rerun: Rerun,
 }
 
 /// A program.

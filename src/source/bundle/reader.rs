@@ -16,7 +16,7 @@ use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::json::{self, Found, Head};
 use crate::source::spool::Blob;
-use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
+use crate::source::{Fetched, Intake, Origin, Request, Source, Uncollected, Why};
 
 /// The largest node file that is read, in bytes.
 const MAX_NODE_FILE: u64 = 16 << 20;
@@ -334,6 +334,10 @@ impl Source for Bundle {
 
     fn captured_at(&self) -> Option<Timestamp> {
         Some(self.manifest.captured_at)
+    }
+
+    fn uncollected(&self) -> Uncollected {
+        self.manifest.uncollected.clone()
     }
 
     fn already_redacted(&self) -> usize {

@@ -15,11 +15,12 @@ use super::manifest::{
 };
 use super::pack::{self, Content, Form, SaveError, parent};
 use crate::collect::{Collected, Saver};
+use crate::command::Rerun;
 use crate::item::{Item, Kind, Namespaces};
 use crate::model::node::NodeFiles;
 use crate::redact::Sanitized;
 use crate::source::spool::Spool;
-use crate::source::{Fetched, Request, archive};
+use crate::source::{Fetched, Request, Uncollected, archive};
 
 /// A page ends with so many objects.
 const PAGE_OBJECTS: usize = 500;
@@ -37,8 +38,12 @@ pub struct Closing {
     pub namespaces: Namespaces,
     /// The operator's CLI, where a flag said it; else what the source answered is kept.
     pub cli_version: Option<String>,
+    /// What was held of kinds that no check reads.
+    pub uncollected: Uncollected,
     /// In how many objects and files the border replaced or dropped something.
     pub redacted: usize,
+    /// What it takes to ask the same again.
+    pub rerun: Rerun,
 }
 
 impl Closing {
@@ -49,7 +54,9 @@ impl Closing {
             cluster,
             namespaces: collected.cluster.namespaces.clone(),
             cli_version,
+            uncollected: collected.uncollected.clone(),
             redacted: collected.redaction.touched,
+            rerun: Rerun::default(),
         }
     }
 }
@@ -316,7 +323,9 @@ impl State {
             cli_extensions: self.cli_extensions,
             items: records,
             nodes,
+            uncollected: closing.uncollected,
             redaction: RedactionRecord { touched: closing.redacted },
+            rerun: closing.rerun,
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
         text.push(b'\n');

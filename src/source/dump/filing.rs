@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Age, Builder, Held, yaml};
 use crate::item::Kind;
+use crate::knowledge::Knowledge;
 use crate::source::json::{self, Head};
 use crate::source::spool::Blob;
 
@@ -231,6 +232,11 @@ impl Filing<'_> {
             return;
         };
         self.builder.recognised += 1;
+        let api_version = object.api_version.as_deref().or(head.api_version.as_deref()).unwrap_or_default();
+        if let Some(unread) = Knowledge::embedded().unread().of_manifest(api_version, &kind_name) {
+            let key = (object.namespace.as_deref().unwrap_or_default().into(), object.name.as_str().into());
+            self.builder.dump.unread.entry(&unread.resource).or_default().insert(key);
+        }
         let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
         let Some(kind) = kind else { return };
         if object.name.is_empty() {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::spool::{Blob, BlobReader, Spool};
-use super::{Completeness, Fetched, Request, Why};
+use super::{Completeness, Fetched, Request, Uncollected, Why};
 use crate::item::{Item, Kind, Scope};
 use crate::redact;
 
@@ -28,6 +28,8 @@ pub struct Dump {
     /// Where the bytes are; the first holds what had to be converted.
     blobs: Vec<Blob>,
     trouble: Vec<Trouble>,
+    /// Objects of kinds that no check reads, by resource.
+    unread: BTreeMap<&'static str, BTreeSet<Key>>,
     server_version: Option<Value>,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
@@ -90,6 +92,7 @@ impl Builder {
             objects: BTreeMap::new(),
             blobs: vec![Spool::new().finish()],
             trouble: Vec::new(),
+            unread: BTreeMap::new(),
             server_version: None,
             uids: BTreeMap::new(),
             warnings: Vec::new(),
@@ -179,6 +182,12 @@ impl Dump {
     /// What the API server's `/version` said, if it is here.
     pub fn server_version(&self) -> Option<&Value> {
         self.server_version.as_ref()
+    }
+
+    /// What it holds of kinds that no check reads.
+    pub fn uncollected(&self) -> Uncollected {
+        let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
+        Uncollected { held: held.collect(), complete: self.completeness == Completeness::All }
     }
 
     /// Everything that could not be read, for a warning.

@@ -17,7 +17,8 @@ use super::bundle::Bundle;
 use super::dump::Dump;
 use super::error::LoadError;
 use super::nodes::collected_at;
-use super::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use super::{Completeness, Fetched, Intake, Origin, Request, Source, Uncollected, Why};
+use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
 use crate::model::node::NodeFiles;
 
@@ -92,6 +93,11 @@ impl Evidence {
     /// What the cluster is called, if a bundle says.
     pub fn cluster_name(&self) -> Option<&str> {
         self.latest().and_then(|bundle| bundle.manifest().cluster.name.as_deref())
+    }
+
+    /// What it takes to ask the same again, if a bundle says.
+    pub fn rerun(&self) -> Option<&Rerun> {
+        self.latest().map(|bundle| &bundle.manifest().rerun)
     }
 
     fn latest(&self) -> Option<&Bundle> {
@@ -194,6 +200,20 @@ impl Source for Evidence {
 
     fn captured_at(&self) -> Option<Timestamp> {
         self.latest().map(|bundle| bundle.manifest().captured_at)
+    }
+
+    fn uncollected(&self) -> Uncollected {
+        let mut all = self.dump.as_ref().map(Dump::uncollected).unwrap_or_default();
+        for bundle in &self.bundles {
+            let of_bundle = bundle.uncollected();
+            // What lies in several of them is counted where most of it lies.
+            for (resource, objects) in of_bundle.held {
+                let held = all.held.entry(resource).or_default();
+                *held = objects.max(*held);
+            }
+            all.complete = of_bundle.complete && (self.dump.is_none() || all.complete);
+        }
+        all
     }
 
     fn already_redacted(&self) -> usize {

@@ -164,7 +164,7 @@ async fn without_the_flag_nobody_is_asked_and_the_flag_is_named() {
     let other = linked(None).await;
     let (server, keys) = World::well().start(&other).await;
     let ran = twice(&server, &keys, &[]).await;
-    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown));
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::NotChecked));
     assert!(!server.asked().iter().any(|path| path.contains("portforward")));
     assert_eq!(other.asked(), Vec::<String>::new());
     for id in ASKING {
@@ -213,7 +213,7 @@ async fn learns_nothing(says: Says, reason: &str) {
     // The linked cluster is asked another way; whether it answers in time here is another test's matter.
     let linked = ran.outcomes["link-anchors-differ"];
     for (id, outcome) in ran.outcomes(&ASKING).into_iter().filter(|(id, _)| id != "link-anchors-differ") {
-        assert_eq!(outcome, Outcome::Unknown, "{reason}: {id}: {:#?}", ran.document.findings);
+        assert_eq!(outcome, Outcome::NotChecked, "{reason}: {id}: {:#?}", ran.document.findings);
     }
     assert_eq!(ran.status, if linked == Outcome::Findings { 1 } else { 4 }, "{reason}: it was asked for");
     assert!(ran.took < Duration::from_secs(90), "{reason}: {:?}", ran.took);
@@ -262,7 +262,7 @@ async fn behind_tls(config: Arc<ServerConfig>) -> String {
 async fn the_whole_run_ends_when_it_must() {
     let (server, keys) = World::all_say(&Says::Hangs).start(&Server::silent().await).await;
     let ran = twice(&server, &keys, &["--probe", "--request-timeout=0", "--timeout=3s"]).await;
-    assert_eq!(ran.outcomes(&ASKING), all(Outcome::Unknown));
+    assert_eq!(ran.outcomes(&ASKING), all(Outcome::NotChecked));
     assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
 }
 

@@ -18,6 +18,8 @@ pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject,
         rows: None,
         rows_as: None,
         caused_by: vec![],
+        after: vec![],
+        fact: None,
     }
 }
 

@@ -1,0 +1,195 @@
+//! The order of repair: which finding is to be repaired before which, by what cards declare. What is repaired first comes
+//! first, whatever it explains; among what may come in any order the worst does. Infos wait for nothing and keep nothing
+//! waiting: they are no repairs.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Relations;
+use crate::finding::{Finding, Fingerprint, Severity, Subject};
+
+/// The findings, sorted: roots in the order of repair, then symptoms. Each root says after which others it comes.
+pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
+    let prints: Vec<Fingerprint> = findings.iter().map(Finding::fingerprint).collect();
+    let earlier = earlier(&findings, relations);
+    let weights = weights(&findings, &prints, &earlier);
+    for (at, earlier_ones) in earlier.iter().enumerate() {
+        // Those that others of them wait for are meant by these.
+        let direct = earlier_ones
+            .iter()
+            .filter(|&&one| !earlier_ones.iter().any(|&other| earlier[other].contains(&one)));
+        let mut after: Vec<Fingerprint> = direct.map(|&one| prints[one].clone()).collect();
+        after.sort();
+        findings[at].after = after;
+    }
+    let order = in_turn(&weights, &earlier);
+    let mut findings: Vec<Option<Finding>> = findings.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| findings[at].take()).collect()
+}
+
+/// For each finding, those to be repaired before it, the whole way up; none for symptoms and infos.
+fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usize>> {
+    let repairs: Vec<usize> = (0..findings.len())
+        .filter(|&at| findings[at].caused_by.is_empty() && findings[at].severity > Severity::Info)
+        .collect();
+    let mut later: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for &at in &repairs {
+        later.entry(findings[at].check).or_insert_with(|| later_than(findings[at].check, relations));
+    }
+    let mut earlier = vec![BTreeSet::new(); findings.len()];
+    for &at in &repairs {
+        let first = |&other: &usize| {
+            findings[other].check != findings[at].check
+                && later[findings[other].check].contains(findings[at].check)
+        };
+        earlier[at] = repairs.iter().copied().filter(first).collect();
+    }
+    earlier
+}
+
+/// The checks whose findings are to be repaired after those of a check: what its card names, what the cards of its
+/// symptoms name, and what comes after those in turn. What it merely explains is not among them.
+fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
+    let mut open = vec![(check.to_owned(), false)];
+    let mut seen: BTreeSet<(String, bool)> = BTreeSet::new();
+    while let Some((id, declared)) = open.pop() {
+        open.extend((relations.explains)(&id).iter().map(|symptom| (symptom.clone(), declared)));
+        open.extend((relations.before)(&id).iter().map(|later| (later.clone(), true)));
+        open.retain(|reached| !seen.contains(reached));
+        seen.insert((id, declared));
+    }
+    seen.into_iter().filter(|(id, declared)| *declared && id != check).map(|(id, _)| id).collect()
+}
+
+/// By what findings are sorted where the order of repair leaves it open: roots first, then what is worst (or keeps the
+/// worst waiting), what explains most, and what runs in the cluster before what stands beside it.
+type Weight = (bool, Reverse<Severity>, Reverse<usize>, bool, &'static str, Vec<Subject>, Vec<String>);
+
+fn weights(findings: &[Finding], prints: &[Fingerprint], earlier: &[BTreeSet<usize>]) -> Vec<Weight> {
+    let mut explained: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
+    for cause in findings.iter().flat_map(|finding| &finding.caused_by) {
+        *explained.entry(cause).or_default() += 1;
+    }
+    let mut severities: Vec<Severity> = findings.iter().map(|finding| finding.severity).collect();
+    for (at, earlier) in earlier.iter().enumerate() {
+        for &one in earlier {
+            severities[one] = severities[one].max(findings[at].severity);
+        }
+    }
+    let weight = |(at, finding): (usize, &Finding)| {
+        let beside = finding.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
+        let explained = explained.get(&prints[at]).copied().unwrap_or_default();
+        (
+            !finding.caused_by.is_empty(),
+            Reverse(severities[at]),
+            Reverse(explained),
+            beside,
+            finding.check,
+            finding.subjects.clone(),
+            finding.parameters.clone(),
+        )
+    };
+    findings.iter().enumerate().map(weight).collect()
+}
+
+/// One after the other, the weightiest of those that wait for nothing any more. Cards cannot wait for each other in a
+/// circle (a test holds that); were there one, what is in it comes last rather than never.
+fn in_turn(weights: &[Weight], earlier: &[BTreeSet<usize>]) -> Vec<usize> {
+    let mut waits: Vec<usize> = earlier.iter().map(BTreeSet::len).collect();
+    let mut later: Vec<Vec<usize>> = vec![Vec::new(); earlier.len()];
+    for (at, earlier) in earlier.iter().enumerate() {
+        for &one in earlier {
+            later[one].push(at);
+        }
+    }
+    let mut ready: BTreeSet<(&Weight, usize)> =
+        (0..weights.len()).filter(|&at| waits[at] == 0).map(|at| (&weights[at], at)).collect();
+    let mut order = Vec::with_capacity(weights.len());
+    while let Some((_, at)) = ready.pop_first() {
+        order.push(at);
+        for &next in &later[at] {
+            waits[next] -= 1;
+            if waits[next] == 0 {
+                ready.insert((&weights[next], next));
+            }
+        }
+    }
+    let mut left: Vec<usize> = (0..weights.len()).filter(|&at| waits[at] > 0).collect();
+    left.sort_by_key(|&at| &weights[at]);
+    order.extend(left);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Confidence, Evidence, Remedy};
+
+    fn finding(check: &'static str, severity: Severity) -> Finding {
+        Finding {
+            check,
+            severity,
+            confidence: Confidence::Observed,
+            subjects: vec![Subject::node(check)],
+            message: format!("{check} happened"),
+            evidence: vec![Evidence::other(check, "x")],
+            remedy: Remedy::default(),
+            parameters: vec![],
+            ties: vec![],
+            explains_nothing: false,
+            rows: None,
+            rows_as: None,
+            caused_by: vec![],
+            after: vec![],
+            fact: None,
+        }
+    }
+
+    /// Sorted, as `check <- what it comes after`; `of` says `check: later, later`.
+    fn said(findings: Vec<Finding>, explains: &[&str], before: &[&str]) -> Vec<String> {
+        let table = |rows: &[&str]| -> BTreeMap<String, Vec<String>> {
+            let row = |row: &&str| {
+                let (check, others) = row.split_once(": ").expect("a row");
+                (check.to_owned(), others.split(", ").map(str::to_owned).collect())
+            };
+            rows.iter().map(row).collect()
+        };
+        let (explains, before) = (table(explains), table(before));
+        let sorted = sorted(
+            findings,
+            &Relations {
+                explains: &|id| explains.get(id).map_or(&[], Vec::as_slice),
+                before: &|id| before.get(id).map_or(&[], Vec::as_slice),
+            },
+        );
+        let name =
+            |print: &Fingerprint| sorted.iter().find(|f| f.fingerprint() == *print).map_or("?", |f| f.check);
+        let line = |finding: &Finding| {
+            let after: Vec<&str> = finding.after.iter().map(name).collect();
+            match after.is_empty() {
+                true => finding.check.to_owned(),
+                false => format!("{} <- {}", finding.check, after.join(", ")),
+            }
+        };
+        sorted.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_is_repaired_first_comes_first_whatever_its_name_and_weight() {
+        use Severity::{Error, Info, Warning};
+        let found =
+            || vec![finding("a", Error), finding("b", Error), finding("w", Warning), finding("z", Error)];
+        assert_eq!(said(found(), &[], &[]), ["a", "b", "z", "w"]);
+        assert_eq!(said(found(), &[], &["z: a"]), ["b", "z", "a <- z", "w"]);
+        // Over checks that found nothing, and over what a check explains.
+        assert_eq!(said(found(), &[], &["z: x", "x: a"]), ["b", "z", "a <- z", "w"]);
+        assert_eq!(said(found(), &["z: x"], &["x: a"]), ["b", "z", "a <- z", "w"]);
+        assert_eq!(said(found(), &["z: a"], &[]), ["a", "b", "z", "w"], "to explain is not to come before");
+        // What an error waits for comes among the errors, and only the last of several is named.
+        assert_eq!(said(found(), &[], &["w: z", "z: a"]), ["b", "w", "z <- w", "a <- z"]);
+        let infos = vec![finding("a", Info), finding("z", Error), finding("i", Info)];
+        assert_eq!(said(infos, &[], &["i: z", "z: a"]), ["z", "a", "i"]);
+        // A circle, which a test of the cards rules out, loses nothing.
+        assert_eq!(said(found(), &[], &["a: z", "z: a"]).len(), 4);
+    }
+}

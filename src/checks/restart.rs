@@ -1,0 +1,106 @@
+//! The step that restarts every meshed workload, with the list of them: what a proxy is told when its pod is created changes
+//! only with a new pod. One line for each namespace, as whole lines as there is room for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Context;
+use crate::command::{Command, Line, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::item::Kind;
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::objects::{Job, Pod, Workload};
+use crate::model::owners::{Owner, Owners};
+
+/// How many lines a step prints.
+const LINES: usize = 24;
+/// How many workloads a line restarts.
+const A_LINE: usize = 24;
+/// How many objects words name.
+const NAMED: usize = 5;
+
+/// Adds the step that restarts all that is meshed outside the control plane. `act` says it, and why. Reads pods, ReplicaSets
+/// and Jobs where they are there.
+pub(super) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let mut found: BTreeMap<&str, Meshed> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+        if !own || meta.namespace == home || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        found.entry(&meta.namespace).or_default().add(&owners.of(pod), &meta.name);
+    }
+    if found.is_empty() {
+        return remedy.run(
+            StepKind::Command,
+            format!("{act}. These are their pods"),
+            kubectl()
+                .words("get pods -A -l")
+                .arg(format!("{CONTROL_PLANE_NS}={home}"))
+                .words("-o \
+                        custom-columns=NAMESPACE:.metadata.namespace,POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name"),
+        );
+    }
+    let by_hand: BTreeSet<String> = found
+        .iter()
+        .flat_map(|(namespace, meshed)| meshed.by_hand.iter().map(move |what| format!("{namespace}: {what}")))
+        .collect();
+    let lines: Vec<Line> = found.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
+    let left = lines.len().saturating_sub(LINES);
+    let mut text = act.to_owned();
+    if left > 0 {
+        text = format!("{text}. These are the first; {left} more lines follow when meshdoctor is run again");
+    }
+    if !by_hand.is_empty() {
+        let named: Vec<&str> = by_hand.iter().take(NAMED).map(String::as_str).collect();
+        let more = by_hand.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text = format!("{text}. Create again by hand what nothing else does: {}{more}", named.join(", "));
+    }
+    if lines.is_empty() {
+        return remedy.step(StepKind::Note, text);
+    }
+    remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)))
+}
+
+/// What is meshed in a namespace.
+#[derive(Default)]
+struct Meshed {
+    /// What `kubectl rollout restart` takes.
+    restartable: BTreeSet<String>,
+    /// Pods whose owner makes new ones.
+    deletable: BTreeSet<String>,
+    /// Jobs, and pods that nobody owns.
+    by_hand: BTreeSet<String>,
+}
+
+impl Meshed {
+    fn add(&mut self, owner: &Owner, pod: &str) {
+        match (owner.restartable(), owner.kind.as_str()) {
+            (Some(target), _) => self.restartable.insert(target),
+            (None, "Pod" | "Job" | "CronJob") => {
+                self.by_hand.insert(format!("{} {}", owner.kind, owner.name))
+            }
+            (None, _) => self.deletable.insert(pod.to_owned()),
+        };
+    }
+
+    fn lines<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = Line> + 'a {
+        let restart = |some: &[&String]| {
+            let call = kubectl().namespace(namespace).words("rollout restart");
+            Line::from(call.operands(some.iter().copied()))
+        };
+        let delete = |some: &[&String]| {
+            let call = kubectl().namespace(namespace).words("delete pod");
+            Line::from(call.operands(some.iter().copied()))
+        };
+        let some = |all: &'a BTreeSet<String>| all.iter().collect::<Vec<_>>();
+        let (restartable, deletable) = (some(&self.restartable), some(&self.deletable));
+        let mut lines: Vec<Line> = restartable.chunks(A_LINE).map(restart).collect();
+        lines.extend(deletable.chunks(A_LINE).map(delete));
+        lines.into_iter()
+    }
+}

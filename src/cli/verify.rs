@@ -1,0 +1,272 @@
+//! `meshdoctor check --verify`: reads an earlier report, asks its questions again, and says what became of its findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::args::Check;
+use super::check;
+use super::evidence::{self, Way};
+use super::output;
+use super::role;
+use super::stop::Stop;
+use super::values::{Format, Output};
+use crate::card::Mode;
+use crate::checks::{self, Settings, evaluate};
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::policy::{self, Gate, Policy};
+use crate::render::document::{self, Document};
+use crate::render::{self, Look};
+use crate::report::SCHEMA;
+use crate::verify::{
+    Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, Verification, same_cluster, verify,
+};
+
+/// The largest report that is read, in bytes.
+const MAX_REPORT: u64 = 64 << 20;
+
+pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
+    let began = Instant::now();
+    forms(&args.report.output)?;
+    check::one_standard_output(&args.report.output)?;
+    let document = read(path)?;
+    let asked = asked(&document);
+    let selected = selected(args, asked.mode)?;
+    let mut earlier = earlier(&document, path)?;
+    if let Some(selected) = &selected {
+        earlier.findings.retain(|f| checks::find(&f.check).is_some_and(|c| selected.contains(c.id)));
+    }
+    if earlier.findings.is_empty() {
+        let cause = match selected {
+            Some(_) => "none of the report's findings is of the checks that --only and --skip leave",
+            None => "the report has no findings, so there is nothing to verify",
+        };
+        return Err(Stop::usage(cause, "meshdoctor check judges everything").into());
+    }
+    let ids: BTreeSet<&'static str> =
+        earlier.findings.iter().filter_map(|f| checks::find(&f.check)).map(|check| check.id).collect();
+    let policy = Policy {
+        only: ids.iter().map(|id| (*id).to_owned()).collect(),
+        skip: Vec::new(),
+        mode: asked.mode,
+        ..Policy::default()
+    };
+    let checks = if ids.is_empty() { Vec::new() } else { check::select(&policy)? };
+    let loaded = check::knowledge(args)?;
+    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let settings = settings(args, &asked)?;
+
+    let mut evidence = args.evidence.clone();
+    evidence.linkerd_namespace = evidence.linkerd_namespace.or(asked.linkerd_namespace);
+    evidence.cni_namespace = evidence.cni_namespace.or(asked.cni_namespace);
+    let mut items = policy::run_items(&checks);
+    // They tell which cluster it is, and which nodes it still has.
+    items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
+    let way = Way { evidence: &evidence, connection: &args.connection, node_pods: None };
+    let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
+    check::known_namespaces(args, &read.collected)?;
+    let cluster = &read.collected.cluster;
+
+    let same_cluster = same_cluster(&earlier, cluster, &read.origin);
+    if same_cluster == SameCluster::No {
+        return Err(Stop::usage(
+            format!("{} is the report of another cluster than {}", path.display(), read.origin.name),
+            "choose the cluster that the report is of: --context, or --bundle with evidence of it",
+        )
+        .into());
+    }
+    let results: BTreeMap<_, _> =
+        checks.iter().map(|check| (check.id, evaluate(check, cluster, knowledge, &settings))).collect();
+    let fresh = Fresh { cluster, origin: &read.origin, results: &results, settings: &settings };
+    let findings = verify(&earlier, &fresh);
+    // Infos are never alone a reason to act: they count where that was asked for.
+    let gate = args.fail_on.map_or(Gate::Warning, check::gate);
+    let tally = Tally::of(&findings, |severity| gate.fails(severity));
+    let verification = Verification {
+        file: path.display().to_string(),
+        earlier,
+        run: check::run_since(began),
+        origin: read.origin.clone(),
+        at: (cluster.at, cluster.time_source),
+        knowledge_date: knowledge.date().to_string(),
+        same_cluster,
+        findings,
+        gate: gate.word(),
+        tally,
+    };
+    write(&verification, args).context("the result could not be written")?;
+    check::saved(&read, tally.status())
+}
+
+/// The forms that there are: `linkerd check` has no row for what became of a finding.
+fn forms(outputs: &[Output]) -> Result<(), Stop> {
+    let known = |output: &Output| matches!(output.format, Format::Table | Format::Short | Format::Json);
+    if outputs.iter().all(known) {
+        return Ok(());
+    }
+    Err(Stop::usage("--verify has no such form of its result", "its forms are table, short and json"))
+}
+
+fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
+    let text = |format: Format, look: Look| match format {
+        Format::Short => role::as_typed(render::verify::short(verification)),
+        Format::Json => render::verify::json(verification),
+        Format::Table | Format::Yaml | Format::Linkerd | Format::LinkerdTable | Format::Extension => {
+            role::as_typed(render::verify::table(verification, look))
+        }
+    };
+    output::write(&args.report, &args.talk, text)?;
+    if args.report.output.iter().all(|output| output.file.is_some())
+        && !args.report.output.is_empty()
+        && !args.talk.quiet
+    {
+        output::say(&render::verify::result_line(verification));
+    }
+    Ok(())
+}
+
+/// The checks that `--only` and `--skip` leave; `None` where neither was given.
+fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
+    let selection = &args.selection;
+    if selection.only.is_empty() && selection.skip.is_empty() {
+        return Ok(None);
+    }
+    let policy =
+        Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
+    Ok(Some(check::select(&policy)?.into_iter().map(|check| check.id).collect()))
+}
+
+/// What the report's run was asked, as far as this one can be asked the same.
+struct Asked {
+    mode: Mode,
+    namespaces: Vec<String>,
+    to_cni: Option<String>,
+    cni_expected: bool,
+    expected_version: Option<String>,
+    linkerd_namespace: Option<String>,
+    cni_namespace: Option<String>,
+}
+
+fn asked(document: &Document) -> Asked {
+    let run = &document.run;
+    let then = run.asked.clone().unwrap_or_default();
+    // A report of 0.1.0 has the words of its command line alone.
+    let flag = |word: &str| run.asked.is_none() && run.command.iter().any(|other| other == word);
+    let mode = Mode::ALL.into_iter().find(|mode| mode.word() == then.mode);
+    Asked {
+        mode: mode.unwrap_or(match (flag("--pre"), flag("--crds")) {
+            (true, _) => Mode::Pre,
+            (false, true) => Mode::Crds,
+            (false, false) => Mode::Installed,
+        }),
+        namespaces: then.namespaces,
+        to_cni: run.to_cni.clone(),
+        cni_expected: then.linkerd_cni_enabled || flag("--linkerd-cni-enabled"),
+        expected_version: then.expected_version,
+        linkerd_namespace: then.linkerd_namespace,
+        cni_namespace: then.cni_namespace,
+    }
+}
+
+/// What is asked of this run: what its flags say, and else what the report's run was asked.
+fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
+    let wrong = |what: &str, value: &str| {
+        Stop::usage(
+            format!("the report names {what} {value:?}, which is none"),
+            "give a report of meshdoctor",
+        )
+    };
+    let to_cni = match (&args.to_cni, &asked.to_cni) {
+        (Some(given), _) => Some(given.clone()),
+        (None, Some(then)) => {
+            Some(super::values::cni_version(then).map_err(|_| wrong("a version of linkerd-cni", then))?)
+        }
+        (None, None) => None,
+    };
+    let expected_version = match (&args.expected_version, &asked.expected_version) {
+        (Some(given), _) => Some(given.clone()),
+        (None, Some(then)) => {
+            Some(super::values::linkerd_version(then).map_err(|_| wrong("a version of Linkerd", then))?)
+        }
+        (None, None) => None,
+    };
+    let given_mode = check::mode(args.moment.pre, args.moment.crds);
+    Ok(Settings {
+        namespaces: if args.namespace.is_empty() { asked.namespaces.clone() } else { args.namespace.clone() },
+        to_cni,
+        mode: if given_mode == Mode::Installed { asked.mode } else { given_mode },
+        cni_expected: args.moment.linkerd_cni_enabled || asked.cni_expected,
+        expected_version,
+        data_plane: false,
+        rerun: super::rerun::of(&args.evidence, &args.connection),
+    })
+}
+
+/// Reads a report from its file.
+fn read(path: &Path) -> Result<Document, Stop> {
+    let next = "--verify takes the file that meshdoctor check -o json=FILE wrote";
+    let shown = path.display();
+    let unreadable =
+        |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next);
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_REPORT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_REPORT {
+        let cause = format!("the report {shown} is larger than {} MiB", MAX_REPORT >> 20);
+        return Err(Stop::usage(
+            cause,
+            "verify a part of it: run check with --only or -n, and verify that report",
+        ));
+    }
+    #[derive(serde::Deserialize)]
+    struct Tag {
+        schema: String,
+    }
+    let tag: Tag = serde_json::from_slice(&bytes)
+        .map_err(|error| Stop::usage(format!("{shown} is no report: {error}"), next))?;
+    if tag.schema != SCHEMA {
+        return Err(Stop::usage(format!("{shown} is no report: its schema is {:?}", tag.schema), next));
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next))
+}
+
+/// What of a report can be judged again.
+fn earlier(document: &Document, path: &Path) -> Result<Earlier, Stop> {
+    let Some(judged_at) = document.run.judged_at else {
+        let cause = format!("{} is of a run that came to no result", path.display());
+        return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
+    };
+    let finding = |finding: &document::Finding| EarlierFinding {
+        check: finding.check.clone(),
+        severity: finding.severity,
+        message: finding.message.clone(),
+        fingerprint: finding.fingerprint.clone(),
+        subjects: finding.subjects.iter().map(document::About::subject).collect(),
+    };
+    let gap = |gap: &document::Gap| {
+        let of = |check: &String| EarlierGap {
+            what: gap.what.clone(),
+            part: gap.part.clone(),
+            why: gap.why.clone(),
+            check: check.clone(),
+        };
+        gap.checks.iter().map(of).collect::<Vec<_>>()
+    };
+    Ok(Earlier {
+        judged_at,
+        cluster_uid: document.subject.as_ref().and_then(|s| s.cluster.as_ref()).map(|c| c.uid.clone()),
+        origin: document
+            .origin
+            .as_ref()
+            .map(|origin| crate::source::Origin { kind: origin.kind.clone(), name: origin.name.clone() }),
+        namespaces: document.run.asked.as_ref().map(|asked| asked.namespaces.clone()).unwrap_or_default(),
+        findings: document.findings.iter().map(finding).collect(),
+        gaps: document.coverage.gaps.iter().flat_map(gap).collect(),
+    })
+}

@@ -1,0 +1,76 @@
+//! What a report says first where it found nothing to repair: that the mesh is healthy, where that was looked at, and
+//! what that rests on. Never `HEALTHY` where evidence that was asked for is missing, where only a part was selected, or
+//! where no control plane was seen.
+
+use std::collections::BTreeMap;
+
+use super::coverage;
+use super::look::Look;
+use super::text::{count, wrap, wrap_from};
+use crate::checks::Outcome;
+use crate::exit;
+use crate::report::Report;
+
+/// The lines; none where there are errors or warnings.
+pub fn lines(report: &Report, look: Look) -> Vec<String> {
+    let roots = report.verdict.roots;
+    if roots.error + roots.warning > 0 {
+        return Vec::new();
+    }
+    let passed = format!("{} passed, no errors or warnings", count(report.verdict.passed, "check", "checks"));
+    let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));
+    let whole = coverage::deciding(report).is_empty() && report.errors.is_empty() && !crashed;
+    if !whole || report.verdict.status == exit::COULD_NOT_RUN {
+        let unable = coverage::unable(report);
+        let of = count(report.checks.len(), "check", "checks");
+        let words = match unable {
+            0 => passed,
+            unable => format!("{unable} of {of} did not run fully; {passed}"),
+        };
+        return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
+    }
+    let is_healthy = report.whole && report.verdict.passed > 0 && !report.subject.control_plane.is_empty();
+    if !is_healthy {
+        return said("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
+    }
+    let held = coverage::held(&report.coverage.unread);
+    let words = match held.is_empty() {
+        true => passed,
+        false => format!("{passed}; {} are not checked", held.join(", ")),
+    };
+    let mut lines = said("HEALTHY", &words, look.good("HEALTHY"), look);
+    let checked = wrap(&by_category(report), look.prose() - 9);
+    lines.extend(checked.into_iter().enumerate().map(|(at, line)| match at {
+        0 => format!("{}  {line}", look.faint("checked")),
+        _ => format!("         {line}"),
+    }));
+    lines
+}
+
+fn passed_only(report: &Report) -> String {
+    format!("{} passed", count(report.verdict.passed, "check", "checks"))
+}
+
+fn said(word: &str, words: &str, painted: String, look: Look) -> Vec<String> {
+    let first = look.prose().saturating_sub(word.len() + 2);
+    let mut lines = wrap_from(words, first, look.prose() - 2).into_iter();
+    let first = format!("{painted}  {}", lines.next().unwrap_or_default());
+    std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
+}
+
+/// `annotations 8, certificates 25, cni 3 of 5`: what passed, of what applies.
+fn by_category(report: &Report) -> String {
+    let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for check in report.checks.iter().filter(|check| !matches!(check.outcome, Outcome::NotApplicable(_))) {
+        let (passed, all) = categories.entry(&check.category).or_default();
+        *all += 1;
+        // What is only worth knowing was checked as well.
+        *passed +=
+            usize::from(matches!(check.outcome, Outcome::Pass | Outcome::Findings) && check.gaps.is_empty());
+    }
+    let each = categories.iter().map(|(category, (passed, all))| match passed == all {
+        true => format!("{category} {all}"),
+        false => format!("{category} {passed} of {all}"),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}

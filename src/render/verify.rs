@@ -1,0 +1,338 @@
+//! What became of the findings of an earlier report: a table for people, lines for grep, JSON for programs (schema
+//! `meshdoctor.verify/1`). A report can come from a stranger, so everything quoted of it is cleaned as a cluster's text is.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::document::{About, Cluster, Origin, Tool};
+use super::json;
+use super::look::Look;
+use super::text::{clean, count, pad, some_of, wrap};
+use crate::exit;
+use crate::finding::Severity;
+use crate::model::cluster::TimeSource;
+use crate::verify::{SameCluster, State, Verification, Verified, VerifiedSubject};
+
+/// The schema tag of the JSON form.
+pub const SCHEMA: &str = "meshdoctor.verify/1";
+/// How many subjects of one outcome are named, unless everything is wanted.
+const NAMED: usize = 5;
+/// Columns of the word for an outcome.
+const OUTCOME: usize = 13;
+
+/// For people: the findings that are not fixed first, each with its subjects.
+pub fn table(verification: &Verification, look: Look) -> String {
+    let mut text = String::new();
+    let (at, _) = verification.at;
+    let head = format!(
+        "meshdoctor {}  findings of {} ({}) checked again on {} {} ({at})",
+        env!("CARGO_PKG_VERSION"),
+        clean(&verification.file),
+        verification.earlier.judged_at,
+        clean(&verification.origin.kind),
+        clean(&verification.origin.name),
+    );
+    for line in wrap(&head, look.prose()) {
+        _ = writeln!(text, "{line}");
+    }
+    if verification.same_cluster == SameCluster::Unknown {
+        let note =
+            "note: the report or the evidence does not say which cluster it is of; make sure that it is one";
+        for line in wrap(note, look.prose()) {
+            _ = writeln!(text, "{line}");
+        }
+    }
+    text.push('\n');
+    for verified in in_order(&verification.findings) {
+        finding(verified, look, &mut text);
+    }
+    _ = writeln!(text, "\n{}", result_line(verification));
+    text
+}
+
+/// Still there, not checked, fixed; of those the order of the report.
+fn in_order(findings: &[Verified]) -> Vec<&Verified> {
+    let mut findings: Vec<&Verified> = findings.iter().collect();
+    findings.sort_by_key(|verified| std::cmp::Reverse(verified.state()));
+    findings
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Fixed => "fixed",
+        State::NotChecked => "not checked",
+        State::StillThere => "still there",
+    }
+}
+
+fn finding(verified: &Verified, look: Look, text: &mut String) {
+    let state = verified.state();
+    let shown = pad(word(state), OUTCOME);
+    let shown = match state {
+        State::Fixed => look.good(&shown),
+        State::NotChecked => look.doubtful(&shown),
+        State::StillThere => look.bad(&shown),
+    };
+    let (fixed, all) = (verified.fixed(), verified.subjects.len());
+    let share = if state != State::Fixed && fixed > 0 {
+        format!("  {fixed} of {} fixed", count(all, "subject", "subjects"))
+    } else {
+        String::new()
+    };
+    _ = writeln!(
+        text,
+        "{shown}{}  {}{share}",
+        look.severity(verified.finding.severity),
+        look.strong(&clean(&verified.finding.check)),
+    );
+    let indent = " ".repeat(OUTCOME);
+    for group in groups(&verified.subjects) {
+        let names: Vec<String> =
+            group.iter().map(|subject| clean(&subject.subject.to_string()).into_owned()).collect();
+        let first = group[0];
+        let mut said = some_of(&names, look.most(NAMED));
+        if first.state != state {
+            said = format!("{}: {said}", word(first.state));
+        }
+        if let Some(reason) = &first.reason {
+            said = format!("{said}: {}", clean(reason));
+        }
+        for line in wrap(&said, look.prose() - OUTCOME) {
+            _ = writeln!(text, "{indent}{line}");
+        }
+        if let Some(close) = &first.close {
+            for line in wrap(&format!("to check this: {}", clean(close)), look.prose() - OUTCOME) {
+                _ = writeln!(text, "{indent}{line}");
+            }
+        }
+    }
+}
+
+/// The subjects of one outcome for one reason together; what is not fixed first.
+fn groups(subjects: &[VerifiedSubject]) -> Vec<Vec<&VerifiedSubject>> {
+    let mut sorted: Vec<&VerifiedSubject> = subjects.iter().collect();
+    let key = |subject: &VerifiedSubject| {
+        (std::cmp::Reverse(subject.state), subject.reason.clone(), subject.close.clone())
+    };
+    sorted.sort_by_cached_key(|subject| key(subject));
+    let mut groups: Vec<Vec<&VerifiedSubject>> = Vec::new();
+    for subject in sorted {
+        match groups.last_mut() {
+            Some(group) if key(group[0]) == key(subject) => group.push(subject),
+            Some(_) | None => groups.push(vec![subject]),
+        }
+    }
+    groups
+}
+
+/// The result in a line.
+pub fn result_line(verification: &Verification) -> String {
+    let tally = verification.tally;
+    let below = verification.findings.len() - tally.fixed - tally.still_there - tally.not_checked;
+    let below = match below {
+        0 => String::new(),
+        n => format!(" ({} below {} not counted)", count(n, "finding", "findings"), verification.gate),
+    };
+    format!(
+        "result  {} fixed, {} still there, {} not checked{below} -> exit {}",
+        tally.fixed,
+        tally.still_there,
+        tally.not_checked,
+        tally.status()
+    )
+}
+
+/// One line for each subject and always one `result`:
+///
+/// ```text
+/// fixed|still-there|not-checked SEVERITY CHECK SUBJECT[: REASON][ [HOW TO HAVE IT CHECKED]]
+/// result N fixed, N still-there, N not-checked; exit STATUS
+/// ```
+pub fn short(verification: &Verification) -> String {
+    let mut text = String::new();
+    for verified in in_order(&verification.findings) {
+        for subject in &verified.subjects {
+            let reason = subject.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let close = subject.close.as_ref().map(|close| format!(" [{close}]")).unwrap_or_default();
+            let line = format!(
+                "{} {} {} {}{reason}{close}",
+                subject.state.word(),
+                verified.finding.severity,
+                verified.finding.check,
+                subject.subject
+            );
+            _ = writeln!(text, "{}", clean(&line));
+        }
+    }
+    let tally = verification.tally;
+    _ = writeln!(
+        text,
+        "result {} fixed, {} still-there, {} not-checked; exit {}",
+        tally.fixed,
+        tally.still_there,
+        tally.not_checked,
+        tally.status()
+    );
+    text
+}
+
+/// The result as one document. Fields are only ever added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The report whose findings were judged again.
+    pub report: OfReport,
+    /// How the run went.
+    pub run: Run,
+    /// Where the fresh evidence came from.
+    pub origin: Origin,
+    /// The result in figures.
+    pub verdict: Verdict,
+    /// Every finding of the report, in its order.
+    pub findings: Vec<Again>,
+}
+
+/// The earlier report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OfReport {
+    /// Its file.
+    pub file: String,
+    /// The moment that it judged.
+    pub judged_at: Timestamp,
+    /// Which cluster it is of, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
+}
+
+/// How the run went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// The words of the command line, without values that could be secret.
+    pub command: Vec<String>,
+    /// The moment that was judged.
+    pub judged_at: Timestamp,
+    /// Where that moment comes from.
+    pub judged_at_source: TimeSource,
+}
+
+/// The result in figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    /// The exit status.
+    pub status: u8,
+    /// What that status means.
+    pub meaning: String,
+    /// From which severity on findings count.
+    pub gate: String,
+    /// Whether report and evidence are known to be of one cluster.
+    pub same_cluster: bool,
+    /// Findings that are fixed.
+    pub fixed: usize,
+    /// Findings that are still there, at least in part.
+    pub still_there: usize,
+    /// Findings that could not be checked, at least in part.
+    pub not_checked: usize,
+}
+
+/// A finding, judged again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Again {
+    /// The check that found it.
+    pub check: String,
+    /// How much harm.
+    pub severity: Severity,
+    /// Its fingerprint in the report.
+    pub fingerprint: String,
+    /// What was wrong.
+    pub message: String,
+    /// `fixed`, `still-there` or `not-checked`: the worst of its subjects'.
+    pub state: String,
+    /// What became of each subject.
+    pub subjects: Vec<SubjectAgain>,
+}
+
+/// A subject, judged again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubjectAgain {
+    /// What the finding was about.
+    pub subject: About,
+    /// `fixed`, `still-there` or `not-checked`.
+    pub state: String,
+    /// Why it was not checked, or what else is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How to have it checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close: Option<String>,
+}
+
+/// The result as JSON.
+pub fn json(verification: &Verification) -> String {
+    let tally = verification.tally;
+    let status = tally.status();
+    json::write(&Document {
+        schema: SCHEMA.to_owned(),
+        tool: Tool {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            knowledge: Some(verification.knowledge_date.clone()),
+        },
+        report: OfReport {
+            file: verification.file.clone(),
+            judged_at: verification.earlier.judged_at,
+            cluster: verification.earlier.cluster_uid.clone().map(|uid| Cluster { uid }),
+        },
+        run: Run {
+            started: verification.run.started,
+            milliseconds: verification.run.milliseconds,
+            command: verification.run.command.clone(),
+            judged_at: verification.at.0,
+            judged_at_source: verification.at.1,
+        },
+        origin: Origin { kind: verification.origin.kind.clone(), name: verification.origin.name.clone() },
+        verdict: Verdict {
+            status,
+            meaning: meaning(status),
+            gate: verification.gate.to_owned(),
+            same_cluster: verification.same_cluster == SameCluster::Yes,
+            fixed: tally.fixed,
+            still_there: tally.still_there,
+            not_checked: tally.not_checked,
+        },
+        findings: verification.findings.iter().map(again).collect(),
+    })
+}
+
+fn meaning(status: u8) -> String {
+    exit::VERIFY.iter().find(|(known, _)| *known == status).map_or("", |(_, meaning)| meaning).to_owned()
+}
+
+fn again(verified: &Verified) -> Again {
+    let finding = &verified.finding;
+    let subject = |subject: &VerifiedSubject| SubjectAgain {
+        subject: About::of(&subject.subject, subject.fingerprint.clone()),
+        state: subject.state.word().to_owned(),
+        reason: subject.reason.clone(),
+        close: subject.close.clone(),
+    };
+    Again {
+        check: finding.check.clone(),
+        severity: finding.severity,
+        fingerprint: finding.fingerprint.clone(),
+        message: finding.message.clone(),
+        state: verified.state().word().to_owned(),
+        subjects: verified.subjects.iter().map(subject).collect(),
+    }
+}

@@ -1,0 +1,214 @@
+//! What is printed can be pasted: every command of every card, demo and node set goes through real shells in which nothing
+//! exists but stand-ins that record their arguments. Once as it is, and once with a text that holds everything that a
+//! shell takes for its own in place of each text that did not stand in the source: nothing else may run, arguments arrive
+//! whole, and none of them is taken for an option. Commands of our own are read by our own command line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use meshdoctor::checks;
+use meshdoctor::command::Command;
+
+use crate::{case, corpus, stories};
+
+/// Begins like an option, and would run `touch` if any of it were taken for more than text.
+const HOSTILE: &str =
+    "-AAA $(touch x) `touch x` ' ; touch x ; \" $HOME \\ & touch x | <y> {a,b} * ~ !!\n touch x #ZZZ";
+/// The beginning of the hostile text, wherever a piece of it is left.
+const MARK: &str = "AAA";
+/// Between arguments, and behind the last one of a call.
+const ARGUMENT: char = '\u{1f}';
+const CALL: char = '\u{1e}';
+
+/// What a command may run: each stands in for itself.
+const PROGRAMS: [&str; 30] = [
+    "kubectl",
+    "linkerd",
+    "helm",
+    "meshdoctor",
+    "jq",
+    "step",
+    "curl",
+    "cmctl",
+    "argocd",
+    "flux",
+    "sh",
+    "sed",
+    "grep",
+    "head",
+    "tail",
+    "cp",
+    "mv",
+    "rm",
+    "cat",
+    "ls",
+    "sort",
+    "modprobe",
+    "openssl",
+    "sleep",
+    "awk",
+    "cut",
+    "tr",
+    "date",
+    "systemctl",
+    "touch",
+];
+
+/// A program as it was run: its name, then its arguments.
+type Ran = Vec<String>;
+
+/// Every command that the product prints for anything that is told here, and where it came from.
+fn commands() -> BTreeMap<Command, String> {
+    let mut commands = BTreeMap::new();
+    for check in checks::all() {
+        for case in &check.card().cases {
+            let result = case::live(check, case).judge(check);
+            let place = format!("{} / {}", check.id, case.title);
+            let remedies = result.findings.iter().flat_map(|finding| finding.remedy.commands().cloned());
+            let closes = result.gaps.iter().filter_map(|gap| gap.close().command);
+            for command in remedies.chain(closes) {
+                commands.entry(command).or_insert_with(|| place.clone());
+            }
+        }
+    }
+    for (name, report) in stories::demos().into_iter().chain(corpus::judged()) {
+        let findings = report.findings.iter();
+        let remedies = findings.flat_map(|finding| finding.remedy.commands().cloned());
+        let closes = report.coverage.gaps.iter().filter_map(|gap| gap.close.command.clone());
+        for command in remedies.chain(closes) {
+            commands.entry(command).or_insert_with(|| name.clone());
+        }
+    }
+    assert!(commands.len() > 300, "only {} commands", commands.len());
+    commands
+}
+
+/// A shell in which nothing exists but what records that it was run.
+fn harness(placeholders: &BTreeSet<&'static str>) -> String {
+    let mut script = String::from(
+        "PATH=/nonexistent\nrun() { printf '%s\\037' \"$@\" >> \"$RECORD\"; printf '\\036' >> \"$RECORD\"; }\n",
+    );
+    for name in PROGRAMS {
+        script.push_str(&format!("{name}() {{ run {name} \"$@\"; answer \"$@\"; }}\n"));
+    }
+    // What a node's shell is given runs as well; the version of a command is what a guard asks for.
+    script.push_str(
+        "answer() { while [ $# -gt 0 ]; do case \"$1\" in --short) printf '%s' \"$TEXT\"; return;; -c) if [ \"$LAST\" = sh ]; then \
+         ( LAST=; eval \"$2\" ) || exit 9; return; fi;; esac; LAST=$1; shift; done; }\n",
+    );
+    for name in placeholders {
+        script.push_str(&format!("{name}=$TEXT\n"));
+    }
+    script.push_str("for FILE in \"$COMMANDS\"/*; do printf '%s\\035' \"${FILE##*/}\" >> \"$RECORD\"; ( . \"$FILE\" ) </dev/null; done\n");
+    script
+}
+
+/// What each of the commands runs in a shell, and what the shell complains of.
+fn pasted(
+    shell: &str,
+    commands: &[String],
+    placeholders: &BTreeSet<&'static str>,
+) -> (Vec<Vec<Ran>>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = folder.path().join("commands");
+    std::fs::create_dir(&lines).unwrap();
+    for (at, command) in commands.iter().enumerate() {
+        std::fs::write(lines.join(format!("{at:05}")), format!("{command}\n")).unwrap();
+    }
+    let record = folder.path().join("record");
+    let script = folder.path().join("harness");
+    std::fs::write(&script, harness(placeholders)).unwrap();
+    let ran = Process::new(shell)
+        .arg(&script)
+        .current_dir(folder.path())
+        .env("RECORD", &record)
+        .env("COMMANDS", &lines)
+        .env("TEXT", HOSTILE)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{shell}: {error}"));
+    let record = std::fs::read_to_string(&record).unwrap();
+    let mut each: Vec<Vec<Ran>> = Vec::new();
+    let mut rest = record.as_str();
+    for at in 0..commands.len() {
+        let start = format!("{at:05}\u{1d}");
+        rest = rest
+            .strip_prefix(&start)
+            .unwrap_or_else(|| panic!("{shell} ran something between commands, before {at}"));
+        let end = rest.find(&format!("{:05}\u{1d}", at + 1)).unwrap_or(rest.len());
+        let calls = rest[..end].split_terminator(CALL);
+        each.push(calls.map(|call| call.split_terminator(ARGUMENT).map(str::to_owned).collect()).collect());
+        rest = &rest[end..];
+    }
+    assert!(!Path::new(&folder.path().join("x")).exists(), "{shell}: a file was made");
+    (each, String::from_utf8_lossy(&ran.stderr).into_owned())
+}
+
+/// What is wrong with a program as it was run.
+fn wrong(ran: &Ran) -> Option<String> {
+    if ran[0] == "touch" {
+        return Some("a piece of a text was run".to_owned());
+    }
+    let script = ran.windows(2).position(|two| two == ["sh", "-c"]).map(|at| at + 2);
+    let mut behind_options = false;
+    for (at, argument) in ran.iter().enumerate().skip(1) {
+        behind_options |= argument == "--";
+        if Some(at) == script {
+            continue;
+        }
+        if argument.matches(MARK).count() != argument.matches(HOSTILE).count() {
+            return Some(format!("an argument did not arrive whole: {argument:?}"));
+        }
+        if argument.starts_with(HOSTILE) && !behind_options && !ran[at - 1].starts_with('-') {
+            return Some("a text is taken for an option".to_owned());
+        }
+    }
+    None
+}
+
+#[test]
+fn every_command_can_be_pasted_whatever_names_hold() {
+    let told = commands();
+    let written: BTreeSet<&str> =
+        told.iter().filter(|(c, _)| c.is_written()).map(|(_, place)| place.as_str()).collect();
+    assert!(written.is_empty(), "commands that are text: {written:#?}");
+    let placeholders: BTreeSet<&str> = told.keys().flat_map(Command::placeholders).collect();
+    let plain: Vec<String> = told.keys().map(ToString::to_string).collect();
+    let hostile: Vec<String> =
+        told.keys().map(|command| command.clone().retold(&|_| HOSTILE.to_owned()).to_string()).collect();
+    for shell in ["sh", "bash", "dash"] {
+        for commands in [&plain, &hostile] {
+            let (each, complaints) = pasted(shell, commands, &placeholders);
+            for ((ran, command), place) in each.iter().zip(commands).zip(told.values()) {
+                for ran in ran {
+                    if let Some(wrong) = wrong(ran) {
+                        panic!("{shell}: {place}: {wrong}\n{command}\nran {ran:?}");
+                    }
+                }
+            }
+            for complaint in ["not found", "yntax error", "parameter", "unbound", "Bad ", "expected"] {
+                assert!(!complaints.contains(complaint), "{shell} says:\n{complaints}");
+            }
+        }
+    }
+}
+
+#[test]
+fn our_own_commands_are_read_by_our_own_command_line() {
+    use clap::Parser as _;
+    let told = commands();
+    let placeholders: BTreeSet<&str> = told.keys().flat_map(Command::placeholders).collect();
+    let plain: Vec<String> = told.keys().map(ToString::to_string).collect();
+    let (each, _) = pasted("sh", &plain, &placeholders);
+    let mut ours = 0;
+    for (ran, place) in each.iter().zip(told.values()) {
+        for words in ran.iter().filter(|ran| ran[0] == "meshdoctor") {
+            ours += 1;
+            if let Err(error) = meshdoctor::cli::args::Cli::try_parse_from(words) {
+                panic!("{place}: {words:?}\n{error}");
+            }
+        }
+    }
+    assert!(ours > 100, "only {ours}");
+}

@@ -1,0 +1,82 @@
+//! The order of repair, held against the recorded clusters: nobody is told to restart workloads while what the new proxies
+//! need is broken.
+
+use meshdoctor::checks::Settings;
+use meshdoctor::finding::Severity;
+use meshdoctor::item::Kind;
+use meshdoctor::report::Report;
+
+use crate::recordings::{folder, memory, report_on};
+
+/// What has to be repaired before workloads are restarted: a proxy that starts while this is broken gets no certificate, or
+/// no proxy is added at all.
+const BEFORE_RESTARTS: &[&str] = &[
+    "control-plane-rbac-missing",
+    "injector-ca-mismatch",
+    "issuer-expired",
+    "issuer-not-trusted",
+    "issuer-secret-invalid",
+    "issuer-unsupported",
+    "trust-anchor-expired",
+    "trust-roots-missing",
+    "webhook-certificate-expired",
+];
+
+const RESTART: &str = "data-plane-anchors-disjoint";
+
+/// Of a report in which workloads are to be restarted: what is to be repaired first and comes later, or without its number.
+fn out_of_order(report: &Report) -> (usize, Vec<String>) {
+    let Some(restart) = report.findings.iter().position(|finding| finding.check == RESTART) else {
+        return (0, Vec::new());
+    };
+    let roots = report.findings.iter().enumerate().filter(|(_, finding)| finding.caused_by.is_empty());
+    let first = roots.filter(|(_, finding)| {
+        finding.severity == Severity::Error && BEFORE_RESTARTS.contains(&finding.check)
+    });
+    let mut wrong = Vec::new();
+    let mut met = 0;
+    for (at, finding) in first {
+        met += 1;
+        if at > restart {
+            wrong.push(format!("{RESTART} comes before {}", finding.check));
+        }
+        if report.findings[restart].after.is_empty() {
+            wrong.push(format!("{RESTART} does not say that it comes after {}", finding.check));
+        }
+    }
+    (met, wrong)
+}
+
+#[test]
+fn what_restarted_workloads_need_is_repaired_before_they_are_restarted() {
+    let Some(folder) = folder() else { return };
+    let mut met = 0;
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let recording = entry.unwrap().path();
+        if !recording.join("cluster.json").is_file() {
+            continue;
+        }
+        let (pairs, troubles) = out_of_order(&report_on(&memory(&recording), &Settings::default()));
+        met += pairs;
+        wrong.extend(troubles.into_iter().map(|trouble| format!("{}: {trouble}", recording.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(met > 0, "{}: no recording has both", folder.display());
+}
+
+/// No recording has both of these; here a role is taken away where the anchors are stale.
+#[test]
+fn a_missing_role_is_put_back_before_workloads_are_restarted() {
+    let Some(folder) = folder() else { return };
+    let recording = folder.join("data-plane-stale-anchor");
+    if !recording.is_dir() {
+        eprintln!("skipped: {} is not there", recording.display());
+        return;
+    }
+    let mut memory = memory(&recording);
+    let roles = memory.objects.get_mut(&Kind::ClusterRole).unwrap();
+    roles.retain(|role| role.name != "linkerd-linkerd-destination");
+    let (met, wrong) = out_of_order(&report_on(&memory, &Settings::default()));
+    assert!(met > 0 && wrong.is_empty(), "{met}: {}", wrong.join("\n"));
+}

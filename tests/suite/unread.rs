@@ -1,0 +1,128 @@
+//! Kinds that no check reads are named: a complete dump of broken policies is not one of which all was checked, and what is
+//! named survives being saved and read again.
+
+use std::fs;
+use std::path::Path;
+
+use meshdoctor::checks::{self, Check, Settings};
+use meshdoctor::collect::{Collected, Options, collect_now};
+use meshdoctor::item::Kind;
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy::{self, Policy};
+use meshdoctor::render::{self, Look};
+use meshdoctor::report::{Question, Report, judge};
+use meshdoctor::source::bundle::{Bundle, Closing, Writer};
+use meshdoctor::source::{Completeness, Source};
+use serde_json::{Value, json};
+
+use crate::dumps::{kubectl_list, open};
+
+fn selected() -> Vec<&'static Check> {
+    checks::all().filter(|check| check.card().front.modes.contains(&Settings::default().mode)).collect()
+}
+
+fn collected<S: Source>(source: &S) -> Collected {
+    collect_now(source, &policy::run_items(&selected()), &Options::default(), None)
+}
+
+fn report(source: &impl Source, collected: &Collected) -> Report {
+    let question = Question {
+        checks: &selected(),
+        policy: &Policy::default(),
+        settings: &Settings::default(),
+        knowledge: Knowledge::embedded(),
+        origin: source.origin(),
+    };
+    judge(&question, collected)
+}
+
+fn object(api_version: &str, kind: &str, name: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "metadata": {"namespace": "shop", "name": name},
+        "spec": {"podSelector": {"matchLabels": {"app": "nothing-has-this"}}, "targetRef": {"kind": "Nothing"}}})
+}
+
+fn definition(name: &str) -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name}, "spec": {}})
+}
+
+fn dump(folder: &Path, items: &[Value]) -> std::path::PathBuf {
+    let path = folder.join("cluster.json");
+    fs::write(&path, kubectl_list(items).to_string()).unwrap();
+    path
+}
+
+/// `servers.policy.linkerd.io 2`; `-` where nobody counted.
+fn named(report: &Report) -> Vec<String> {
+    let kinds = report.coverage.unread.iter();
+    kinds
+        .map(|kind| match kind.objects {
+            Some(objects) => format!("{} {objects}", kind.resource),
+            None => format!("{} -", kind.resource),
+        })
+        .collect()
+}
+
+#[test]
+fn broken_policies_in_a_complete_dump_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let items = [
+        object("policy.linkerd.io/v1beta3", "Server", "web"),
+        object("policy.linkerd.io/v1beta1", "Server", "api"),
+        object("gateway.networking.k8s.io/v1", "HTTPRoute", "web"),
+        object("networking.k8s.io/v1", "NetworkPolicy", "deny"),
+        object("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", "web"),
+        // Another group's kind of the same name, and one that has nothing to do with a mesh.
+        object("example.com/v1", "Server", "web"),
+        object("autoscaling/v2", "HorizontalPodAutoscaler", "web"),
+        definition("grpcroutes.gateway.networking.k8s.io"),
+    ];
+    let path = dump(folder.path(), &items);
+    // The same file twice holds no more.
+    let again = folder.path().join("again.json");
+    fs::copy(&path, &again).unwrap();
+    let expected = [
+        "authorizationpolicies.policy.linkerd.io 1",
+        "servers.policy.linkerd.io 2",
+        "httproutes.gateway.networking.k8s.io 1",
+        "networkpolicies.networking.k8s.io 1",
+    ];
+    let evidence = open(&[&path, &again], Completeness::All).unwrap();
+    let whole = collected(&evidence);
+    let judged = report(&evidence, &whole);
+    assert_eq!(named(&judged), expected, "a complete dump says that there are no GRPCRoutes");
+    let table = render::table::report(&judged, Look::plain(100));
+    assert!(table.contains("2 Servers") && table.contains("no check reads"), "{table}");
+    let full = render::table::report(&judged, Look { coverage: true, ..Look::plain(100) });
+    assert!(full.contains("servers.policy.linkerd.io (2 objects)"), "{full}");
+
+    // Saved and read again, it is the same.
+    let saved = folder.path().join("bundle.tar.gz");
+    let writer = Writer::create(&saved).unwrap();
+    let whole = collect_now(&evidence, &policy::run_items(&selected()), &Options::default(), Some(&writer));
+    writer.finish(Closing::of(&whole, None, None)).unwrap();
+    let bundle = Bundle::load(&saved).unwrap();
+    assert_eq!(named(&report(&bundle, &collected(&bundle))), expected);
+}
+
+#[test]
+fn what_is_served_may_be_there_unless_a_dump_says_that_it_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let items = [definition("servers.policy.linkerd.io"), definition("widgets.example.com")];
+    let path = dump(folder.path(), &items);
+    let some = open(&[&path], Completeness::Unstated).unwrap();
+    let expected = ["servers.policy.linkerd.io -", "networkpolicies.networking.k8s.io -"];
+    assert_eq!(named(&report(&some, &collected(&some))), expected);
+    let all = open(&[&path], Completeness::All).unwrap();
+    assert!(named(&report(&all, &collected(&all))).is_empty());
+}
+
+#[test]
+fn a_kind_that_is_listed_as_unread_is_one_that_no_check_needs() {
+    let needed = policy::items(&checks::all().collect::<Vec<_>>());
+    let needed: Vec<Kind> = needed.iter().filter_map(|item| item.kind()).collect();
+    for unread in Knowledge::embedded().unread().kinds() {
+        let read = needed.iter().find(|kind| kind.resource() == unread.resource);
+        // AuthorizationPolicies are read for one question alone, which says little of the others.
+        assert!(read.is_none_or(|kind| *kind == Kind::AuthorizationPolicy), "{}", unread.resource);
+    }
+}
