@@ -125,9 +125,10 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.or(pod.status.start_time)
 }
 
-/// Brings the entry back to a node, by what took it away. Reads `configmaps/kube-system/cilium-config`, `daemonsets.apps` and
+/// Brings the entry back to a node, by what took it away. The workloads of `all` such nodes are restarted together, so that
+/// one remedy serves for all of them. Reads `configmaps/kube-system/cilium-config`, `daemonsets.apps` and
 /// `pods`.
-pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
+pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -> Remedy {
     let target = target(ctx);
     let plugins = plugin_types(absent.file);
     let mut remedy = Remedy::new();
@@ -161,8 +162,8 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>) -> Remedy {
     meshed_replaced(
         ctx,
         again,
-        "Restart the meshed workloads whose pods on the node started or failed without their rules",
-        Some(node),
+        "Restart the meshed workloads whose pods on these nodes started or failed without their rules",
+        &all.iter().map(|absent| absent.snapshot.node.as_str()).collect::<Vec<_>>(),
     )
 }
 

@@ -79,6 +79,6 @@ fn cure(ctx: &Context<'_>) -> Remedy {
         ctx,
         remedy,
         "Restart the meshed workloads whose pods started or failed without their rules, once the entry is in Cilium's file on their node",
-        None,
+        &[],
     )
 }

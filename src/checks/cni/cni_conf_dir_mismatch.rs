@@ -234,6 +234,6 @@ fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
         ctx,
         remedy,
         "Restart the meshed workloads whose pods failed or started without their rules",
-        None,
+        &[],
     )
 }

@@ -252,7 +252,7 @@ impl Drift<'_, '_> {
             self.ctx,
             remedy,
             "Restart the meshed workloads whose pods started with the other rules",
-            None,
+            &[],
         )
     }
 }

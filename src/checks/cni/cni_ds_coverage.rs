@@ -240,7 +240,7 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
         ctx,
         remedy,
         "Then restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
-        Some(node),
+        &[node],
     )
 }
 

@@ -13,11 +13,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::with_files(ctx)?;
-    let absent = absences(ctx, &nodes)?;
-    Ok(absent.iter().map(|absent| absent.graded(missing(ctx, absent))).collect::<Vec<_>>().into())
+    let all = absences(ctx, &nodes)?;
+    Ok(all.iter().map(|absent| absent.graded(missing(ctx, absent, &all))).collect::<Vec<_>>().into())
 }
 
-fn missing(ctx: &Context<'_>, absent: &Absent<'_>) -> Finding {
+fn missing(ctx: &Context<'_>, absent: &Absent<'_>, others: &[Absent<'_>]) -> Finding {
     let (snapshot, file) = (absent.snapshot, absent.file);
     let elsewhere = snapshot.all_linkerd_entries().into_iter().filter(|(other, _)| other.is_loadable());
     let elsewhere = elsewhere.map(|(other, entry)| {
@@ -35,5 +35,5 @@ fn missing(ctx: &Context<'_>, absent: &Absent<'_>) -> Finding {
     .evidence(absent.expected.clone())
     .evidences(elsewhere)
     .tie(not_redirected(&snapshot.node))
-    .remedy(cure(ctx, absent))
+    .remedy(cure(ctx, absent, others))
 }

@@ -17,11 +17,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
-    for absent in absences(ctx, &nodes)? {
+    let absences = absences(ctx, &nodes)?;
+    for absent in &absences {
         let all = absent.snapshot.all_linkerd_entries().into_iter();
         // One that waits in the same list of files is what the runtime would load next; the first is named.
         if let Some((file, entry)) = all.into_iter().find(|(file, _)| file.is_loadable()) {
-            findings.push(absent.graded(shadowed(ctx, &absent, file, entry)));
+            findings.push(absent.graded(shadowed(ctx, (absent, &absences), file, entry)));
         }
     }
     for snapshot in nodes.snapshots() {
@@ -30,14 +31,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn shadowed(ctx: &Context<'_>, absent: &Absent<'_>, file: &ConfFile, entry: &LinkerdEntry) -> Finding {
+fn shadowed(
+    ctx: &Context<'_>,
+    (absent, all): (&Absent<'_>, &[Absent<'_>]),
+    file: &ConfFile,
+    entry: &LinkerdEntry,
+) -> Finding {
     let snapshot = absent.snapshot;
     ctx.finding(entry_subject(snapshot, file, entry), MESSAGE)
         .parameter(file.path())
         .evidence(at(snapshot, file, entry))
         .evidence(loaded_evidence(snapshot, absent.file))
         .evidence(absent.expected.clone())
-        .remedy(cure(ctx, absent))
+        .remedy(cure(ctx, absent, all))
 }
 
 /// Where the runtime is not known, and only one of the two families would run the entry.

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = || {
         let remedy = if template.is_some() { real(ctx) } else { Remedy::new() };
         let words = "Restart the meshed workloads whose pods started without rules";
-        meshed_replaced(ctx, restarted(ctx, remedy), words, None)
+        meshed_replaced(ctx, restarted(ctx, remedy), words, &[])
     };
     let mut findings = Vec::new();
     if let Some(config) = template {

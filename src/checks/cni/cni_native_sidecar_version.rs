@@ -132,6 +132,6 @@ fn cure(ctx: &Context<'_>) -> Remedy {
         ctx,
         remedy,
         "Restart the meshed workloads whose pods run or fail without their rules",
-        None,
+        &[],
     )
 }

@@ -22,7 +22,7 @@ pub(super) fn paused(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the step that lets it go on.
 pub(super) fn resumed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
-    let text = format!("Resume {owner}");
+    let text = format!("Resume {owner}, in the shell in which it was paused");
     match command(owner, true) {
         Some(command) => remedy.run(StepKind::Command, text, command),
         None => remedy.step(StepKind::Note, text),

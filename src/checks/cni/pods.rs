@@ -47,13 +47,13 @@ pub(super) fn deleted<'p>(
     remedy.run(StepKind::Command, words, Command::lines(lines))
 }
 
-/// Adds the step that replaces the meshed pods that get their rules from linkerd-cni, on some nodes or on all of them: their
+/// Adds the step that replaces the meshed pods that get their rules from linkerd-cni, on those nodes, or on all where none is named: their
 /// workloads are restarted, and pods of others deleted. Where pods are not known, it says how to list them. Reads `pods`.
-pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: Option<&str>) -> Remedy {
+pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
     let owners = Owners::default();
     let (mut workloads, mut others) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
     let pods = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| relies_on_plugin(pod));
-    for pod in pods.filter(|pod| on.is_none_or(|node| pod.spec.node_name == node)) {
+    for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.spec.node_name.as_str())) {
         let owner = owners.of(pod);
         match owner.restartable() {
             Some(target) => {
@@ -84,8 +84,8 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
     }
     let list = kubectl().words("get pods -A -l linkerd.io/control-plane-ns -o wide");
     let list = match on {
-        Some(node) => list.words("--field-selector").arg(format!("spec.nodeName={node}")),
-        None => list,
+        [node] => list.words("--field-selector").arg(format!("spec.nodeName={node}")),
+        _ => list,
     };
     remedy.run(StepKind::Command, format!("{words}. These are the meshed pods"), list)
 }
