@@ -5,6 +5,8 @@ use super::{Fetched, Why};
 
 /// So many are said in full.
 pub const MOST: usize = 20;
+/// So many reasons of one outcome are kept: those of several sorts, each with its count.
+const REASONS: usize = 4 * MOST;
 /// A message is at most so many characters long; of a longer one the middle is left out.
 const LONG: usize = 1000;
 
@@ -55,17 +57,17 @@ impl Few {
     }
 }
 
-/// An outcome of which at most [`MOST`] reasons are kept. Whatever was left out is malformed or worse, so that it stays
+/// An outcome of which at most [`REASONS`] reasons are kept. Whatever was left out is malformed or worse, so that it stays
 /// a gap.
 pub fn bounded(fetched: Fetched) -> Fetched {
     match fetched {
         Fetched::Complete => Fetched::Complete,
         Fetched::Missing { reason } => Fetched::Missing { reason: short(reason) },
         Fetched::Partial { mut reasons } => {
-            let more = reasons.len().saturating_sub(MOST);
+            let more = reasons.len().saturating_sub(REASONS);
             // Named with a reason already, this one would be lost in the count.
-            let perhaps_more = reasons.iter().skip(MOST).any(|why| *why == Why::PerhapsMore);
-            reasons.truncate(MOST);
+            let perhaps_more = reasons.iter().skip(REASONS).any(|why| *why == Why::PerhapsMore);
+            reasons.truncate(REASONS);
             let mut reasons: Vec<Why> = reasons.into_iter().map(short).collect();
             if more > 0 {
                 reasons.push(Why::Malformed { message: left_out(more) });
@@ -132,7 +134,7 @@ mod tests {
         let mut reasons: Vec<Why> = (0..1000).map(why).collect();
         reasons.push(Why::PerhapsMore);
         let Fetched::Partial { reasons } = bounded(Fetched::Partial { reasons }) else { panic!() };
-        assert_eq!(reasons.len(), MOST + 2);
+        assert_eq!(reasons.len(), REASONS + 2);
         assert!(reasons.iter().all(|why| why.to_string().len() < 2 * LONG));
         assert_eq!(bounded(Fetched::Complete), Fetched::Complete);
     }
