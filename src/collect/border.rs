@@ -1,4 +1,5 @@
-//! The border: every object of an answer passes here, is redacted, and is filed or saved. Nothing secret gets further.
+//! The sanitizer's gate: every object of an answer passes here, is redacted, and is filed or saved. What is kept or saved is
+//! redacted whole; what is only read is redacted on its way into the slim type, by the same table.
 
 use serde::Deserialize;
 
@@ -149,7 +150,9 @@ impl Intake for Border<'_> {
     fn object(&mut self, json: &[u8]) {
         self.count();
         let outcome = match self.request.item {
-            Item::ServerVersion | Item::CliVersion => self.redacted(json).map(|value| self.raw.push(value.into_value())),
+            Item::ServerVersion | Item::CliVersion => {
+                self.redacted(json).map(|value| self.raw.push(value.into_value()))
+            }
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)

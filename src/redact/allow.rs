@@ -112,10 +112,7 @@ const REFERENCE: Rule = Fields(&[
 const NAMED: Rule = Fields(&[("name", Text), ("key", Text), ("namespace", Text)]);
 const QUANTITIES: Rule = Map(&Word);
 
-const SELECTOR: Rule = Fields(&[
-    ("matchLabels", Labels),
-    ("matchExpressions", EXPRESSION),
-]);
+const SELECTOR: Rule = Fields(&[("matchLabels", Labels), ("matchExpressions", EXPRESSION)]);
 const EXPRESSION: Rule = Fields(&[("key", Text), ("operator", Word), ("values", Text)]);
 
 const CONDITIONS: Rule = Fields(&[
@@ -151,12 +148,15 @@ const CONTAINERS: Rule = Fields(&[
 const ENV: Rule = Fields(&[
     ("name", Text),
     ("value", Env),
-    ("valueFrom", Fields(&[
-        ("fieldRef", Fields(&[("apiVersion", Word), ("fieldPath", Text)])),
-        ("resourceFieldRef", Fields(&[("containerName", Text), ("resource", Word), ("divisor", Word)])),
-        ("secretKeyRef", NAMED),
-        ("configMapKeyRef", NAMED),
-    ])),
+    (
+        "valueFrom",
+        Fields(&[
+            ("fieldRef", Fields(&[("apiVersion", Word), ("fieldPath", Text)])),
+            ("resourceFieldRef", Fields(&[("containerName", Text), ("resource", Word), ("divisor", Word)])),
+            ("secretKeyRef", NAMED),
+            ("configMapKeyRef", NAMED),
+        ]),
+    ),
 ]);
 /// Paths, commands and headers of probes are the workload's own.
 const PROBE: Rule = Fields(&[
@@ -190,11 +190,10 @@ const POD_SPEC: Rule = Fields(&[
     ("imagePullSecrets", NAMED),
     ("securityContext", SECURITY),
     ("os", NAMED),
-    ("topologySpreadConstraints", Fields(&[
-        ("topologyKey", Text),
-        ("whenUnsatisfiable", Word),
-        ("labelSelector", SELECTOR),
-    ])),
+    (
+        "topologySpreadConstraints",
+        Fields(&[("topologyKey", Text), ("whenUnsatisfiable", Word), ("labelSelector", SELECTOR)]),
+    ),
 ]);
 const VOLUMES: Rule = Fields(&[
     ("name", Text),
@@ -204,24 +203,33 @@ const VOLUMES: Rule = Fields(&[
     ("hostPath", Fields(&[("type", Word)])),
     ("persistentVolumeClaim", Fields(&[("claimName", Text)])),
     ("csi", Fields(&[("driver", Text)])),
-    ("projected", Fields(&[("sources", Fields(&[
-        ("secret", NAMED),
-        ("configMap", NAMED),
-        ("serviceAccountToken", Fields(&[("audience", Text)])),
-    ]))])),
+    (
+        "projected",
+        Fields(&[(
+            "sources",
+            Fields(&[
+                ("secret", NAMED),
+                ("configMap", NAMED),
+                ("serviceAccountToken", Fields(&[("audience", Text)])),
+            ]),
+        )]),
+    ),
 ]);
 const TEMPLATE: Rule = Fields(&[("metadata", META), ("spec", POD_SPEC)]);
 
 const STATE: Rule = Fields(&[
     ("waiting", Fields(&[("reason", Word), ("message", Text)])),
     ("running", Fields(&[("startedAt", Word)])),
-    ("terminated", Fields(&[
-        ("reason", Word),
-        ("message", Text),
-        ("startedAt", Word),
-        ("finishedAt", Word),
-        ("containerID", Text),
-    ])),
+    (
+        "terminated",
+        Fields(&[
+            ("reason", Word),
+            ("message", Text),
+            ("startedAt", Word),
+            ("finishedAt", Word),
+            ("containerID", Text),
+        ]),
+    ),
 ]);
 const CONTAINER_STATUS: Rule = Fields(&[
     ("name", Text),
@@ -265,24 +273,24 @@ const WEBHOOKS: Rule = Fields(&[
     ("clientConfig", Fields(&[("caBundle", Certificates), ("service", SERVICE_REFERENCE)])),
     ("namespaceSelector", SELECTOR),
     ("objectSelector", SELECTOR),
-    ("rules", Fields(&[
-        ("apiGroups", Word),
-        ("apiVersions", Word),
-        ("operations", Word),
-        ("resources", Word),
-        ("scope", Word),
-    ])),
+    (
+        "rules",
+        Fields(&[
+            ("apiGroups", Word),
+            ("apiVersions", Word),
+            ("operations", Word),
+            ("resources", Word),
+            ("scope", Word),
+        ]),
+    ),
 ]);
 const SERVICE_REFERENCE: Rule = Fields(&[("namespace", Text), ("name", Text)]);
 
-const POLICY_RULES: Rule = Fields(&[
-    ("apiGroups", Text),
-    ("resources", Text),
-    ("resourceNames", Text),
-    ("verbs", Text),
-]);
+const POLICY_RULES: Rule =
+    Fields(&[("apiGroups", Text), ("resources", Text), ("resourceNames", Text), ("verbs", Text)]);
 
-const RULES: Rule = Fields(&[("apiVersion", Word), ("kind", Word), ("metadata", META), ("rules", POLICY_RULES)]);
+const RULES: Rule =
+    Fields(&[("apiVersion", Word), ("kind", Word), ("metadata", META), ("rules", POLICY_RULES)]);
 const BINDING: Rule = Fields(&[
     ("apiVersion", Word),
     ("kind", Word),
@@ -292,282 +300,386 @@ const BINDING: Rule = Fields(&[
 ]);
 
 const SOURCE: Rule = Fields(&[("component", Text), ("host", Text)]);
-const SPEC_PROBE: Rule =
-    Fields(&[("path", Text), ("port", Word), ("period", Word), ("timeout", Word), ("failureThreshold", Word)]);
+const SPEC_PROBE: Rule = Fields(&[
+    ("path", Text),
+    ("port", Word),
+    ("period", Word),
+    ("timeout", Word),
+    ("failureThreshold", Word),
+]);
 
 static UNKNOWN: Rule = Fields(&[("apiVersion", Word), ("kind", Word), ("metadata", META)]);
 
 /// Kinds, and their fields.
 static KINDS: &[(&[&str], Rule)] = &[
-    (&["Namespace", "ServiceAccount", "AuthorizationPolicy"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("secrets", NAMED),
-        ("imagePullSecrets", NAMED),
-        ("spec", Fields(&[
-            ("finalizers", Text),
-            ("targetRef", REFERENCE),
-            ("requiredAuthenticationRefs", REFERENCE),
-        ])),
-        ("status", Fields(&[("phase", Word), ("conditions", CONDITIONS)])),
-    ])),
-    (&["Node"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("providerID", Text),
-            ("podCIDR", Word),
-            ("podCIDRs", Word),
-            ("taints", Fields(&[("key", Text), ("value", Text), ("effect", Word), ("timeAdded", Word)])),
-        ])),
-        ("status", Fields(&[
-            ("conditions", CONDITIONS),
-            ("nodeInfo", Fields(&[
-                ("kubeletVersion", Word),
-                ("kubeProxyVersion", Word),
-                ("osImage", Text),
-                ("operatingSystem", Word),
-                ("architecture", Word),
-                ("kernelVersion", Word),
-                ("containerRuntimeVersion", Word),
-            ])),
-            ("addresses", Fields(&[("type", Word), ("address", Text)])),
-            ("capacity", QUANTITIES),
-            ("allocatable", QUANTITIES),
-        ])),
-    ])),
-    (&["Pod"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", POD_SPEC),
-        ("status", POD_STATUS),
-    ])),
-    (&["Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("selector", SELECTOR),
-            ("template", TEMPLATE),
-            ("strategy", Fields(&[("type", Word), ("rollingUpdate", QUANTITIES)])),
-            ("updateStrategy", Fields(&[("type", Word), ("rollingUpdate", QUANTITIES)])),
-            ("serviceName", Text),
-            ("podManagementPolicy", Word),
-        ])),
-        ("status", Fields(&[
-            ("conditions", CONDITIONS),
-            ("currentRevision", Text),
-            ("updateRevision", Text),
-        ])),
-    ])),
-    (&["ControllerRevision"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("data", Fields(&[("spec", Fields(&[("template", TEMPLATE)]))])),
-    ])),
-    (&["Job"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", JOB_SPEC),
-        ("status", Fields(&[("conditions", CONDITIONS), ("startTime", Word), ("completionTime", Word)])),
-    ])),
-    (&["CronJob"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("schedule", Text),
-            ("timeZone", Word),
-            ("concurrencyPolicy", Word),
-            ("jobTemplate", Fields(&[("metadata", META), ("spec", JOB_SPEC)])),
-        ])),
-        ("status", Fields(&[("lastScheduleTime", Word), ("lastSuccessfulTime", Word)])),
-    ])),
+    (
+        &["Namespace", "ServiceAccount", "AuthorizationPolicy"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("secrets", NAMED),
+            ("imagePullSecrets", NAMED),
+            (
+                "spec",
+                Fields(&[
+                    ("finalizers", Text),
+                    ("targetRef", REFERENCE),
+                    ("requiredAuthenticationRefs", REFERENCE),
+                ]),
+            ),
+            ("status", Fields(&[("phase", Word), ("conditions", CONDITIONS)])),
+        ]),
+    ),
+    (
+        &["Node"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("providerID", Text),
+                    ("podCIDR", Word),
+                    ("podCIDRs", Word),
+                    (
+                        "taints",
+                        Fields(&[("key", Text), ("value", Text), ("effect", Word), ("timeAdded", Word)]),
+                    ),
+                ]),
+            ),
+            (
+                "status",
+                Fields(&[
+                    ("conditions", CONDITIONS),
+                    (
+                        "nodeInfo",
+                        Fields(&[
+                            ("kubeletVersion", Word),
+                            ("kubeProxyVersion", Word),
+                            ("osImage", Text),
+                            ("operatingSystem", Word),
+                            ("architecture", Word),
+                            ("kernelVersion", Word),
+                            ("containerRuntimeVersion", Word),
+                        ]),
+                    ),
+                    ("addresses", Fields(&[("type", Word), ("address", Text)])),
+                    ("capacity", QUANTITIES),
+                    ("allocatable", QUANTITIES),
+                ]),
+            ),
+        ]),
+    ),
+    (
+        &["Pod"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("spec", POD_SPEC),
+            ("status", POD_STATUS),
+        ]),
+    ),
+    (
+        &["Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("selector", SELECTOR),
+                    ("template", TEMPLATE),
+                    ("strategy", Fields(&[("type", Word), ("rollingUpdate", QUANTITIES)])),
+                    ("updateStrategy", Fields(&[("type", Word), ("rollingUpdate", QUANTITIES)])),
+                    ("serviceName", Text),
+                    ("podManagementPolicy", Word),
+                ]),
+            ),
+            (
+                "status",
+                Fields(&[("conditions", CONDITIONS), ("currentRevision", Text), ("updateRevision", Text)]),
+            ),
+        ]),
+    ),
+    (
+        &["ControllerRevision"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("data", Fields(&[("spec", Fields(&[("template", TEMPLATE)]))])),
+        ]),
+    ),
+    (
+        &["Job"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("spec", JOB_SPEC),
+            ("status", Fields(&[("conditions", CONDITIONS), ("startTime", Word), ("completionTime", Word)])),
+        ]),
+    ),
+    (
+        &["CronJob"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("schedule", Text),
+                    ("timeZone", Word),
+                    ("concurrencyPolicy", Word),
+                    ("jobTemplate", Fields(&[("metadata", META), ("spec", JOB_SPEC)])),
+                ]),
+            ),
+            ("status", Fields(&[("lastScheduleTime", Word), ("lastSuccessfulTime", Word)])),
+        ]),
+    ),
     // What of their data passes is decided by name (`config_map`, `secret`).
-    (&["ConfigMap", "Secret"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("type", Word),
-    ])),
-    (&["Service"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("clusterIP", Word),
-            ("clusterIPs", Word),
+    (
+        &["ConfigMap", "Secret"],
+        Fields(&[("apiVersion", Word), ("kind", Word), ("metadata", META), ("type", Word)]),
+    ),
+    (
+        &["Service"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("clusterIP", Word),
+                    ("clusterIPs", Word),
+                    ("type", Word),
+                    ("selector", Labels),
+                    (
+                        "ports",
+                        Fields(&[
+                            ("name", Text),
+                            ("protocol", Word),
+                            ("appProtocol", Word),
+                            ("targetPort", Text),
+                        ]),
+                    ),
+                    ("ipFamilies", Word),
+                    ("ipFamilyPolicy", Word),
+                    ("sessionAffinity", Word),
+                    ("internalTrafficPolicy", Word),
+                    ("externalTrafficPolicy", Word),
+                ]),
+            ),
+        ]),
+    ),
+    (
+        &["EndpointSlice", "Endpoints"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("addressType", Word),
+            ("ports", Fields(&[("name", Text), ("protocol", Word), ("appProtocol", Word)])),
+            (
+                "endpoints",
+                Fields(&[
+                    ("addresses", Word),
+                    ("hostname", Text),
+                    ("nodeName", Text),
+                    ("zone", Text),
+                    ("targetRef", REFERENCE),
+                ]),
+            ),
+        ]),
+    ),
+    (
+        &["Event"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("involvedObject", REFERENCE),
+            ("regarding", REFERENCE),
+            ("related", REFERENCE),
+            ("reason", Word),
             ("type", Word),
-            ("selector", Labels),
-            ("ports", Fields(&[
-                ("name", Text),
-                ("protocol", Word),
-                ("appProtocol", Word),
-                ("targetPort", Text),
-            ])),
-            ("ipFamilies", Word),
-            ("ipFamilyPolicy", Word),
-            ("sessionAffinity", Word),
-            ("internalTrafficPolicy", Word),
-            ("externalTrafficPolicy", Word),
-        ])),
-    ])),
-    (&["EndpointSlice", "Endpoints"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("addressType", Word),
-        ("ports", Fields(&[("name", Text), ("protocol", Word), ("appProtocol", Word)])),
-        ("endpoints", Fields(&[
-            ("addresses", Word),
-            ("hostname", Text),
-            ("nodeName", Text),
-            ("zone", Text),
-            ("targetRef", REFERENCE),
-        ])),
-    ])),
-    (&["Event"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("involvedObject", REFERENCE),
-        ("regarding", REFERENCE),
-        ("related", REFERENCE),
-        ("reason", Word),
-        ("type", Word),
-        ("action", Word),
-        ("message", Text),
-        ("note", Text),
-        ("firstTimestamp", Word),
-        ("lastTimestamp", Word),
-        ("deprecatedFirstTimestamp", Word),
-        ("deprecatedLastTimestamp", Word),
-        ("eventTime", Word),
-        ("series", Fields(&[("lastObservedTime", Word), ("state", Word)])),
-        ("source", SOURCE),
-        ("deprecatedSource", SOURCE),
-        ("reportingInstance", Text),
-        ("reportingComponent", Text),
-        ("reportingController", Text),
-    ])),
-    (&["CustomResourceDefinition"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("group", Word),
-            ("scope", Word),
-            ("names", Fields(&[("kind", Word), ("listKind", Word), ("plural", Word), ("singular", Word)])),
-            ("versions", NAMED),
-        ])),
-        ("status", Fields(&[("conditions", CONDITIONS), ("storedVersions", Word)])),
-    ])),
-    (&["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("webhooks", WEBHOOKS),
-    ])),
+            ("action", Word),
+            ("message", Text),
+            ("note", Text),
+            ("firstTimestamp", Word),
+            ("lastTimestamp", Word),
+            ("deprecatedFirstTimestamp", Word),
+            ("deprecatedLastTimestamp", Word),
+            ("eventTime", Word),
+            ("series", Fields(&[("lastObservedTime", Word), ("state", Word)])),
+            ("source", SOURCE),
+            ("deprecatedSource", SOURCE),
+            ("reportingInstance", Text),
+            ("reportingComponent", Text),
+            ("reportingController", Text),
+        ]),
+    ),
+    (
+        &["CustomResourceDefinition"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("group", Word),
+                    ("scope", Word),
+                    (
+                        "names",
+                        Fields(&[("kind", Word), ("listKind", Word), ("plural", Word), ("singular", Word)]),
+                    ),
+                    ("versions", NAMED),
+                ]),
+            ),
+            ("status", Fields(&[("conditions", CONDITIONS), ("storedVersions", Word)])),
+        ]),
+    ),
+    (
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+        Fields(&[("apiVersion", Word), ("kind", Word), ("metadata", META), ("webhooks", WEBHOOKS)]),
+    ),
     (&["ClusterRole", "Role"], RULES),
     (&["ClusterRoleBinding", "RoleBinding"], BINDING),
-    (&["APIService"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("caBundle", Certificates),
-            ("group", Word),
+    (
+        &["APIService"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("caBundle", Certificates),
+                    ("group", Word),
+                    ("version", Word),
+                    ("service", SERVICE_REFERENCE),
+                ]),
+            ),
+            ("status", Fields(&[("conditions", CONDITIONS)])),
+        ]),
+    ),
+    (
+        &["Link"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("targetClusterName", Text),
+                    ("targetClusterDomain", Text),
+                    ("targetClusterLinkerdNamespace", Text),
+                    ("clusterCredentialsSecret", Text),
+                    ("gatewayAddress", Text),
+                    ("gatewayPort", Word),
+                    ("gatewayIdentity", Text),
+                    ("probeSpec", SPEC_PROBE),
+                    ("selector", SELECTOR),
+                    ("remoteDiscoverySelector", SELECTOR),
+                    ("federatedServiceSelector", SELECTOR),
+                ]),
+            ),
+            ("status", Fields(&[("conditions", CONDITIONS)])),
+        ]),
+    ),
+    (
+        &["PodDisruptionBudget", "ResourceQuota", "LimitRange"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[
+                    ("selector", SELECTOR),
+                    ("minAvailable", Word),
+                    ("maxUnavailable", Word),
+                    ("hard", QUANTITIES),
+                    ("scopes", Word),
+                ]),
+            ),
+            ("status", Fields(&[("conditions", CONDITIONS), ("hard", QUANTITIES), ("used", QUANTITIES)])),
+        ]),
+    ),
+    (
+        &["SelfSubjectAccessReview"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            (
+                "spec",
+                Fields(&[(
+                    "resourceAttributes",
+                    Fields(&[
+                        ("namespace", Text),
+                        ("group", Word),
+                        ("resource", Word),
+                        ("subresource", Word),
+                        ("verb", Word),
+                        ("version", Word),
+                    ]),
+                )]),
+            ),
+            ("status", Fields(&[("reason", Text), ("evaluationError", Text)])),
+        ]),
+    ),
+    (
+        &["ProbeAnswer"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("program", Word),
+            ("answer", Fields(&[("trouble", Text), ("pods", Text), ("anchors", Checksum)])),
+        ]),
+    ),
+    (
+        &["ServedCertificates"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", META),
+            ("pods", Fields(&[("name", Text), ("chain", Certificates), ("error", Text)])),
+        ]),
+    ),
+    (
+        &["Log"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("metadata", Fields(&[("namespace", Text), ("name", Text)])),
+            ("text", Text),
+        ]),
+    ),
+    (
+        &["Version"],
+        Fields(&[
+            ("apiVersion", Word),
+            ("kind", Word),
+            ("major", Word),
+            ("minor", Word),
+            ("gitVersion", Word),
+            ("gitTreeState", Word),
+            ("buildDate", Word),
+            ("goVersion", Word),
+            ("compiler", Word),
+            ("platform", Word),
             ("version", Word),
-            ("service", SERVICE_REFERENCE),
-        ])),
-        ("status", Fields(&[("conditions", CONDITIONS)])),
-    ])),
-    (&["Link"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("targetClusterName", Text),
-            ("targetClusterDomain", Text),
-            ("targetClusterLinkerdNamespace", Text),
-            ("clusterCredentialsSecret", Text),
-            ("gatewayAddress", Text),
-            ("gatewayPort", Word),
-            ("gatewayIdentity", Text),
-            ("probeSpec", SPEC_PROBE),
-            ("selector", SELECTOR),
-            ("remoteDiscoverySelector", SELECTOR),
-            ("federatedServiceSelector", SELECTOR),
-        ])),
-        ("status", Fields(&[("conditions", CONDITIONS)])),
-    ])),
-    (&["PodDisruptionBudget", "ResourceQuota", "LimitRange"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[
-            ("selector", SELECTOR),
-            ("minAvailable", Word),
-            ("maxUnavailable", Word),
-            ("hard", QUANTITIES),
-            ("scopes", Word),
-        ])),
-        ("status", Fields(&[("conditions", CONDITIONS), ("hard", QUANTITIES), ("used", QUANTITIES)])),
-    ])),
-    (&["SelfSubjectAccessReview"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("spec", Fields(&[("resourceAttributes", Fields(&[
-            ("namespace", Text),
-            ("group", Word),
-            ("resource", Word),
-            ("subresource", Word),
-            ("verb", Word),
-            ("version", Word),
-        ]))])),
-        ("status", Fields(&[("reason", Text), ("evaluationError", Text)])),
-    ])),
-    (&["ProbeAnswer"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("program", Word),
-        ("answer", Fields(&[
-            ("trouble", Text),
-            ("pods", Text),
-            ("anchors", Checksum),
-        ])),
-    ])),
-    (&["ServedCertificates"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", META),
-        ("pods", Fields(&[("name", Text), ("chain", Certificates), ("error", Text)])),
-    ])),
-    (&["Log"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("metadata", Fields(&[("namespace", Text), ("name", Text)])),
-        ("text", Text),
-    ])),
-    (&["Version"], Fields(&[
-        ("apiVersion", Word),
-        ("kind", Word),
-        ("major", Word),
-        ("minor", Word),
-        ("gitVersion", Word),
-        ("gitTreeState", Word),
-        ("buildDate", Word),
-        ("goVersion", Word),
-        ("compiler", Word),
-        ("platform", Word),
-        ("version", Word),
-        ("extensions", Word),
-    ])),
+            ("extensions", Word),
+        ]),
+    ),
 ];

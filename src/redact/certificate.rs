@@ -10,6 +10,7 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 
 use super::pem::block;
+use super::shapes::looks_certified;
 
 /// Does the private key belong to the certificate?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +213,9 @@ pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
 /// In place of a block that is no certificate, at which Linkerd stops reading.
 const STOP: &str = "-----BEGIN OTHER-----\n-----END OTHER-----\n";
 
+/// In place of a block that is called a certificate and is none: a sequence of nothing.
+const EMPTY: [u8; 2] = [0x30, 0x00];
+
 /// Only the certificates of a PEM text that Go finds in it, as PEM again; `None` where it finds none.
 ///
 /// A file of certificates may hold the private key as well: it does not come through, only that another block stands in front
@@ -227,6 +231,8 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
             continue;
         }
         found = true;
+        // What only says that it is a certificate stays something that nobody can read as one.
+        let der = if looks_certified(&der) { der } else { EMPTY.to_vec() };
         kept.push_str(std::mem::take(&mut stops));
         kept.push_str("-----BEGIN CERTIFICATE-----\n");
         let body = STANDARD.encode(&der);
@@ -257,7 +263,7 @@ mod tests {
 
     #[test]
     fn of_a_text_behind_the_certificates_an_empty_line_is_left() {
-        let (one, key) = (mk_pem("CERTIFICATE", b"x"), mk_pem("PRIVATE KEY", b"y"));
+        let (one, key) = (mk_pem("CERTIFICATE", &[0x30, 3, 0x30, 1, 0xa0]), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
         for whole in [
             one.clone(),

@@ -47,7 +47,8 @@ impl Owner {
         mut keys: impl Iterator<Item = &'a str>,
         namespace: &str,
     ) -> Owner {
-        let here = label("linkerd.io/control-plane-ns").is_none_or(|ns| namespace.is_empty() || ns == namespace);
+        let here =
+            label("linkerd.io/control-plane-ns").is_none_or(|ns| namespace.is_empty() || ns == namespace);
         let control_plane = label("linkerd.io/control-plane-component").is_some() && here;
         let cni = label("linkerd.io/cni-resource") == Some("true") || label("k8s-app") == Some("linkerd-cni");
         if control_plane || cni || label("linkerd.io/extension").is_some() {
@@ -69,7 +70,8 @@ impl Owner {
     }
 
     fn of_metadata(metadata: &Value, namespace: &str) -> Owner {
-        let keys = |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        let keys =
+            |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let keys = keys("labels").chain(keys("annotations"));
         Owner::of(|label| metadata["labels"][label].as_str(), keys, namespace)
     }
@@ -154,7 +156,9 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         },
         "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" => super::object::certificates(value),
-        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => masked(value),
+        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => {
+            masked(value)
+        }
         _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
         _ => text::text(value),
     }
@@ -166,8 +170,22 @@ pub(super) fn is_setting(content: &str) -> bool {
         byte.is_ascii_alphanumeric()
             || matches!(
                 byte,
-                b'.' | b'_' | b'-' | b':' | b'/' | b'+' | b'*' | b'%' | b',' | b'~' | b'=' | b'$' | b'(' | b')'
-                    | b'[' | b']' | b'|'
+                b'.' | b'_'
+                    | b'-'
+                    | b':'
+                    | b'/'
+                    | b'+'
+                    | b'*'
+                    | b'%'
+                    | b','
+                    | b'~'
+                    | b'='
+                    | b'$'
+                    | b'('
+                    | b')'
+                    | b'['
+                    | b']'
+                    | b'|'
             )
     };
     content.len() <= MAX_SETTING && content.bytes().all(plain) || Marker::whole(content.as_bytes()).is_some()

@@ -57,8 +57,12 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
             Cow::Borrowed(_) => Cow::Borrowed(content),
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         },
-        ("linkerd-cni-config", _) if !keys::is_secret_in_text(key) && is_setting(content) => text::text(content),
-        ("cilium-config", _) if namespace == "kube-system" && CILIUM.contains(&key) && is_setting(content) => {
+        ("linkerd-cni-config", _) if !keys::is_secret_in_text(key) && is_setting(content) => {
+            text::text(content)
+        }
+        ("cilium-config", _)
+            if namespace == "kube-system" && CILIUM.contains(&key) && is_setting(content) =>
+        {
             text::text(content)
         }
         _ => masked(content),
@@ -109,12 +113,16 @@ fn value(tree: &mut Yaml, parent: &str, key: &str) {
 
 /// Whether a text is made of numbers and addresses: lists of ports and networks, a schedule. Blanks may stand in it.
 fn is_of_numbers(content: &str) -> bool {
-    let digit = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'.' | b':' | b'/' | b',' | b'*' | b'-');
-    content.len() <= MAX_VALUE && content.bytes().all(digit) && content.bytes().any(|byte| byte.is_ascii_digit())
+    let digit =
+        |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'.' | b':' | b'/' | b',' | b'*' | b'-');
+    content.len() <= MAX_VALUE
+        && content.bytes().all(digit)
+        && content.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn scalar<'a>(parent: &str, key: &str, content: &'a str) -> Cow<'a, str> {
-    let certificate = ["PEM", "caBundle"].iter().any(|end| key.ends_with(end)) && !key.to_ascii_lowercase().contains("key");
+    let certificate =
+        ["PEM", "caBundle"].iter().any(|end| key.ends_with(end)) && !key.to_ascii_lowercase().contains("key");
     let announced = keys::is_secret_in_text(key) && key != "identityTrustAnchorsPEM";
     match () {
         () if certificate && !content.is_empty() => leaf(&Rule::Certificates, content),

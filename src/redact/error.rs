@@ -12,7 +12,8 @@ pub fn error(error: &dyn std::fmt::Display) -> String {
         let (before, quoted) = rest.split_at(at);
         let quote = &quoted[..1];
         // Names of fields and types are ours.
-        let ours = ["field ", "expected ", "one of ", ", "].iter().any(|word| before.ends_with(word)) && quote == "`";
+        let ours = ["field ", "expected ", "one of ", ", "].iter().any(|word| before.ends_with(word))
+            && quote == "`";
         let end = closing(quoted, quote);
         if ours {
             kept.push_str(before);
@@ -55,7 +56,10 @@ mod tests {
     #[test]
     fn what_an_error_quotes_goes_and_what_is_wrong_stays() {
         for (said, kept) in [
-            ("invalid type: string \"a \\\" b\", expected u16 at line 1 column 5", "invalid type: string, expected u16"),
+            (
+                "invalid type: string \"a \\\" b\", expected u16 at line 1 column 5",
+                "invalid type: string, expected u16",
+            ),
             ("invalid type: integer `77`, expected a string", "invalid type: integer, expected a string"),
             ("missing field `name` at line 3 column 9", "missing field `name`"),
             ("failed to parse \"open", "failed to parse"),

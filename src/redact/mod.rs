@@ -1,4 +1,5 @@
-//! Redaction at the border: what leaves these functions holds no token, key or password.
+//! The sanitizer: which text of a cluster passes, by the field that it stands in ([`allow`]), and what of it is no secret by its
+//! shape or by what announces it ([`text`]).
 //!
 //! Pure functions over bytes and JSON; nothing here reads, prints or keeps anything. A secret is replaced
 //! by a marker that keeps its length, so that line and column of what follows can be given as in the
@@ -22,9 +23,9 @@ mod shapes;
 mod stream;
 mod text;
 
+pub use allow::{CLEAN, Rule, rule};
 pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
-pub use allow::{CLEAN, Rule, rule};
 pub use component::{Owner, argument, setting};
 pub use error::{error, sanitized};
 pub use json::{config as config_bytes, facts as fact_bytes};

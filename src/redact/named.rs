@@ -24,12 +24,14 @@ pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let word = input[..sign].iter().rposition(|byte| ends(byte)).map_or(0, |before| before + 1);
         let start = find(&input[..sign], b"://", word).map(|scheme| scheme + 3);
         let user = &input[start.unwrap_or(word)..sign];
-        let authority = user.split(|byte| matches!(byte, b'/' | b'?' | b'#' | b',')).next().unwrap_or_default();
+        let authority =
+            user.split(|byte| matches!(byte, b'/' | b'?' | b'#' | b',')).next().unwrap_or_default();
         let whole = authority.len() == user.len();
         let has_password = authority.iter().position(|byte| *byte == b':').is_some_and(|colon| {
             let (user, password) = (&authority[..colon], &authority[colon + 1..]);
             // `host:443/path@x` has a port.
-            let port = !password.is_empty() && password.iter().all(u8::is_ascii_digit) && user.contains(&b'.');
+            let port =
+                !password.is_empty() && password.iter().all(u8::is_ascii_digit) && user.contains(&b'.');
             !user.is_empty() && !port || user.is_empty() && !password.is_empty()
         });
         // `[::1]:443/a@b` begins with an address.
@@ -170,9 +172,38 @@ fn value_after(input: &[u8], separator: usize, names: Names) -> Option<Range<usi
 /// Words that follow `token:` in a sentence about one, and options.
 fn is_prose(word: &[u8]) -> bool {
     const WORDS: [&str; 32] = [
-        "a", "an", "and", "bad", "cannot", "context", "could", "denied", "error", "expired", "failed", "forbidden",
-        "get", "has", "in", "internal", "invalid", "is", "it", "missing", "no", "none", "not", "of", "open", "post",
-        "rpc", "the", "timeout", "unauthorized", "unexpected", "unable",
+        "a",
+        "an",
+        "and",
+        "bad",
+        "cannot",
+        "context",
+        "could",
+        "denied",
+        "error",
+        "expired",
+        "failed",
+        "forbidden",
+        "get",
+        "has",
+        "in",
+        "internal",
+        "invalid",
+        "is",
+        "it",
+        "missing",
+        "no",
+        "none",
+        "not",
+        "of",
+        "open",
+        "post",
+        "rpc",
+        "the",
+        "timeout",
+        "unauthorized",
+        "unexpected",
+        "unable",
     ];
     let word = std::str::from_utf8(word).unwrap_or_default().trim_end_matches(['.', ':', '!']);
     word.is_empty()
@@ -198,7 +229,9 @@ fn closing(input: &[u8], start: usize, close: &[u8]) -> usize {
 /// Whether something begins anew in what stands before the next quote: a name and its value, an object.
 fn looks_new(between: &[u8]) -> bool {
     between.iter().any(|byte| matches!(byte, b'{' | b'}' | b'['))
-        || between.split(|byte| *byte == b'\n').any(|line| line.ends_with(b":") || find(line, b": ", 0).is_some())
+        || between
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.ends_with(b":") || find(line, b": ", 0).is_some())
 }
 
 fn closed(text: &[u8], start: usize, close: &[u8]) -> Option<usize> {

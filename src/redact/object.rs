@@ -11,10 +11,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
+use super::allow::{self, Rule};
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
 use super::pem::block;
-use super::allow::{self, Rule};
 use super::{component, config_map, keys, remote, shapes, text};
 
 /// Annotation of a redacted Secret: whether its private key belonged to its certificate.

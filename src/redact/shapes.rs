@@ -121,7 +121,7 @@ pub(super) fn tokens(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let usual = input[start..].starts_with(b"eyJ");
         let spaced = !usual
             && matches!(input.get(start + 1), Some(b'w'..=b'z' | b'0'..=b'9'))
-            && (start == 0 || !is_base64(input[start - 1]));
+            && (start == 0 || !in_run(input[start - 1]));
         if !usual && !spaced {
             continue;
         }
@@ -159,7 +159,8 @@ pub(super) fn prefixed(input: &[u8], hits: &mut Vec<Range<usize>>) {
     while at < input.len() {
         let boundary = at == 0 || !input[at - 1].is_ascii_alphanumeric();
         let first = input[at];
-        if !boundary || !matches!(first, b'A' | b'S' | b'g' | b'h' | b'x' | b's' | b'r' | b'n' | b'p' | b'd' | b'y')
+        if !boundary
+            || !matches!(first, b'A' | b'S' | b'g' | b'h' | b'x' | b's' | b'r' | b'n' | b'p' | b'd' | b'y')
         {
             at += 1;
             continue;
@@ -237,7 +238,7 @@ pub(super) fn certificates(input: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether bytes begin as a certificate does, even one that is damaged further on: a sequence in a sequence, and in that a version
 /// or a number. Keys begin otherwise.
-fn looks_certified(der: &[u8]) -> bool {
+pub(super) fn looks_certified(der: &[u8]) -> bool {
     let inner = |der: &[u8]| match *der {
         [0x30, length, ..] if length & 0x80 == 0 => Some(2),
         [0x30, length, ..] if length & 0x7f <= 4 => Some(2 + usize::from(length & 0x7f)),
@@ -251,15 +252,21 @@ fn looks_certified(der: &[u8]) -> bool {
 /// Private keys as PEM. What is wrapped in base64 once more is found by [`opaque`].
 pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let private = |label: &[u8]| find(&label.to_ascii_uppercase(), b"PRIVATE", 0).is_some();
-    hits.extend(pem_blocks(input).into_iter().filter(|(_, label)| private(&input[label.clone()])).map(|(block, _)| block));
+    hits.extend(
+        pem_blocks(input)
+            .into_iter()
+            .filter(|(_, label)| private(&input[label.clone()]))
+            .map(|(block, _)| block),
+    );
     let mut at = 0;
     // `-----BEGIN` in base64, short enough to be no run that is taken for itself.
     while let Some(start) = find(input, b"LS0tLS1", at) {
         let end = run(input, start, |byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/');
         at = end;
         let whole = start + (end - start) / 4 * 4;
-        let holds_key =
-            STANDARD.decode(&input[start..whole]).is_ok_and(|decoded| find(&decoded, b"PRIVATE", 0).is_some());
+        let holds_key = STANDARD
+            .decode(&input[start..whole])
+            .is_ok_and(|decoded| find(&decoded, b"PRIVATE", 0).is_some());
         if holds_key {
             at = run(input, end, |byte| byte == b'=');
             hits.push(start..at);
@@ -366,7 +373,8 @@ fn wrapped(input: &[u8], start: usize, end: usize) -> usize {
         let stop = run(input, line, |byte| is_base64(byte) || byte == b'.');
         let next = stop - line;
         let alone = stop == input.len() || matches!(input[stop], b'\r' | b'\n' | b'"' | b'\'' | b'\\' | b',');
-        let telling = next >= 8 && input[line..stop].iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+        let telling =
+            next >= 8 && input[line..stop].iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
         if next == 0 || next > length || !alone || length < WRAPPED && !(length >= 12 && telling) {
             return end;
         }

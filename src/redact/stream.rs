@@ -71,7 +71,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         deserialize_identifier
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         self.inner.deserialize_unit_struct(name, Through { visitor, rule: self.rule })
     }
 

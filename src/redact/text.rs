@@ -83,8 +83,29 @@ fn is_plain(input: &[u8]) -> bool {
         }
         longest = longest.max(run);
     }
-    longest < 20 && !(input.starts_with(b"xox") || input.starts_with(b"gl") || input.starts_with(b"hv") || input.starts_with(b"sk-"))
-        && (input.len() < 12 || !input.windows(4).any(|w| matches!(w, b"xoxb" | b"xoxp" | b"xapp" | b"glpa" | b"gldt" | b"glrt" | b"pypi" | b"hvs." | b"hvb." | b"/sk-" | b".sk-" | b"-sk-")))
+    longest < 20
+        && !(input.starts_with(b"xox")
+            || input.starts_with(b"gl")
+            || input.starts_with(b"hv")
+            || input.starts_with(b"sk-"))
+        && (input.len() < 12
+            || !input.windows(4).any(|w| {
+                matches!(
+                    w,
+                    b"xoxb"
+                        | b"xoxp"
+                        | b"xapp"
+                        | b"glpa"
+                        | b"gldt"
+                        | b"glrt"
+                        | b"pypi"
+                        | b"hvs."
+                        | b"hvb."
+                        | b"/sk-"
+                        | b".sk-"
+                        | b"-sk-"
+                )
+            }))
 }
 
 /// Sorted, and those that overlap made one.

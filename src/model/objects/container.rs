@@ -6,8 +6,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Text, nullable};
-use crate::redact::{self, Owner};
 use crate::model::certificates::BundlePrint;
+use crate::redact::{self, Owner};
 
 /// The names that Linkerd gives its own containers.
 pub const PROXY_CONTAINER: &str = "linkerd-proxy";
