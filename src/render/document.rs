@@ -226,6 +226,19 @@ pub struct Coverage {
     pub snapshots: usize,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// Kinds that the cluster serves or a dump holds and that no check reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
+}
+
+/// A kind that no check reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// `servers.policy.linkerd.io`
+    pub resource: String,
+    /// How many objects the evidence holds; absent where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<usize>,
 }
 
 /// A piece of evidence that was needed and is not there.
@@ -325,6 +338,12 @@ pub struct Finding {
     /// explains it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub root_causes: Vec<Root>,
+    /// Fingerprints of the findings that are to be repaired before it, the nearest only. Findings come in that order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// What was found, in half a line, where the message says it at length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<String>,
     /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
     /// fingerprint of its own, which stays when others are repaired.
     pub fingerprint: String,

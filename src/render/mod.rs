@@ -20,8 +20,8 @@ pub mod short;
 mod subject;
 pub mod table;
 pub mod text;
-pub mod verify;
 mod unchecked;
+pub mod verify;
 pub mod yaml;
 
 pub use look::Look;

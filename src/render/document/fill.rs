@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome,
-    Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Verdict, Versions,
+    Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -171,6 +171,11 @@ fn coverage(coverage: &report::Coverage) -> Coverage {
         nodes: coverage.nodes,
         snapshots: coverage.snapshots,
         gaps: coverage.gaps.iter().map(Gap::from).collect(),
+        unread: coverage
+            .unread
+            .iter()
+            .map(|kind| Unread { resource: kind.resource.clone(), objects: kind.objects })
+            .collect(),
     }
 }
 
@@ -245,6 +250,8 @@ impl From<&finding::Finding> for Finding {
                 verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
             },
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
+            after: finding.after.iter().map(ToString::to_string).collect(),
+            fact: finding.fact.clone(),
             root_causes: Vec::new(),
             fingerprint: finding.fingerprint().0,
         }
