@@ -14,6 +14,7 @@ use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::{NodeFiles, NodeSnapshot};
 use crate::redact::Sanitized;
 use crate::source::{Fetched, Request, Source, Uncollected, Why};
+use crate::source::few::bounded;
 use crate::version::LinkerdVersion;
 
 mod border;
@@ -221,6 +222,7 @@ impl<S: Source> Run<'_, S> {
         self.touched.fetch_add(touched, Ordering::Relaxed);
         if let Fetched::Partial { reasons } = &fetched {
             // A bundle says already what of it could not be read when it was collected.
+            let reasons: BTreeSet<&Why> = reasons.iter().collect();
             malformed.retain(|why| !reasons.contains(why));
         }
         if !malformed.is_empty() {
@@ -230,6 +232,8 @@ impl<S: Source> Run<'_, S> {
                 missing @ Fetched::Missing { .. } => missing,
             };
         }
+        // Every check that needs the item repeats the reasons.
+        fetched = bounded(fetched);
         self.observer.ended(&request, &fetched, arrived);
         if let Some(saver) = self.saver {
             saver.ended(&request, &fetched);

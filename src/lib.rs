@@ -36,3 +36,4 @@ pub mod terminal;
 pub mod token;
 pub mod verify;
 pub mod version;
+mod yaml;

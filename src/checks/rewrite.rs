@@ -1,13 +1,15 @@
-//! How to change annotations where they count: the words and the command for each kind of object. Commands can be pasted;
-//! keys and values in them are quoted for the shell.
+//! How to change annotations and labels where they count: the words and the command for each kind of object. What Argo CD or
+//! Flux manages is changed in Git, and gets no command that they would revert.
 
 use serde_json::{Map, Value};
 
+use crate::command::{Call, Command, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::annotated::Annotated;
+use crate::model::managed_by::ManagedBy;
 
-/// A key with the value it is to have; `None` removes it.
+/// An annotation or label with the value it is to have; `None` removes it.
 pub(super) type Change<'a> = (&'a str, Option<&'a str>);
 
 /// What is done, in words that a place follows.
@@ -22,9 +24,7 @@ pub(super) enum Act<'a> {
 impl Act<'_> {
     fn at(self, preposition: &str, place: &str) -> String {
         match self {
-            Act::Put(act) => {
-                format!("{act} {preposition} {place} (where that comes from Git or a chart: there)")
-            }
+            Act::Put(act) => format!("{act} {preposition} {place}"),
             Act::Remove(act) => format!("{act} from {place}"),
         }
     }
@@ -52,39 +52,36 @@ pub(super) fn template(
             .iter()
             .rev()
             .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
-        let (namespace, name) = (quoted(&object.meta.namespace), quoted(&object.meta.name));
-        let kind = object.kind.info().kind.to_ascii_lowercase();
-        format!("kubectl -n {namespace} patch {kind} {name} --type merge -p {}", quoted(&whole.to_string()))
+        named(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
     };
     match object.kind {
         Kind::Namespace | Kind::Service => own(remedy, act, object, changes),
-        Kind::CronJob => remedy.run(
-            StepKind::Annotation,
-            act.at("in", "the pod template"),
-            patch(&["spec", "jobTemplate", "spec", "template", "metadata"]),
-        ),
-        Kind::Job => remedy.run(
-            StepKind::Annotation,
-            format!("{}: its template cannot be changed", act.again("the Job's manifest", "the Job")),
-            job(object, changes),
-        ),
+        Kind::CronJob => step(remedy, act, act.at("in", "the pod template"), object, || {
+            patch(&["spec", "jobTemplate", "spec", "template", "metadata"])
+        }),
+        Kind::Job => {
+            let text =
+                format!("{}: its template cannot be changed", act.again("the Job's manifest", "the Job"));
+            step(remedy, act, text, object, || job(object, changes))
+        }
         Kind::Pod => remedy.step(StepKind::Annotation, act.again("the pod's manifest", "the pod")),
-        _ => remedy.run(
-            StepKind::Annotation,
-            act.at("in", "the pod template"),
-            patch(&["spec", "template", "metadata"]),
-        ),
+        _ => step(remedy, act, act.at("in", "the pod template"), object, || {
+            patch(&["spec", "template", "metadata"])
+        }),
     }
 }
 
 /// Adds the step that changes annotations of the object itself, rather than of its template.
 pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
-    remedy.run(StepKind::Annotation, act.at("on", noun(object.kind)), kubectl("annotate", object, changes))
+    step(remedy, act, act.at("on", noun(object.kind)), object, || {
+        set("annotate --overwrite", object, changes)
+    })
 }
 
-/// Adds the step that changes labels of the object itself.
+/// Adds the step that changes labels of the object itself. Their values have to be values of labels: see
+/// [`is_label_value`].
 pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
-    remedy.run(StepKind::Annotation, act.at("on", noun(object.kind)), kubectl("label", object, changes))
+    step(remedy, act, act.at("on", noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
 /// Adds the step without which a changed namespace does nothing for the pods that are there.
@@ -95,8 +92,42 @@ pub(super) fn restart(remedy: Remedy, object: &Annotated<'_>) -> Remedy {
     remedy.run(
         StepKind::Command,
         "Restart the workloads of the namespace: its annotations reach pods when they are created",
-        format!("kubectl -n {} rollout restart deployment,statefulset,daemonset", quoted(&object.meta.name)),
+        kubectl().namespace(&object.meta.name).words("rollout restart deployment,statefulset,daemonset"),
     )
+}
+
+/// Whether the API server takes a text as the value of a label.
+pub(super) fn is_label_value(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = [text.bytes().next(), text.bytes().last()];
+    text.len() <= 63
+        && text.bytes().all(inner)
+        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// A step that changes an object, where that has to be done so that it stays.
+fn step(
+    remedy: Remedy,
+    act: Act<'_>,
+    text: String,
+    object: &Annotated<'_>,
+    command: impl FnOnce() -> Command,
+) -> Remedy {
+    let managed = ManagedBy::of(object.meta);
+    if let Some(git) = managed.in_git() {
+        return remedy.step(StepKind::Annotation, format!("{text}; {git}"));
+    }
+    let there = match act {
+        Act::Put(_) => "in",
+        Act::Remove(_) => "from",
+    };
+    let text = match managed.release() {
+        Some(release) => {
+            format!("{text}, and {there} the values of Helm release {}/{}", release.namespace, release.name)
+        }
+        None => format!("{text}, and {there} the manifest that it is applied from"),
+    };
+    remedy.run(StepKind::Annotation, text, command())
 }
 
 fn noun(kind: Kind) -> &'static str {
@@ -107,48 +138,37 @@ fn noun(kind: Kind) -> &'static str {
     }
 }
 
-fn kubectl(verb: &str, object: &Annotated<'_>, changes: &[Change<'_>]) -> String {
-    let namespace = match object.meta.namespace.as_str() {
-        "" => String::new(),
-        namespace => format!("-n {} ", quoted(namespace)),
-    };
-    let words: Vec<String> = changes
-        .iter()
-        .map(|(key, value)| match value {
-            Some(value) => quoted(&format!("{key}={value}")),
-            None => quoted(&format!("{key}-")),
-        })
-        .collect();
+/// A verb with the object.
+fn named(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
     let kind = object.kind.info().kind.to_ascii_lowercase();
-    format!("kubectl {namespace}{verb} --overwrite {kind} {} {}", quoted(&object.meta.name), words.join(" "))
+    call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
+}
+
+fn set(verb: &'static str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
+    let changed = changes.iter().map(|(key, value)| match value {
+        Some(value) => format!("{key}={value}"),
+        None => format!("{key}-"),
+    });
+    named(kubectl(), verb, object).operands(changed).into()
 }
 
 /// A Job again, with other annotations: without the selector and labels that the Job controller gave it.
-fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> String {
+fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
     let text = |text: &str| Value::from(text).to_string();
     let gone: Vec<String> =
         changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| text(key)).collect();
     let set: Map<String, Value> =
         changes.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from((*value)?)))).collect();
     let removed = if gone.is_empty() { String::new() } else { format!("del(.[{}]) | ", gone.join(", ")) };
-    let program = format!(
+    let rewritten = format!(
         r#"del(.status, .spec.selector, .spec.template.metadata.labels["controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"]) | .spec.template.metadata.annotations |= ({removed}. + {})"#,
         Value::Object(set)
     );
-    let (namespace, name) = (quoted(&object.meta.namespace), quoted(&object.meta.name));
-    format!(
-        "kubectl -n {namespace} get job {name} -o json | jq {} | kubectl replace --force -f -",
-        quoted(&program)
-    )
-}
-
-/// A word for a POSIX shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    named(kubectl(), "get", object)
+        .words("-o json")
+        .pipe(program("jq").arg(rewritten))
+        .pipe(kubectl().namespace(&object.meta.namespace).words("replace --force -f -"))
+        .into()
 }
 
 #[cfg(test)]
@@ -185,5 +205,32 @@ mod tests {
         let job: Job = of("once");
         let command = command(&Annotated::job(&job).expect("nothing owns it"));
         assert!(command.contains(r#"(del(.["wrong"]) | . + {"right":"it'\''s"})"#), "{command}");
+    }
+
+    #[test]
+    fn what_git_holds_is_changed_there() {
+        let owned: Workload = serde_json::from_value(json!({"metadata": {
+            "namespace": "shop", "name": "web", "labels": {"argocd.argoproj.io/instance": "shop"},
+        }}))
+        .expect("a workload");
+        let object = Annotated::workload(Kind::Deployment, &owned);
+        let remedy = template(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
+        assert_eq!(remedy.steps[0].command, None);
+        assert!(remedy.steps[0].text.contains("Argo CD (Application shop)"), "{:?}", remedy.steps);
+    }
+
+    #[test]
+    fn labels_take_few_letters() {
+        for (text, fits) in [
+            ("true", true),
+            ("", true),
+            ("a-b_c.9", true),
+            ("\"true\"", false),
+            ("-a", false),
+            ("a b", false),
+        ] {
+            assert_eq!(is_label_value(text), fits, "{text:?}");
+        }
+        assert!(!is_label_value(&"x".repeat(64)));
     }
 }

@@ -188,6 +188,9 @@ pub struct Check {
     /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub save: Option<PathBuf>,
+    /// Let --save overwrite a file that is there.
+    #[arg(long, requires = "save", help_heading = "Output")]
+    pub force: bool,
     #[command(flatten)]
     pub talk: Talk,
     /// Read the release data and other facts that age from this folder instead of the embedded ones.
@@ -214,6 +217,9 @@ pub struct Collect {
     /// Where to: FILE.tar.gz, FILE.tar.zst or a folder.
     #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
+    /// Overwrite a file that is there.
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub evidence: Evidence,
     #[command(flatten)]
@@ -238,6 +244,9 @@ pub struct NodeSnapshot {
     /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output. NODE.tar.gz when not given.
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// Overwrite a file that is there.
+    #[arg(long, conflicts_with = "to_log")]
+    pub force: bool,
     /// Write to standard output as lines of a log, as the pods of 'collect --node-pods' do: what --nodes reads again.
     #[arg(long, conflicts_with = "output")]
     pub to_log: bool,

@@ -7,6 +7,7 @@ use anyhow::Context;
 
 use super::args::{Check, FailOn, OnNotChecked, Reports, Talk};
 use super::evidence::{self, Read, Way};
+use super::files;
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
@@ -26,6 +27,11 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     }
     let began = Instant::now();
     one_standard_output(&args.report.output)?;
+    let save = args.save.as_deref().map(|path| ("--save", path));
+    files::apart(&args.report.output, save, Some(&args.evidence))?;
+    if let Some((flag, path)) = save {
+        files::not_there(flag, path, args.force)?;
+    }
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
@@ -195,7 +201,7 @@ pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
     }
 }
 
-fn word(format: Format) -> &'static str {
+pub(super) fn word(format: Format) -> &'static str {
     super::values::formats().into_iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
 }
 

@@ -3,7 +3,7 @@
 use super::args::Collect;
 use super::evidence::{self, Way};
 use super::stop::Stop;
-use super::{check, live, output};
+use super::{check, files, live, output};
 use crate::exit;
 use crate::item::Item;
 use crate::missing::Missing;
@@ -28,6 +28,8 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let Some(path) = args.output.as_deref().filter(|_| !args.node_pods.dry_run) else {
         return live::dry_run(&way).map(|()| exit::FINE);
     };
+    files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
+    files::not_there("-o", path, args.force)?;
     let read = evidence::read(&way, &args.talk, &items, Some(path))?;
     if let Some(trouble) = read.save_trouble {
         return Err(trouble.context("the bundle was not saved"));
@@ -46,10 +48,12 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         );
         let connection = super::rerun::connection(&args.connection);
         for gap in &missing {
-            output::say(&format!("not collected: {gap}\n  {}", gap.close().aimed(&connection)));
+            output::say(&format!("not collected: {gap}"));
+            let close = gap.close().aimed(&connection).to_string();
+            close.lines().for_each(|line| output::say(&format!("  {line}")));
         }
     }
-    output::print(&format!("{}\n", path.display()))?;
+    output::print(&format!("{}\n", output::one_line(&path.display().to_string())))?;
     if read.pods_left {
         // What is left, and the command that deletes it, were said where it was found.
         return Err(Stop::could_not_run(

@@ -9,6 +9,7 @@ mod completions;
 mod demo;
 mod evidence;
 mod explain;
+mod files;
 mod interrupt;
 mod list;
 mod live;
@@ -31,6 +32,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 
 use crate::exit;
+use crate::render::text::clean;
 use args::{Color, Command};
 use role::Asked;
 use stop::Stop;
@@ -39,11 +41,12 @@ pub use values::{Format, Output};
 
 /// Runs the command line; returns the exit status.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
+    output::panics_are_said();
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match role::parse(&words) {
         Ok(Asked::Command(cli)) => cli,
         Ok(Asked::Answered(outcome)) => return outcome.unwrap_or_else(|error| stopped(&words, &error)),
-        Err(error) => return usage(&words, &error),
+        Err(error) => return usage(&words, error),
     };
     match cli.color {
         Color::Auto => anstream::ColorChoice::Auto,
@@ -66,12 +69,20 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// clap's own answers: help and version go to standard output, errors to standard error with status 2. A caller that
 /// asked for a document gets one.
-fn usage(words: &[OsString], error: &clap::Error) -> u8 {
-    if let Some((cause, next)) = role::refusal(error) {
+fn usage(words: &[OsString], error: clap::Error) -> u8 {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nothing can be said when the terminal is gone.
+        let _ = error.print();
+        return exit::FINE;
+    }
+    // clap repeats the words that it does not understand.
+    let cleaned: Vec<OsString> =
+        words.iter().map(|word| OsString::from(&*clean(&word.to_string_lossy()))).collect();
+    let error = if cleaned == words { error } else { role::parse(&cleaned).err().unwrap_or(error) };
+    if let Some((cause, next)) = role::refusal(&error) {
         return stopped(words, &Stop::usage(cause, next).into());
     }
-    // Nothing can be said when the terminal is gone.
-    let _ = error.print();
+    output::say_usage(&error);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit::FINE,
         _ => {

@@ -91,7 +91,7 @@ impl Asking<'_> {
             return Err(stop(error).into());
         }
         if !self.flags.yes || !self.talk.quiet {
-            say(&shown(self.plan, self.live));
+            shown(self.plan, self.live).iter().for_each(|line| say(line));
         }
         if !self.flags.yes && !agreed(signals).await? {
             let next = "leave out --node-pods to collect without the nodes' files";
@@ -158,10 +158,10 @@ impl Asking<'_> {
 }
 
 /// What would happen, for whoever is to agree to it.
-fn shown(plan: &Plan, live: &Live) -> String {
-    let mut text = format!("--node-pods writes to the cluster (context {}):\n", live.context());
+fn shown(plan: &Plan, live: &Live) -> Vec<String> {
+    let mut lines = vec![format!("--node-pods writes to the cluster (context {}):", live.context())];
     let count = plan.nodes.len();
-    let mut row = |name: &str, what: String| _ = writeln!(text, "  {name:<12}{what}");
+    let mut row = |name: &str, what: String| lines.push(format!("  {name:<12}{what}"));
     row("creates", format!("{} in namespace {}, at most {AT_ONCE} at a time", pods(count), plan.namespace()));
     row("deletes", "each once it is read, and all of them however this ends".to_owned());
     row("image", plan.image().to_owned());
@@ -198,8 +198,8 @@ fn shown(plan: &Plan, live: &Live) -> String {
     for note in &plan.notes {
         row("note", note.clone());
     }
-    text.push_str("  --dry-run prints the manifests");
-    text
+    lines.push("  --dry-run prints the manifests".to_owned());
+    lines
 }
 
 fn pods(count: usize) -> String {

@@ -22,7 +22,7 @@ mod linux {
     use anyhow::Context;
 
     use super::{NodeSnapshot, Stop};
-    use crate::cli::output;
+    use crate::cli::{files, output};
     use crate::exit;
     use crate::node_log;
     use crate::node_snapshot::{self, NotTaken, Options, Taken};
@@ -39,6 +39,9 @@ mod linux {
         let form = named.map(bundle::ready).transpose().map_err(|error| {
             Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
         })?;
+        if let Some(path) = named {
+            files::not_there("-o", path, args.force)?;
+        }
         let options = options(args)?;
         if !args.quiet && args.root.is_none() && options.root == Path::new(HOST) {
             output::say("reads the node's files under /host; --root / would read the pod's own");
@@ -70,12 +73,10 @@ mod linux {
                 let form = bundle::ready(&path).map_err(|error| {
                     Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
                 })?;
+                files::not_there("-o", &path, args.force)?;
                 (path, form)
             }
         };
-        if path.is_file() && !args.quiet {
-            output::say(&format!("replaces {}, which was there", path.display()));
-        }
         let files: Vec<(String, Vec<u8>)> = match form {
             Form::Folder => taken.files.files.into_iter().collect(),
             Form::Tar | Form::TarGz | Form::TarZst => in_folder(taken),
@@ -84,7 +85,7 @@ mod linux {
         if !args.quiet {
             next(&node, &path.display().to_string());
         }
-        output::print(&format!("{}\n", path.display()))
+        output::print(&format!("{}\n", output::one_line(&path.display().to_string())))
     }
 
     /// Where a pod has the node's files by custom.

@@ -1,5 +1,6 @@
 //! Printing: reports to standard output and files, everything else to standard error. A reader that went away (a closed
-//! pipe) is no error.
+//! pipe) is no error. Nothing else in the program writes to a terminal: what is for people is made harmless here,
+//! whatever name or text of a cluster, a file or a command line is in it.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -8,12 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::Context;
 
 use super::args::{Reports, Talk};
+use super::files;
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use crate::exit;
+use crate::render::text::{clean, harmless};
 use crate::render::{self, Look};
 use crate::report::{Report, Run};
+use crate::terminal::is_hostile;
 
 /// The width of text when standard output is no terminal, in columns.
 const WIDTH: usize = 100;
@@ -83,7 +87,7 @@ pub(super) fn write(
             }
             Some(path) => {
                 let text = text(output.format, Look { width: WIDTH, colour: false, verbose, coverage });
-                std::fs::write(path, text)
+                files::write(path, &text)
                     .with_context(|| format!("cannot write the report to {}", path.display()))?;
                 if !quiet {
                     say(&format!("wrote {}", path.display()));
@@ -96,20 +100,54 @@ pub(super) fn write(
 
 fn text(report: &Report, format: Format, look: Look) -> String {
     match format {
-        Format::Table => role::as_typed(render::table::report(report, look)),
-        Format::Short => role::as_typed(render::short::report(report)),
+        Format::Table => for_people(render::table::report(report, look)),
+        Format::Short => for_people(render::short::report(report)),
         Format::Json => render::json::report(report),
         Format::Yaml => render::yaml::report(report),
         Format::Linkerd => render::linkerd::report(report),
-        Format::LinkerdTable => render::linkerd::table(report, look),
+        Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
         Format::Extension => role::as_typed(render::extension::report(report)),
     }
 }
 
-/// Says something on standard error.
-pub(super) fn say(text: &str) {
+/// A text of several lines, in which values are clean already: our commands as they are typed, and no line one of a CI
+/// system's.
+fn for_people(text: String) -> String {
+    harmless(&role::as_typed(text)).into_owned()
+}
+
+/// Says one line on standard error. Whatever is in it, it stays one line, and no terminal and no CI system takes it for
+/// anything but text.
+pub(super) fn say(line: &str) {
     // Nothing can be done when standard error is gone.
-    let _ = writeln!(anstream::stderr(), "{}", role::as_typed(text.to_owned()));
+    let _ = writeln!(anstream::stderr(), "{}", one_line(line));
+}
+
+/// What [`say`] prints.
+pub(super) fn one_line(text: &str) -> String {
+    harmless(&clean(&role::as_typed(text.to_owned()))).into_owned()
+}
+
+/// Says what clap made of a command line that is wrong; its colours are kept.
+pub(super) fn say_usage(error: &clap::Error) {
+    let plain = error.to_string();
+    // Colours are the only control characters that clap writes by itself.
+    if plain.contains(|c| is_hostile(c) && c != '\n') {
+        plain.lines().for_each(say);
+    } else {
+        let text = error.render().ansi().to_string();
+        let _ = anstream::stderr().write_all(harmless(&text).as_bytes());
+    }
+}
+
+/// From now on a panic is said as everything else is: its message can quote a text of a cluster.
+pub(super) fn panics_are_said() {
+    std::panic::set_hook(Box::new(|panic| {
+        say(&format!("internal error: {panic}"));
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
+            std::backtrace::Backtrace::force_capture().to_string().lines().for_each(say);
+        }
+    }));
 }
 
 /// Says why a run ended, and what to do.
@@ -161,7 +199,9 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
         // The run has failed already; a second failure in saying so changes nothing.
         let _ = match &output.file {
             None => print(&document).map(|_| ()),
-            Some(path) => std::fs::write(path, document).map_err(Into::into),
+            // A command line that is refused for writing over what it reads must not do so now.
+            Some(path) if files::is_named_elsewhere(path, words) => Ok(()),
+            Some(path) => files::write(path, &document).map_err(Into::into),
         };
     }
 }

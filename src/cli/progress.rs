@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Talk;
-use super::output::say;
+use super::output::{one_line, say};
 use crate::collect::Observer;
 use crate::source::{Fetched, Request};
 
@@ -34,7 +34,8 @@ impl Progress {
     pub(super) fn new(talk: &Talk) -> Progress {
         let shown = std::io::stderr().is_terminal() && !talk.quiet && talk.verbose == 0;
         let bar = shown.then(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg}")
+            // As wide as the terminal, and no wider: it is one line.
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::new_spinner().with_style(style)
         });
@@ -61,7 +62,7 @@ impl Progress {
     #[cfg(feature = "live")]
     pub(super) fn message(&self, text: String) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text);
+            bar.set_message(one_line(&text));
             bar.tick();
         }
     }
@@ -76,7 +77,10 @@ impl Progress {
     fn show(&self, state: &State) {
         if let Some(bar) = self.bar.as_ref().filter(|_| self.began.elapsed() > PATIENCE) {
             let names: Vec<&str> = state.running.keys().map(String::as_str).take(3).collect();
-            bar.set_message(format!("{} objects read; reading {}", state.objects, names.join(", ")));
+            let more = state.running.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let line = format!("{} objects read; reading {}{more}", state.objects, names.join(", "));
+            bar.set_message(one_line(&line));
             bar.tick();
         }
     }

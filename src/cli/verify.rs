@@ -34,6 +34,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let began = Instant::now();
     forms(&args.report.output)?;
     check::one_standard_output(&args.report.output)?;
+    apart(args, path)?;
     let document = read(path)?;
     let asked = asked(&document);
     let selected = selected(args, asked.mode)?;
@@ -110,6 +111,20 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
         return Ok(());
     }
     Err(Stop::usage("--verify has no such form of its result", "its forms are table, short and json"))
+}
+
+/// The report is read, and nothing may be written over it.
+fn apart(args: &Check, path: &Path) -> Result<(), Stop> {
+    let Ok(report) = path.canonicalize() else { return Ok(()) };
+    let outputs = args.report.output.iter().filter_map(|output| output.file.as_deref());
+    let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == report);
+    match outputs.chain(args.save.as_deref()).find(|other| same(other)) {
+        None => Ok(()),
+        Some(other) => Err(Stop::usage(
+            format!("{} would be written over the report that --verify reads", other.display()),
+            "name another file",
+        )),
+    }
 }
 
 fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {

@@ -123,15 +123,15 @@ impl fmt::Display for OnInvalid {
         f.write_str(match self {
             OnInvalid::Ignored => "it is ignored",
             OnInvalid::SkipsInjection => "pods are not injected",
-            OnInvalid::PassedOn => "it is passed on as it is",
-            OnInvalid::PodRefused => "pods are refused when they are created",
+            OnInvalid::PassedOn => "it is passed on unchanged",
+            OnInvalid::PodRefused => "pods are rejected when they are created",
             OnInvalid::PodFails => "pods cannot start",
             OnInvalid::FailsWithCni => "it is ignored, and with linkerd-cni pods cannot start",
             OnInvalid::ElementIgnored => "the bad element is ignored",
-            OnInvalid::ListVoided => "the policy controller takes the whole list for empty",
-            OnInvalid::SettingDropped => "the settings it belongs to are dropped together",
+            OnInvalid::ListVoided => "the policy controller treats the whole list as empty",
+            OnInvalid::SettingDropped => "the whole group of settings is dropped",
             OnInvalid::RouteRefused => {
-                "a route is refused, and on a Service the settings it belongs to are dropped"
+                "a route is rejected, and on a Service the whole group of settings is dropped"
             }
         })
     }

@@ -11,7 +11,7 @@ use super::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
 
 /// A place on an object that carries annotations and labels.
 #[derive(Debug, Clone, Copy)]
-pub struct Spot<'a> {
+pub struct Site<'a> {
     /// What it is read as.
     pub scope: Scope,
     /// Its path in the object.
@@ -28,20 +28,20 @@ pub struct Annotated<'a> {
     /// Its own metadata, for the name.
     pub meta: &'a Meta,
     /// Its places: the template first, where it has one.
-    pub spots: Vec<Spot<'a>>,
+    pub sites: Vec<Site<'a>>,
 }
 
 impl<'a> Annotated<'a> {
     fn own(kind: Kind, scope: Scope, meta: &'a Meta) -> Annotated<'a> {
-        Annotated { kind, meta, spots: vec![Spot { scope, path: "metadata", meta }] }
+        Annotated { kind, meta, sites: vec![Site { scope, path: "metadata", meta }] }
     }
 
     fn templated(kind: Kind, meta: &'a Meta, template: &'a Meta) -> Annotated<'a> {
-        let spots = vec![
-            Spot { scope: Scope::PodTemplate, path: "spec.template.metadata", meta: template },
-            Spot { scope: Scope::Workload, path: "metadata", meta },
+        let sites = vec![
+            Site { scope: Scope::PodTemplate, path: "spec.template.metadata", meta: template },
+            Site { scope: Scope::Workload, path: "metadata", meta },
         ];
-        Annotated { kind, meta, spots }
+        Annotated { kind, meta, sites }
     }
 
     /// A namespace.
@@ -68,16 +68,16 @@ impl<'a> Annotated<'a> {
     /// A CronJob, which has a third place: the metadata that its Jobs get.
     pub fn cron_job(cron: &'a CronJob) -> Annotated<'a> {
         let job = &cron.spec.job_template;
-        let spots = vec![
-            Spot {
+        let sites = vec![
+            Site {
                 scope: Scope::PodTemplate,
                 path: "spec.jobTemplate.spec.template.metadata",
                 meta: &job.spec.template.metadata,
             },
-            Spot { scope: Scope::Workload, path: "metadata", meta: &cron.metadata },
-            Spot { scope: Scope::Workload, path: "spec.jobTemplate.metadata", meta: &job.metadata },
+            Site { scope: Scope::Workload, path: "metadata", meta: &cron.metadata },
+            Site { scope: Scope::Workload, path: "spec.jobTemplate.metadata", meta: &job.metadata },
         ];
-        Annotated { kind: Kind::CronJob, meta: &cron.metadata, spots }
+        Annotated { kind: Kind::CronJob, meta: &cron.metadata, sites }
     }
 
     /// A pod that was not made from a template that is judged itself, and that is not over.
@@ -94,8 +94,8 @@ impl<'a> Annotated<'a> {
     }
 
     /// The place that its pods are made from, if it makes pods.
-    pub fn template(&self) -> Option<Spot<'a>> {
-        self.spots.iter().find(|spot| spot.scope == Scope::PodTemplate).copied()
+    pub fn template(&self) -> Option<Site<'a>> {
+        self.sites.iter().find(|site| site.scope == Scope::PodTemplate).copied()
     }
 
     /// It as the subject of a finding.
@@ -104,10 +104,10 @@ impl<'a> Annotated<'a> {
     }
 
     /// An annotation or label of it as evidence.
-    pub fn evidence(&self, spot: &Spot<'_>, field: &str, key: &str, value: &str) -> Evidence {
+    pub fn evidence(&self, site: &Site<'_>, field: &str, key: &str, value: &str) -> Evidence {
         // Variables can be set to secrets, and their values are not what is judged.
         let value = if key.ends_with("-env") { "(not shown)" } else { value };
-        Evidence::field(self.subject(), format!("{}.{field}[{key}]", spot.path), shortened(value))
+        Evidence::field(self.subject(), format!("{}.{field}[{key}]", site.path), shortened(value))
     }
 
     /// Whether Linkerd's own charts wrote it: then its oddities are theirs.
@@ -120,8 +120,8 @@ impl<'a> Annotated<'a> {
 
     /// Whether it belongs to the control plane or to linkerd-cni: its pods never pass the injector.
     pub fn is_control_plane(&self) -> bool {
-        self.spots.iter().any(|spot| {
-            spot.meta.label(COMPONENT).is_some() || spot.meta.label("linkerd.io/cni-resource").is_some()
+        self.sites.iter().any(|site| {
+            site.meta.label(COMPONENT).is_some() || site.meta.label("linkerd.io/cni-resource").is_some()
         })
     }
 }
@@ -162,7 +162,7 @@ mod tests {
     fn variables_are_not_shown_and_long_values_are_cut() {
         let service: Service = of(json!({"metadata": {"name": "s", "namespace": "shop"}}));
         let it = Annotated::service(&service);
-        let said = |key: &str, value: &str| it.evidence(&it.spots[0], "annotations", key, value).said;
+        let said = |key: &str, value: &str| it.evidence(&it.sites[0], "annotations", key, value).said;
         assert_eq!(said("config.linkerd.io/proxy-additional-env", "[{}]"), "(not shown)");
         assert_eq!(said("linkerd.io/inject", &"é".repeat(400)).chars().count(), 161);
     }

@@ -6,9 +6,12 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_yaml::{Mapping, Value};
 
+use crate::yaml::guard;
+
 /// The first document of a text; `None` where it is none, or one that Linkerd refuses.
 pub(crate) fn read(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    guard(text.as_bytes()).ok()?;
     let document = serde_yaml::Deserializer::from_str(text).next()?;
     AsJson::deserialize(document).ok().map(|AsJson(value)| value)
 }

@@ -13,6 +13,7 @@ pub mod installed;
 pub mod journal;
 pub mod log;
 pub mod managed_by;
+pub mod names;
 pub mod networks;
 pub mod node;
 pub mod objects;

@@ -31,10 +31,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::knowledge::Knowledge;
+use crate::model::names::is_subdomain;
 use crate::model::node::{
     DEFAULT_MULTUS_DIR, Defaults, Dirs, Meta, NodeFiles, NodeSnapshot, PathError, normalise,
 };
-use crate::source::nodes::is_node_name;
 use notes::Notes;
 use root::Root;
 use runtime::Runtime;
@@ -281,7 +281,7 @@ fn name(root: &Root, options: &Options, knowledge: &Knowledge) -> Result<(String
     };
     let given = options.node.clone().map(|name| (name, "--node or NODE_NAME"));
     let (name, named_by) = given.or_else(overridden).or_else(hostname).ok_or(NotTaken::NoName)?;
-    if is_node_name(&name) { Ok((name, named_by)) } else { Err(NotTaken::BadName { name, named_by }) }
+    if is_subdomain(&name) { Ok((name, named_by)) } else { Err(NotTaken::BadName { name, named_by }) }
 }
 
 fn json<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {

@@ -27,6 +27,74 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
+/// The text with every command word of a CI system escaped: GitHub's `::error::` and GitLab's `section_start:` where
+/// they begin a line, which wrapping and blanks do not prevent, and `##[` and `##vso[` wherever they stand. All that is
+/// printed for people passes here last.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    if !["::", "##", "section_"].iter().any(|word| text.contains(word)) {
+        return Cow::Borrowed(text);
+    }
+    let mut harmless = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let words = beginning(line);
+        let (blank, words) = line.split_at(line.len() - words.len());
+        harmless.push_str(blank);
+        let words = match words.split_once(':') {
+            Some(("", rest)) if rest.starts_with(':') && is_command(&rest[1..]) => {
+                harmless.push_str("\\u{3a}");
+                rest
+            }
+            Some((word @ ("section_start" | "section_end"), rest)) => {
+                harmless.push_str(word);
+                harmless.push_str("\\u{3a}");
+                rest
+            }
+            _ => words,
+        };
+        harmless.push_str(&without_hashes(words, "\\u{23}"));
+    }
+    Cow::Owned(harmless)
+}
+
+/// What follows the two colons of a command of GitHub: `error file=x::message`.
+fn is_command(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_alphabetic()) && rest.contains("::")
+}
+
+/// A line from its first word on; colours are none.
+fn beginning(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    while let Some(colour) = rest.strip_prefix("\u{1b}[") {
+        let end = colour.find(|c: char| c.is_ascii_alphabetic()).map_or(colour.len(), |at| at + 1);
+        rest = colour[end..].trim_start();
+    }
+    rest
+}
+
+/// `##[`, `##vso[` and the like with the second `#` written as `escape`.
+pub(super) fn without_hashes<'a>(text: &'a str, escape: &str) -> Cow<'a, str> {
+    let is_command =
+        |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('[');
+    if !text.match_indices("##").any(|(at, _)| is_command(&text[at + 2..])) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find("##") {
+        let after = &rest[at + 2..];
+        out.push_str(&rest[..=at]);
+        if is_command(after) {
+            out.push_str(escape);
+            rest = after;
+        } else {
+            // The second may be the first of another pair.
+            rest = &rest[at + 1..];
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// The same for something to paste: its line breaks are meant.
 pub fn clean_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.trim_end().split('\n').map(clean)
@@ -36,6 +104,8 @@ pub fn clean_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 /// both formats they can only stand inside quoted strings here, so the values stay what they were.
 pub fn escape_json(text: String) -> String {
     let left_alone = |c: char| is_hostile(c) && c != '\n';
+    // Some CI systems look for their commands anywhere in a line. The sign is part of strings only.
+    let text = without_hashes(&text, "\\u0023").into_owned();
     if !text.contains(left_alone) {
         return text;
     }
@@ -199,6 +269,28 @@ mod tests {
         let json = escape_json("\"\u{9b}\u{e0041}\"\n".to_owned());
         assert_eq!(json, "\"\\u009b\\udb40\\udc41\"\n");
         assert_eq!(serde_json::from_str::<String>(&json).expect("it is JSON"), "\u{9b}\u{e0041}");
+    }
+
+    #[test]
+    fn no_line_is_a_command_of_a_ci_system() {
+        for (text, shown) in [
+            ("::error::x\n", "\\u{3a}:error::x\n"),
+            ("a\n \u{a0} ::set-output name=a::b", "a\n \u{a0} \\u{3a}:set-output name=a::b"),
+            ("\u{1b}[31m  ::warning file=x::y\u{1b}[0m", "\u{1b}[31m  \\u{3a}:warning file=x::y\u{1b}[0m"),
+            ("x ##[error]y ##vso[task.complete]", "x #\\u{23}[error]y #\\u{23}vso[task.complete]"),
+            ("####[group]", "###\\u{23}[group]"),
+            ("  section_start:1:x", "  section_start\\u{3a}1:x"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+        for text in
+            ["::1 and ::ffff:10.0.0.1", "::/0", "x ::error::", "## heading", "a section_end:1", "# [x]"]
+        {
+            assert_eq!(harmless(text), text);
+        }
+        let json = escape_json("[\"##[error]x\",\"## [y]\"]".to_owned());
+        assert_eq!(json, "[\"#\\u0023[error]x\",\"## [y]\"]");
+        assert_eq!(serde_json::from_str::<[String; 2]>(&json).expect("JSON")[0], "##[error]x");
     }
 
     #[test]

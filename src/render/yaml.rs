@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::document::Failure;
 use super::json;
+use super::text::without_hashes;
 use crate::report::Report;
 use crate::terminal::is_hostile;
 
@@ -101,7 +102,7 @@ fn quoted(text: &str) -> String {
         }
     }
     quoted.push('"');
-    quoted
+    without_hashes(&quoted, "\\u0023").into_owned()
 }
 
 impl<'de> Deserialize<'de> for Value {

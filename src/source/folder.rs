@@ -57,7 +57,7 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
             tree.link(path, &target);
         }
     }
-    Ok(tree)
+    Ok(tree.bounded())
 }
 
 /// A path from the folder on, with `/` on every system.

@@ -15,6 +15,7 @@ pub mod bundle;
 pub mod dump;
 pub mod error;
 pub mod evidence;
+pub mod few;
 pub mod folder;
 pub mod json;
 pub mod layered;

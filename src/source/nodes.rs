@@ -14,6 +14,7 @@ use super::folder;
 use super::spool::Blob;
 use super::{Fetched, Intake, Origin, Request, Source, Why};
 use crate::item::Item;
+use crate::model::names::is_subdomain;
 use crate::model::node::NodeFiles;
 use crate::node_log::{self, Held, LogError};
 
@@ -75,7 +76,7 @@ impl NodeEvidence {
             match given {
                 Given::Node { name, path } => {
                     let shown = path.display().to_string();
-                    if !is_node_name(name) {
+                    if !is_subdomain(name) {
                         let why = format!("--nodes {name}={shown}: {name:?} cannot be the name of a node");
                         return Err(LoadError::Usage(why));
                     }
@@ -212,7 +213,7 @@ impl NodeEvidence {
 
     /// One node's folder.
     fn node(&mut self, node: &str, from: &str, tree: &Tree) {
-        if !is_node_name(node) {
+        if !is_subdomain(node) {
             return self.trouble.push(malformed(from, "", &format!("{node:?} cannot be the name of a node")));
         }
         let mut files = tree.files.clone();
@@ -318,15 +319,6 @@ pub(super) fn twice(node: &str, kept: &str, left: &str) -> String {
 fn malformed(from: &str, path: &str, why: &str) -> Why {
     let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
     Why::Malformed { message: format!("{from}: {path}{why}") }
-}
-
-/// Whether Kubernetes takes it as the name of a node; everything else is refused, since names become paths.
-pub(crate) fn is_node_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    name.len() <= 253
-        && name.split('.').all(|label| {
-            !label.is_empty() && label.chars().all(plain) && !label.starts_with('-') && !label.ends_with('-')
-        })
 }
 
 fn is_configuration(name: &str) -> bool {

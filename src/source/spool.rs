@@ -4,7 +4,7 @@
 //! The temporary file has no name, so nothing of it is left behind however the process ends.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -94,20 +94,53 @@ impl Blob {
         self.slice(0, count).bytes(count)
     }
 
-    /// Which line, counted from 1, the byte at `offset` is on. For messages only: it reads up to there.
+    /// Which line, counted from 1, the byte at `offset` is on. For a single message: it reads up to there.
     pub fn line_at(&self, offset: u64) -> Option<u64> {
-        let mut reader = self.slice(0, offset).reader().ok()?;
-        let mut chunk = vec![0; 1 << 16];
-        let mut line = 1;
-        loop {
-            match reader.read(&mut chunk).ok()? {
-                0 => return Some(line),
-                count => {
-                    line += chunk[..count].iter().filter(|byte| **byte == b'\n').count() as u64;
-                }
-            }
-        }
+        Lines::of(&self.slice(0, offset)).line_at(offset)
     }
+}
+
+/// In how many bytes the line ends are counted together.
+const STRETCH: u64 = 4096;
+
+/// Where the lines of a blob begin, so that any number of messages can name theirs: read once, and then a stretch for
+/// each question.
+#[derive(Debug)]
+pub struct Lines {
+    blob: Blob,
+    /// Line ends before each stretch; as far as the blob can be read.
+    before: Vec<u64>,
+}
+
+impl Lines {
+    /// Counts.
+    pub fn of(blob: &Blob) -> Lines {
+        let mut before = vec![0];
+        let mut ends = 0;
+        let mut reader = blob.reader().map(|reader| BufReader::with_capacity(1 << 16, reader));
+        let mut stretch = Vec::new();
+        while let Ok(reader) = &mut reader {
+            stretch.clear();
+            match reader.by_ref().take(STRETCH).read_to_end(&mut stretch) {
+                Ok(count) if count > 0 => ends += line_ends(&stretch),
+                Ok(_) | Err(_) => break,
+            }
+            before.push(ends);
+        }
+        Lines { blob: blob.clone(), before }
+    }
+
+    /// Which line, counted from 1, the byte at `offset` is on.
+    pub fn line_at(&self, offset: u64) -> Option<u64> {
+        let stretch = offset / STRETCH;
+        let before = *self.before.get(usize::try_from(stretch).ok()?)?;
+        let rest = self.blob.slice(stretch * STRETCH, offset % STRETCH).bytes(STRETCH).ok()?;
+        Some(before + line_ends(&rest) + 1)
+    }
+}
+
+fn line_ends(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 /// Reads a [`Blob`].
@@ -250,5 +283,17 @@ mod tests {
         assert_eq!(blob.line_at(0), Some(1));
         assert_eq!(blob.line_at(2), Some(2));
         assert_eq!(blob.line_at(4), Some(3));
+    }
+
+    #[test]
+    fn lines_are_found_in_every_stretch() {
+        let text = "x\n".repeat(5000);
+        let mut spool = Spool::new();
+        spool.write_all(text.as_bytes()).unwrap();
+        let lines = Lines::of(&spool.finish());
+        for offset in [0, 1, 2, STRETCH - 1, STRETCH, STRETCH + 1, 9999, 10_000] {
+            assert_eq!(lines.line_at(offset), Some(offset / 2 + 1), "{offset}");
+        }
+        assert_eq!(lines.line_at(1 << 40), None);
     }
 }

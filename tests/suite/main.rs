@@ -20,6 +20,7 @@ mod gather;
 mod generated;
 mod golden;
 mod honesty;
+mod hostile;
 mod installs;
 mod leaves;
 mod logs;

@@ -155,9 +155,10 @@ fn an_archive_comes_on_standard_output_and_by_default_under_the_nodes_name() {
     };
     let output = here(&[]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ip-10-0-1-11.tar.gz\n");
-    assert!(!err(&output).contains("replaces"));
-    assert!(err(&here(&[])).contains("replaces ip-10-0-1-11.tar.gz"));
-    let output = here(&["-q"]);
+    let again = here(&[]);
+    assert_eq!(status(&again), 2);
+    assert!(err(&again).contains("ip-10-0-1-11.tar.gz: the file is there already"), "{}", err(&again));
+    let output = here(&["-q", "--force"]);
     assert_eq!(err(&output), "");
 }
 

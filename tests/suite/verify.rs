@@ -270,6 +270,21 @@ fn what_is_no_report_with_findings_is_refused() {
     assert_eq!(verified(&report, &after, &[]).0, 2);
 }
 
+#[test]
+fn the_report_is_not_written_over() {
+    let folder = Folder::new();
+    let bundle = folder.bundle(DEMO, State::Before, BEFORE);
+    let report = folder.report(&bundle, &[]);
+    let held = fs::read(&report).unwrap();
+    let (report_text, bundle) = (report.to_str().unwrap(), bundle.to_str().unwrap());
+    let output = format!("json={report_text}");
+    for more in [["-o", output.as_str()], ["--save", report_text]] {
+        let args = ["check", "--verify", report_text, "--bundle", bundle, more[0], more[1]];
+        assert_eq!(meshdoctor(&args).output().unwrap().status.code(), Some(2), "{more:?}");
+        assert_eq!(fs::read(&report).unwrap(), held, "{more:?}");
+    }
+}
+
 /// A report of 0.1.0 has no fingerprints of subjects and no cluster: its subjects are compared by name.
 #[test]
 fn an_old_report_is_verified_by_the_names_of_its_subjects() {

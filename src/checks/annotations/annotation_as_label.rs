@@ -1,23 +1,24 @@
-//! `annotation-as-label`: a key that Linkerd reads among the annotations is among the labels.
+//! `annotation-as-label`: an annotation that Linkerd reads was written as a label.
 
 use super::fault::{Fault, Found, Survey};
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item;
 use crate::knowledge::Kind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
-    let mut findings = said::findings(ctx, &survey, |_, found| {
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let mut findings = wording::findings(ctx, &survey, |_, found| {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is a label here, and Linkerd reads it as an annotation only, of {}: it is silently ignored",
-            said::places(row)
+            "{key} is a label here, and Linkerd reads it only as an annotation, on {}: it is silently ignored",
+            wording::places(row)
         );
-        let act = format!("Write {key} as an annotation");
-        Some((message, said::replace(ctx, said::remedy(), &act, found, row, found.value)))
+        let act = format!("Set {key} as an annotation");
+        Some((message, wording::replace(ctx, wording::remedy(), &act, found, row, found.value)))
     });
     findings.extend(on_pods(ctx, &survey));
     Ok(findings.into())
@@ -25,40 +26,45 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Labels that only running pods have: somebody put them there by hand, or their workload has changed since.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    // What makes pods says it of them; a Namespace or a Service with the label speaks of itself alone.
+    // What makes pods reports it for them; a Namespace or a Service with the label stands for itself alone.
     let makes_pods =
         |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
-    let told = |key: &str| {
+    let reported = |key: &str| {
         let mut labels =
             survey.found.iter().filter(|found| found.written_as == Kind::Label && found.key == key);
         labels.any(makes_pods)
     };
     let mut findings = Vec::new();
-    for pod in said::meshed(ctx) {
+    for pod in wording::meshed(ctx) {
         let meta = &pod.metadata;
-        for key in meta.labels.keys().filter(|key| said::configures(key) && !told(key)) {
+        for key in meta.labels.keys().filter(|key| wording::configures(key) && !reported(key)) {
             let (namespace, name) = (&meta.namespace, &meta.name);
             let message = format!(
-                "{key} is a label of a running pod, and not of what makes the pod: Linkerd does not read it, and linkerd check \
-                 warns of it"
+                "{key} is a label of a running pod, not of its template: Linkerd does not read it, and linkerd check warns of it"
             );
             let value = meta.label(key).unwrap_or_default();
             let finding = ctx
                 .finding(Subject::object("Pod", namespace, name), message)
                 .severity(Severity::Info)
                 .rows_as(Severity::Warning)
-                .fails_rows([said::POD_LABELS])
+                .fails_rows([wording::POD_LABELS])
                 .parameter(key.as_str())
                 .evidence(Evidence::field(
                     format!("Pod {namespace}/{name}"),
                     format!("metadata.labels[{key}]"),
                     value,
                 ))
-                .remedy(said::remedy().run(
-                    StepKind::Command,
-                    "Take the label away; what it is to say is an annotation of the pod template",
-                    format!("kubectl -n {namespace} label pod {name} {key}-"),
-                ));
+                .remedy(
+                    wording::remedy().run(
+                        StepKind::Command,
+                        "Remove the label; if it is wanted, set it as an annotation of the pod template",
+                        kubectl()
+                            .namespace(namespace)
+                            .words("label pod")
+                            .operand(name)
+                            .operand(format!("{key}-")),
+                    ),
+                );
             findings.push(finding);
         }
     }

@@ -1,19 +1,19 @@
-//! `annotation-misplaced`: a key that Linkerd reads from one kind of object is on another.
+//! `annotation-misplaced`: an annotation or label that Linkerd reads from one kind of object is on another.
 
 use super::fault::Fault;
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    said::judge(ctx, |_, found| {
+    wording::judge(ctx, |_, found| {
         let Fault::Misplaced(row) = &found.fault else { return None };
-        let (key, word) = (found.key, said::word(found));
+        let (key, word) = (found.key, wording::word(found));
         let message = format!(
-            "Linkerd reads the {word} {key} from {}, not from {}: it is silently ignored",
-            said::places(row),
-            said::place(found)
+            "Linkerd reads the {word} {key} on {}, not on {}: it is silently ignored",
+            wording::places(row),
+            wording::place(found)
         );
-        let remedy = said::move_to(said::remedy(), row);
-        Some((message, said::remove(remedy, "Remove it", found)))
+        let remedy = wording::move_to(wording::remedy(), row);
+        Some((message, wording::remove(remedy, "Remove it", found)))
     })
 }

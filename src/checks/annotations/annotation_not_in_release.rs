@@ -1,7 +1,7 @@
-//! `annotation-not-in-release`: a real key on which the installed release does not act.
+//! `annotation-not-in-release`: an annotation or label that the installed release does not support.
 
 use super::fault::{Fault, Found, Survey};
-use super::said;
+use super::wording;
 use crate::checks::written::{Reader, config};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -13,12 +13,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Reader::Unknown(missing) => return Err(missing),
         Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
             return Ok(Verdict::not_applicable(format!(
-                "the version {version} does not say which keys the build reads"
+                "the version {version} does not tell which annotations the build supports"
             )));
         }
         Reader::Version(..) | Reader::Absent => {}
     }
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
     if survey.depends_on_values
         && let Err(missing) = config(ctx)
     {
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = survey.found.iter().filter_map(|found| {
         let (severity, message, remedy) = say(ctx, &survey, found)?;
-        Some(said::finding(ctx, &survey, found, message, remedy).severity(severity))
+        Some(wording::finding(ctx, &survey, found, message, remedy).severity(severity))
     });
     Ok(findings.collect::<Vec<Finding>>().into())
 }
@@ -35,28 +35,28 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     let Fault::NotInRelease(row, status) = &found.fault else { return None };
     let known = status.likely()?;
     let version = survey.reader.version()?;
-    let doubt = if found.likely { " as published, what a vendor added not being public," } else { "" };
+    let doubt = if found.likely { " (as published; what a vendor added is not public)" } else { "" };
     let key = found.key;
     let why = match known {
         KeyStatus::NotYet { since: Some(edge) } => {
-            format!("does not know {key} yet, which came with {edge}")
+            format!("does not support {key} yet, which was added in {edge}")
         }
-        KeyStatus::NotYet { since: None } => format!("does not know {key} yet"),
+        KeyStatus::NotYet { since: None } => format!("does not support {key} yet"),
         KeyStatus::Gone { since: Some(edge), .. } => {
-            format!("no longer knows {key}, which went with {edge}")
+            format!("no longer supports {key}, which was removed in {edge}")
         }
-        KeyStatus::Gone { since: None, .. } => format!("no longer knows {key}"),
+        KeyStatus::Gone { since: None, .. } => format!("no longer supports {key}"),
         KeyStatus::Ineffective { since: Some(edge), .. } => {
-            format!("knows {key} and does not act on it, from {edge} on")
+            format!("ignores {key} from {edge} on")
         }
-        KeyStatus::Ineffective { since: None, .. } => format!("knows {key} and does not act on it"),
+        KeyStatus::Ineffective { since: None, .. } => format!("ignores {key}"),
         KeyStatus::Conditional { when, .. } => {
-            format!("acts on {key} only when {when}, which is not so here")
+            format!("uses {key} only when {when}, which is not the case here")
         }
         KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
     };
     let (severity, outcome) = match found.injected && is_refused(survey, known) {
-        true => (Severity::Error, "the injector refuses every new pod that has it"),
+        true => (Severity::Error, "the injector rejects every new pod that has it"),
         false => (Severity::Warning, "it is silently ignored"),
     };
     let message = format!("Linkerd {version}{doubt} {why}: {outcome}");
@@ -77,7 +77,7 @@ fn remedy(
     row: &Key,
     status: &KeyStatus,
 ) -> Remedy {
-    let mut remedy = said::remedy();
+    let mut remedy = wording::remedy();
     let upgrade = match status {
         KeyStatus::NotYet { since } => *since,
         KeyStatus::Ineffective { again, .. } => *again,
@@ -87,13 +87,13 @@ fn remedy(
         | KeyStatus::Unknown { .. } => None,
     };
     if let Some(edge) = upgrade {
-        let text = format!("Upgrade Linkerd to {edge} or later, if the key is wanted");
-        return said::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
+        let text = format!("Upgrade Linkerd to {edge} or later, if it is wanted");
+        return wording::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
     }
     if let Some(note) = &row.note {
         let mut letters = note.chars();
         let first = letters.next().map(|c| c.to_ascii_lowercase()).into_iter();
-        remedy = remedy.step(StepKind::Note, format!("Know: {}", first.chain(letters).collect::<String>()));
+        remedy = remedy.step(StepKind::Note, format!("Note: {}", first.chain(letters).collect::<String>()));
     }
     let heeded = |key: &&Key| {
         survey.reader.version().is_some_and(|v| key.status_in(v, ctx.knowledge).is_likely_effective())
@@ -102,8 +102,8 @@ fn remedy(
         && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
     {
         // Its value may mean another thing there, so it is not carried over.
-        let text = format!("Set {name}, which took its place, if that is still wanted");
+        let text = format!("Set {name}, which replaced it, if that is still wanted");
         remedy = remedy.step(StepKind::Annotation, text);
     }
-    said::remove(remedy, "Remove it", found)
+    wording::remove(remedy, "Remove it", found)
 }

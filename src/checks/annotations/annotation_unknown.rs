@@ -1,30 +1,30 @@
-//! `annotation-unknown`: a key in Linkerd's domains that no release reads.
+//! `annotation-unknown`: an annotation or label in Linkerd's domains that no release knows.
 
 use super::fault::{Fault, Found};
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::finding::StepKind;
 use crate::knowledge::Suggestion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    said::judge(ctx, |_, found| {
+    wording::judge(ctx, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
-        let mut remedy = said::remedy();
+        let mut remedy = wording::remedy();
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
-            remedy = remedy.step(StepKind::Note, format!("Know that {advice}"));
+            remedy = remedy.step(StepKind::Note, format!("Note: {advice}"));
         }
         remedy = match suggestion.and_then(|suggestion| suggestion.key) {
             Some(row) => {
-                said::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
+                wording::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
             }
-            None => said::remove(remedy, "Look up the key that was meant, and remove this one", found),
+            None => wording::remove(remedy, "Look up the one that was meant, and remove this one", found),
         };
         Some((message(ctx, found, *suggestion), remedy))
     })
 }
 
 fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {
-    let (key, word) = (found.key, said::word(found));
+    let (key, word) = (found.key, wording::word(found));
     let meant = match suggestion.and_then(|suggestion| suggestion.key) {
         Some(row) if row.kind == found.written_as => format!("; {} was probably meant", row.key),
         Some(row) => format!("; the {} {} was probably meant", row.kind, row.key),
@@ -34,5 +34,5 @@ fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'
         },
     };
     let who = if found.likely { "no published release of Linkerd" } else { "no release of Linkerd" };
-    format!("{who} reads the {word} {key}: it is silently ignored{meant}")
+    format!("{who} knows the {word} {key}: it is silently ignored{meant}")
 }

@@ -1,23 +1,22 @@
-//! `annotation-value-invalid`: a key that Linkerd reads, with a value that it does not take.
+//! `annotation-value-invalid`: an annotation or label that Linkerd reads, with an invalid value.
 
 use super::fault::{Fault, Found, Survey};
 use super::guess::guess;
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, Severity, StepKind};
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted) = &found.fault else { return None };
         let key = found.key;
         let severity = severity(&survey, found, row);
-        let once = if fails(&survey, row) && !found.injected { " once they ask for a proxy" } else { "" };
-        let message =
-            format!("{key} has a value that Linkerd does not take, so {}{once}: {accepted}", row.invalid);
+        let once = if fails(&survey, row) && !found.injected { " once they request a proxy" } else { "" };
+        let message = format!("{key} has an invalid value, so {}{once}: {accepted}", row.invalid);
         let remedy = remedy(ctx, &survey, found, row, accepted);
-        let finding = said::finding(ctx, &survey, found, message, remedy);
+        let finding = wording::finding(ctx, &survey, found, message, remedy);
         Some(finding.severity(severity))
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -46,13 +45,17 @@ fn fails(survey: &Survey<'_>, row: &Key) -> bool {
 
 fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
     match guess(row, found.value, survey.reader.version(), ctx.knowledge.minors()) {
-        Some(value) => {
-            said::replace(ctx, said::remedy(), &format!("Set {}: {value:?}", row.key), found, row, &value)
-        }
+        Some(value) => wording::replace(
+            ctx,
+            wording::remedy(),
+            &format!("Set {}: {value:?}", row.key),
+            found,
+            row,
+            &value,
+        ),
         None => {
-            let act =
-                format!("Give {} on {} a value that is accepted: {accepted}", row.key, said::place(found));
-            let remedy = said::remedy().step(StepKind::Annotation, act);
+            let act = format!("Give {} on {} a valid value: {accepted}", row.key, wording::place(found));
+            let remedy = wording::remedy().step(StepKind::Annotation, act);
             crate::checks::rewrite::restart(remedy, &found.object)
         }
     }

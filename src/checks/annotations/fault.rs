@@ -1,6 +1,6 @@
-//! What is wrong with a key of Linkerd's, wherever it is written: one fault a key and object, so that the checks of this
-//! category never say two things about one key. Keys of the switch for native sidecars are left to their own checks, and
-//! whether the debug image is heeded to its own.
+//! What is wrong with an annotation or label of Linkerd's (a key), wherever it is written: one fault a key and object, so that
+//! the checks of this category never report one key twice. Keys that switch native sidecars are left to their own checks, and
+//! whether the debug image is used to its own.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyStatus, Knowledge, Scope, Suggestion, WrittenBy};
-use crate::model::annotated::{Annotated, Spot};
+use crate::model::annotated::{Annotated, Site};
 use crate::model::objects::meta::may_be_linkerds;
 use crate::model::values::Values;
 use crate::version::{Channel, Contains, LinkerdVersion};
@@ -104,7 +104,7 @@ impl<'a> Survey<'a> {
         }
         let values = values(ctx);
         let written = Written::of(ctx, &KINDS);
-        let look = Look {
+        let scanner = Scanner {
             knowledge: ctx.knowledge,
             version: reader.version(),
             values: values.as_ref(),
@@ -113,13 +113,13 @@ impl<'a> Survey<'a> {
             near: RefCell::default(),
             meant: RefCell::default(),
         };
-        let found = written.objects.iter().flat_map(|object| look.at(object)).collect();
-        let depends_on_values = look.depends.get();
+        let found = written.objects.iter().flat_map(|object| scanner.scan(object)).collect();
+        let depends_on_values = scanner.depends.get();
         Some(Survey { reader, values, depends_on_values, found })
     }
 }
 
-struct Look<'l, 'a> {
+struct Scanner<'l, 'a> {
     knowledge: &'a Knowledge,
     version: Option<&'l LinkerdVersion>,
     values: Option<&'l Values>,
@@ -133,29 +133,29 @@ struct Look<'l, 'a> {
 }
 
 /// A key where it is written.
-struct At<'l, 'a> {
+struct Cursor<'l, 'a> {
     object: &'l Annotated<'a>,
-    spot: &'l Spot<'a>,
+    site: &'l Site<'a>,
     key: &'a str,
     value: &'a str,
 }
 
-impl<'a> Look<'_, 'a> {
-    fn at(&self, object: &Annotated<'a>) -> Vec<Found<'a>> {
+impl<'a> Scanner<'_, 'a> {
+    fn scan(&self, object: &Annotated<'a>) -> Vec<Found<'a>> {
         let mut found = Vec::new();
         // The chart renders these; the injector never sees their pods.
         if object.is_control_plane() {
             return found;
         }
         let mut seen = BTreeSet::new();
-        for spot in &object.spots {
-            let annotations = spot.meta.annotations.iter().map(|entry| (knowledge::Kind::Annotation, entry));
-            let labels = spot.meta.labels.iter().map(|entry| (knowledge::Kind::Label, entry));
+        for site in &object.sites {
+            let annotations = site.meta.annotations.iter().map(|entry| (knowledge::Kind::Annotation, entry));
+            let labels = site.meta.labels.iter().map(|entry| (knowledge::Kind::Label, entry));
             for (written_as, (key, value)) in annotations.chain(labels) {
                 if !may_be_linkerds(key) || seen.contains(key.as_str()) {
                     continue;
                 }
-                let at = At { object, spot, key, value };
+                let at = Cursor { object, site, key, value };
                 let Some(fault) = self.fault(&at, written_as) else { continue };
                 seen.insert(key.as_str());
                 let field = match written_as {
@@ -164,11 +164,11 @@ impl<'a> Look<'_, 'a> {
                 };
                 found.push(Found {
                     object: object.clone(),
-                    scope: spot.scope,
+                    scope: site.scope,
                     written_as,
                     key,
                     value,
-                    evidence: object.evidence(spot, field, key, value),
+                    evidence: object.evidence(site, field, key, value),
                     likely: self.doubts(&fault),
                     fault,
                     injected: self.is_injected(object),
@@ -178,7 +178,7 @@ impl<'a> Look<'_, 'a> {
         found
     }
 
-    fn fault(&self, at: &At<'_, 'a>, written_as: knowledge::Kind) -> Option<Fault<'a>> {
+    fn fault(&self, at: &Cursor<'_, 'a>, written_as: knowledge::Kind) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let known = annotations.get_as(at.key, written_as);
         if known.is_some_and(|row| row.set_by == WrittenBy::Linkerd) {
@@ -199,20 +199,20 @@ impl<'a> Look<'_, 'a> {
             (Some(row), knowledge::Kind::Label) => {
                 let meta = at.object.template().map(|template| template.meta);
                 let annotated = meta.is_some_and(|meta| meta.annotation(at.key).is_some())
-                    || at.spot.meta.annotation(at.key).is_some();
+                    || at.site.meta.annotation(at.key).is_some();
                 (!annotated).then_some(Fault::AsLabel(row))
             }
             (Some(row), knowledge::Kind::Annotation) => {
-                at.spot.meta.label(at.key).is_none().then_some(Fault::AsAnnotation(row))
+                at.site.meta.label(at.key).is_none().then_some(Fault::AsAnnotation(row))
             }
             (None, _) => self.of_unknown(at),
         }
     }
 
     /// A key that no release knows; under a domain that only resembles Linkerd's, only if it resembles a key as well.
-    fn of_unknown(&self, at: &At<'_, 'a>) -> Option<Fault<'a>> {
+    fn of_unknown(&self, at: &Cursor<'_, 'a>) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
-        let scope = if at.spot.scope == Scope::Workload { Scope::PodTemplate } else { at.spot.scope };
+        let scope = if at.site.scope == Scope::Workload { Scope::PodTemplate } else { at.site.scope };
         let readable = |row: &Key| {
             row.set_by == WrittenBy::User
                 && self.version.is_none_or(|version| {
@@ -232,26 +232,26 @@ impl<'a> Look<'_, 'a> {
     }
 
     /// A key that some release reads, written as what it is.
-    fn of_known(&self, at: &At<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+    fn of_known(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
         let theirs = at.object.is_linkerds();
-        let by_home = self.may_be_by_home(at, row);
-        if !row.is_read_on(at.spot.scope) {
-            if theirs && row.charts_also_on.contains(&at.spot.scope) {
+        let by_namespace = self.may_be_by_namespace(at, row);
+        if !row.is_read_on(at.site.scope) {
+            if theirs && row.charts_also_on.contains(&at.site.scope) {
                 return None;
             }
-            return match at.spot.scope {
+            return match at.site.scope {
                 Scope::Workload if row.is_read_on(Scope::PodTemplate) => {
                     let template = at.object.template();
                     let repeated =
                         template.is_some_and(|template| template.meta.annotation(at.key).is_some());
-                    (!repeated && !by_home).then_some(Fault::OnWorkload(row))
+                    (!repeated && !by_namespace).then_some(Fault::OnWorkload(row))
                 }
                 Scope::Namespace if row.is_read_on(Scope::PodTemplate) => Some(Fault::NotInherited(row)),
                 _ => Some(Fault::Misplaced(row)),
             };
         }
         // The injector's copy of what the namespace says, reported there; and what Linkerd's own charts set.
-        if theirs || (by_home && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
+        if theirs || (by_namespace && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
             return None;
         }
         if let Some(version) = self.version {
@@ -259,7 +259,7 @@ impl<'a> Look<'_, 'a> {
             if self.is_without_effect(at, row, &status) {
                 return Some(Fault::NotInRelease(row, status));
             }
-            if at.spot.scope == Scope::Namespace && !self.is_copied(row, version) {
+            if at.site.scope == Scope::Namespace && !self.is_copied(row, version) {
                 return Some(Fault::NotInherited(row));
             }
         }
@@ -268,12 +268,12 @@ impl<'a> Look<'_, 'a> {
     }
 
     /// Whether the namespace says the same, or could and is not known.
-    fn may_be_by_home(&self, at: &At<'_, 'a>, row: &Key) -> bool {
+    fn may_be_by_namespace(&self, at: &Cursor<'_, 'a>, row: &Key) -> bool {
         if at.object.kind == Kind::Namespace {
             return false;
         }
         match self.written.namespaces.get(at.object.home()) {
-            Some(home) => home.annotation(at.key) == Some(at.value),
+            Some(namespace) => namespace.annotation(at.key) == Some(at.value),
             None => row.is_read_on(Scope::Namespace),
         }
     }
@@ -285,7 +285,7 @@ impl<'a> Look<'_, 'a> {
         }
     }
 
-    fn is_without_effect(&self, at: &At<'_, 'a>, row: &Key, status: &KeyStatus) -> bool {
+    fn is_without_effect(&self, at: &Cursor<'_, 'a>, row: &Key, status: &KeyStatus) -> bool {
         match status.likely() {
             None | Some(KeyStatus::Effective | KeyStatus::Unknown { .. }) => false,
             Some(KeyStatus::NotYet { .. } | KeyStatus::Gone { .. }) => true,

@@ -1,7 +1,7 @@
 //! `label-as-annotation`: a label that Linkerd reads was written as an annotation.
 
 use super::fault::{Fault, Found};
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
@@ -9,12 +9,12 @@ use crate::knowledge::Key;
 use crate::model::injection::{INJECT, WEBHOOKS_LABEL};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    said::judge(ctx, |_, found| {
+    wording::judge(ctx, |_, found| {
         let Fault::AsAnnotation(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is an annotation here, and Linkerd reads it as a label only, of {}: it is silently ignored",
-            said::places(row)
+            "{key} is an annotation here, and Linkerd reads it only as a label, on {}: it is silently ignored",
+            wording::places(row)
         );
         Some((message, remedy(ctx, found, row)))
     })
@@ -24,10 +24,10 @@ fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
     // As a label it would take effect, and take pods out of the mesh that are in it today.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
-        return said::remove(said::remedy(), "If the namespace is to stay in the mesh, remove it", found).step(
+        return wording::remove(wording::remedy(), "If the namespace is to stay in the mesh, remove it", found).step(
             StepKind::Note,
-            format!("If it is to leave the mesh instead, take {INJECT} off it: pods that are created from then on get no proxy"),
+            format!("If it is to leave the mesh instead, remove {INJECT} from it: pods created from then on get no proxy"),
         );
     }
-    said::replace(ctx, said::remedy(), &format!("Write {key} as a label"), found, row, found.value)
+    wording::replace(ctx, wording::remedy(), &format!("Set {key} as a label"), found, row, found.value)
 }

@@ -1,5 +1,5 @@
 //! Checks of what people write: annotations and labels that Linkerd would read if they were spelled, placed and valued as
-//! it reads them. It ignores all others without a word.
+//! it reads them. Linkerd silently ignores all others.
 
 use super::{Check, row};
 
@@ -13,7 +13,7 @@ mod annotation_value_invalid;
 mod fault;
 mod guess;
 mod label_as_annotation;
-mod said;
+mod wording;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

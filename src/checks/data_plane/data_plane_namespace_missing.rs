@@ -1,6 +1,7 @@
-//! `data-plane-namespace-missing`: a namespace that was asked about (`-n`) does not exist.
+//! `data-plane-namespace-missing`: a namespace named with `-n` does not exist.
 
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Namespace;
@@ -11,16 +12,16 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
     let missing = ctx.settings.namespaces.iter().filter(|name| !exists(name));
     let findings: Vec<_> = missing
         .map(|name| {
-            let remedy = Remedy::verified_by("meshdoctor check").run(
+            let remedy = Remedy::new().run(
                 StepKind::Command,
-                "Name one that exists, or leave -n away to have all of them judged",
-                "kubectl get namespaces",
+                "Name one that exists, or leave out -n to check all of them",
+                kubectl().words("get namespaces"),
             );
             ctx.finding(
                 Subject::object(Kind::Namespace, "", name),
-                "the namespace that was asked about does not exist: nothing in it could be judged",
+                "the namespace named with -n does not exist: nothing in it was checked",
             )
-            .evidence(Evidence::other("Namespaces", format!("none is called {name}")))
+            .evidence(Evidence::other("Namespaces", format!("none is named {name}")))
             .remedy(remedy)
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Checks of what the proxies beside applications do, and of what is said to them about ports.
+//! Checks of the proxies of applications, and of their annotations on ports.
 
 use super::{Check, row};
 

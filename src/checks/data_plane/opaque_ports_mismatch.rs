@@ -1,11 +1,16 @@
-//! `opaque-ports-mismatch`: a Service and the pods behind it do not say the same of which ports are opaque.
+//! `opaque-ports-mismatch`: a Service and its pods disagree on which ports are opaque.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde_json::json;
+
 use super::opaque::{ANNOTATION, Opaque};
+use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
+use crate::model::annotated::Annotated;
 use crate::model::objects::other::{ServicePort, TargetPort};
 use crate::model::objects::{ConfigMap, Job, Pod, Service, Workload};
 use crate::model::owners::{Owner, Owners};
@@ -60,16 +65,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 }
             }
         }
-        findings.extend(
-            differences
-                .iter()
-                .map(|((lacks, harmless), difference)| finding(ctx, service, *lacks, *harmless, difference)),
-        );
+        findings.extend(differences.iter().map(|((lacks, harmless), difference)| {
+            let owner = difference.pods.first().map(|pod| owners.of(pod));
+            finding(ctx, service, (*lacks, *harmless), difference, owner.as_ref())
+        }));
     }
     Ok(findings.into())
 }
 
-/// The ports that are opaque where nobody says anything; `None` where they are not known.
+/// The ports that are opaque by default; `None` where they are not known.
 fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
     let values = Values::of(config)?;
@@ -163,23 +167,23 @@ fn target(port: &ServicePort, pod: &Pod) -> Option<u16> {
 fn finding(
     ctx: &Context<'_>,
     service: &Service,
-    lacks: Lacks,
-    harmless: bool,
+    (lacks, harmless): (Lacks, bool),
     difference: &Difference<'_>,
+    owner: Option<&Owner>,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
     let message = match (lacks, harmless) {
         (Lacks::Service, false) => {
-            "pods mark a port as opaque and the Service in front of them does not: who goes by the Service still detects its protocol, which takes ten seconds where the server speaks first"
+            "pods mark a port as opaque and their Service does not: clients of the Service still detect the protocol, which takes ten seconds if the server speaks first"
         }
         (Lacks::Service, true) => {
-            "pods mark a port as opaque and the Service in front of them does not: no harm as long as the port is opaque by default, which ends when the Service gets a list of its own or the default changes"
+            "pods mark a port as opaque and their Service does not: no harm as long as the port is opaque by default, which ends when the Service gets its own list or the default changes"
         }
         (Lacks::Pods, false) => {
-            "a Service marks a port as opaque and its pods do not: who reaches a pod by its own address still detects its protocol, and so does the pod's own proxy"
+            "a Service marks a port as opaque and its pods do not: clients that use a pod's address still detect the protocol, and so does the pod's own proxy"
         }
         (Lacks::Pods, true) => {
-            "a Service marks a port as opaque and its pods do not: no harm as long as the port is opaque by default, which ends when the pods get a list of their own or the default changes"
+            "a Service marks a port as opaque and its pods do not: no harm as long as the port is opaque by default, which ends when the pods get their own list or the default changes"
         }
     };
     let ports: Vec<String> =
@@ -198,34 +202,43 @@ fn finding(
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             Evidence::field(object, &path, said(pod.metadata.annotation(ANNOTATION)))
         }))
-        .remedy(remedy(service, lacks, difference))
+        .remedy(remedy(service, lacks, difference, owner))
 }
 
-fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>) -> Remedy {
-    let remedy = Remedy::verified_by("meshdoctor check --only data-plane");
+fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: Option<&Owner>) -> Remedy {
     match lacks {
         Lacks::Service => {
             let ports = difference.ports.iter().map(|(port, _)| *port).collect();
             let list = of_service(service).unwrap_or_default().with(&ports);
-            remedy.run(
-                StepKind::Annotation,
-                "Mark the port on the Service as well (where that comes from Git or a chart: there); the list replaces the default one, so add what else is opaque",
-                format!(
-                    "kubectl -n {} annotate service {} --overwrite {ANNOTATION}={list}",
-                    service.metadata.namespace, service.metadata.name
+            rewrite::own(
+                Remedy::new(),
+                Act::Put(
+                    "Mark the port as opaque, with all others that are (the list replaces the default one),",
                 ),
+                &Annotated::service(service),
+                &[(ANNOTATION, Some(&list))],
             )
         }
         Lacks::Pods => {
             let ports = difference.ports.iter().map(|(_, target)| *target).collect();
             let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
-            remedy.step(
-                StepKind::Annotation,
-                format!(
-                    "Annotate the pod template with {ANNOTATION}: \"{}\"; the list replaces the default one, so add what else is opaque",
-                    first.with(&ports)
+            let list = first.with(&ports);
+            let text = "Mark the port as opaque in the pod template, with all others that are (the list replaces the default one)";
+            let patch =
+                json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
+            match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
+                Some((owner, target)) => Remedy::new().run(
+                    StepKind::Annotation,
+                    format!("{text}, and in the manifest that it is applied from"),
+                    kubectl()
+                        .namespace(&owner.namespace)
+                        .words("patch")
+                        .operand(target)
+                        .words("--type merge -p")
+                        .arg(patch),
                 ),
-            )
+                None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
+            }
         }
     }
 }

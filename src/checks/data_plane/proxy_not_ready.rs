@@ -1,4 +1,4 @@
-//! `proxy-not-ready`: pods of workloads whose proxy has not become ready, or is not any more.
+//! `proxy-not-ready`: pods of workloads whose proxy is not ready, or was OOM-killed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -22,6 +23,8 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// How many pods of a workload are quoted.
 const QUOTED: usize = 3;
+/// Where the statuses of init containers are.
+const INIT: &str = "initContainerStatuses";
 /// How many letters of a container's last words are quoted.
 const WORDS: usize = 240;
 
@@ -46,9 +49,9 @@ enum Stage {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let home = ctx.namespaces().control_plane.as_str();
+    let control_plane = ctx.namespaces().control_plane.as_str();
     let injected = |pod: &&Pod| {
-        pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace)
+        pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace)
     };
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
     let mut meshed = 0;
@@ -78,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> =
         groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
     if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
-        // That there is none takes all of them.
+        // To say that there is none takes the whole list.
         ctx.every::<Pod>(Kind::Pod)?;
         findings.push(no_pods(ctx));
     }
@@ -118,7 +121,7 @@ fn lately(ctx: &Context<'_>, ended: &Terminated) -> bool {
 
 /// The first container that has failed rather than merely not started: list, status.
 fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
-    let init = pod.status.init_container_statuses.iter().map(|status| ("initContainerStatuses", status));
+    let init = pod.status.init_container_statuses.iter().map(|status| (INIT, status));
     let others = pod.status.container_statuses.iter().map(|status| ("containerStatuses", status));
     let proxy = others.filter(|(_, status)| status.name == PROXY_CONTAINER);
     init.chain(proxy).find(|(_, status)| has_failed(status))
@@ -141,33 +144,45 @@ fn finding(
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let message = match stage {
         Stage::Unready => {
-            "linkerd-proxy runs and is not ready, so its pod gets no traffic: it lacks a certificate from identity, or what destination and policy have to tell it"
+            "linkerd-proxy is running and not ready, so its pod gets no traffic: it lacks a certificate from identity, or the configuration from destination and policy"
         }
         Stage::Ended => {
-            "linkerd-proxy ends after it was started, so its pod gets no traffic and can't reach anything"
+            "linkerd-proxy exits after it was started, so its pod gets no traffic and can't reach anything"
         }
         Stage::NotStarted => {
-            "linkerd-proxy has not been started, so its pod serves nothing: something before it stands in the way"
+            "linkerd-proxy has not been started, so its pod serves nothing: something before it fails"
         }
         Stage::Starting => "the pod is starting: its proxy is not ready yet",
-        Stage::OtherContainer => "linkerd-proxy is ready, and another container of its pod does not run",
+        Stage::OtherContainer => "linkerd-proxy is ready, and another container of its pod is not running",
         Stage::Killed => {
-            "linkerd-proxy was killed because it reached its memory limit, and started again: its pod's connections broke, and will again"
+            "linkerd-proxy was OOM-killed and started again: the connections of its pod broke, and will again"
         }
         Stage::Over => {
-            "a pod that has failed or was evicted, or is about to go, is still there: linkerd check asks of it too that its proxy is ready"
+            "a pod that has failed, was evicted or is being deleted is still listed: linkerd check requires a ready proxy of it too"
         }
     };
     let first = pods[0];
     let pod = &first.metadata.name;
     let namespace = &owner.namespace;
-    let remedy = Remedy::verified_by("meshdoctor check --only data-plane").run(
+    let remedy = Remedy::new().run(
         StepKind::Command,
-        "See what stands in the way: containers and events",
-        format!("kubectl -n {namespace} describe pod {pod}"),
+        "See why it is not ready: containers and events",
+        kubectl().namespace(namespace).words("describe pod").operand(pod),
     );
     let remedy = match stage {
-        Stage::NotStarted | Stage::Starting | Stage::OtherContainer | Stage::Over => remedy,
+        Stage::NotStarted => match obstacle(first) {
+            Some((list, status)) if list == INIT && status.restart_count > 0 => remedy.run(
+                StepKind::Command,
+                "Read the log of the container that fails",
+                kubectl()
+                    .namespace(namespace)
+                    .words("logs --previous")
+                    .operand(pod)
+                    .option("-c", &status.name),
+            ),
+            Some(_) | None => remedy,
+        },
+        Stage::Starting | Stage::OtherContainer | Stage::Over => remedy,
         Stage::Unready | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -175,8 +190,8 @@ fn finding(
         }
         Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(
             StepKind::Command,
-            "Read what the proxy says",
-            format!("kubectl -n {namespace} logs {pod} -c {PROXY_CONTAINER}"),
+            "Read the proxy's log",
+            kubectl().namespace(namespace).words("logs").operand(pod).option("-c", PROXY_CONTAINER),
         ),
     };
     let finding = ctx
@@ -260,7 +275,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         None => Evidence::field(
             object,
             "status.phase",
-            format!("{}, no word of {PROXY_CONTAINER}", pod.status.phase),
+            format!("{}, no status of {PROXY_CONTAINER}", pod.status.phase),
         ),
     }
 }
@@ -294,32 +309,36 @@ fn last_words(ended: &Terminated) -> String {
     let from = words.char_indices().rev().nth(WORDS - 1).map_or(0, |(at, _)| at);
     let cut = if from == 0 { "" } else { "…" };
     let words = if words.is_empty() { String::new() } else { format!(": {cut}{}", &words[from..]) };
-    format!("ended with exit code {}{reason}{at}{words}", ended.exit_code)
+    format!("exited with code {}{reason}{at}{words}", ended.exit_code)
 }
 
 /// Nothing in the namespaces that were named is meshed.
 fn no_pods(ctx: &Context<'_>) -> Finding {
-    let names = ctx.settings.namespaces.join(", ");
+    let names = || ctx.settings.namespaces.iter();
+    let listed = ctx.settings.namespaces.join(", ");
     let mut subjects = ctx.settings.namespaces.iter().map(|name| Subject::object(Kind::Namespace, "", name));
     // There is one, or this is not asked.
     let first = subjects.next().unwrap_or_else(|| Subject::thing("namespaces"));
     let finding = ctx
-        .finding(
-            first,
-            "no pod of the namespace has a proxy of this control plane: nothing there is in the mesh",
-        )
+        .finding(first, "no pod of the namespace has a proxy of this control plane: nothing in it is meshed")
         .severity(Severity::Error)
         .parameter("none")
-        .evidence(Evidence::other("Pods", format!("none in {names} with the label {CONTROL_PLANE_NS}")))
+        .evidence(Evidence::other("Pods", format!("none in {listed} with the label {CONTROL_PLANE_NS}")))
         .remedy(
-            Remedy::verified_by("meshdoctor check --only injection")
-                .step(
+            Remedy::new()
+                .run(
                     StepKind::Annotation,
-                    "Annotate the namespace or its pod templates with linkerd.io/inject: enabled",
+                    "Annotate the namespace (or its pod templates)",
+                    Command::lines(names().map(|name| {
+                        kubectl().words("annotate namespace").operand(name).words("linkerd.io/inject=enabled")
+                    })),
                 )
-                .step(
-                    StepKind::Note,
-                    "Restart its workloads: a proxy is only ever added while a pod is created",
+                .run(
+                    StepKind::Command,
+                    "Restart its workloads: a proxy is only added when a pod is created",
+                    Command::lines(names().map(|name| {
+                        kubectl().namespace(name).words("rollout restart deployment,statefulset,daemonset")
+                    })),
                 ),
         );
     subjects.fold(finding, Finding::subject)

@@ -1,8 +1,9 @@
-//! `debug-image-ignored`: annotations name an image for the debug container, and it runs another one.
+//! `debug-image-ignored`: the debug container runs another image than its annotations name.
 
 use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
+use crate::checks::renew::renew;
 use crate::checks::upgrade;
 use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
 use crate::checks::{Context, Judgement, Verdict};
@@ -94,8 +95,8 @@ impl Judge<'_, '_> {
                     Evidence::field(&object, "metadata.annotations[linkerd.io/created-by]", text)
                 }),
             )
-            .evidences(self.beside())
-            .remedy(self.remedy(owner, wanted, now));
+            .evidences(self.injector_and_chart())
+            .remedy(self.remedy(owner, std::slice::from_ref(&pod.metadata.name), wanted, now));
         // A mirror, or a pod older than its annotations, would look the same.
         if runs == Runs::PerhapsAnother || (then, now) == (Contains::No, Contains::No) {
             finding = finding.likely();
@@ -129,13 +130,13 @@ impl Judge<'_, '_> {
             .ctx
             .finding(owner.subject(vec![]), message)
             .evidences(wanted.evidence(&object, path))
-            .evidences(self.beside())
-            .remedy(self.remedy(owner, wanted, ignores));
+            .evidences(self.injector_and_chart())
+            .remedy(self.remedy(owner, &[], wanted, ignores));
         Some(if ignores == Contains::Unknown { finding.likely() } else { finding })
     }
 
     /// What the injector is, and what the chart sets.
-    fn beside(&self) -> Vec<Evidence> {
+    fn injector_and_chart(&self) -> Vec<Evidence> {
         let namespace = &self.ctx.namespaces().control_plane;
         let chart = self.chart.name.as_ref().map(|name| {
             let tag = self.chart.tag.as_deref().map(|tag| format!(":{tag}")).unwrap_or_default();
@@ -150,16 +151,16 @@ impl Judge<'_, '_> {
         let fixed = self.fixed();
         match (then, now) {
             (Contains::Yes, Contains::No) => format!(
-                "the debug container runs the chart's image, not the one that the annotations name: the injector that made the pod is older than {fixed}; the installed one heeds them"
+                "the debug container runs the chart's image, not the one that the annotations name: the injector that made the pod is older than {fixed}; the installed one uses them"
             ),
             (Contains::Yes, _) => format!(
-                "the injector reads the debug-image annotations and runs the chart's image all the same, a defect until {fixed}"
+                "the injector ignores the debug-image annotations and runs the chart's image, a bug fixed in {fixed}"
             ),
             (Contains::Unknown, _) => format!(
                 "the debug container runs another image than the annotations name: the injector ignores them, as every published build before {fixed} does; what this build contains is not public"
             ),
             (Contains::No, _) => {
-                "the debug container runs another image than the annotations name, although the injector heeds them: the pod is older than its annotations, or something rewrote the image".to_owned()
+                "the debug container runs another image than the annotations name, although the injector uses them: the pod is older than its annotations, or something rewrote the image".to_owned()
             }
         }
     }
@@ -171,23 +172,20 @@ impl Judge<'_, '_> {
         }
     }
 
-    fn remedy(&self, owner: &Owner, wanted: &Wanted<'_>, now: Contains) -> Remedy {
-        let mut remedy = Remedy::verified_by("meshdoctor check --only debug");
+    fn remedy(&self, owner: &Owner, pods: &[String], wanted: &Wanted<'_>, now: Contains) -> Remedy {
+        let mut remedy = Remedy::new();
         if now != Contains::No {
             let act = "Set the image in the chart, for every debug container of the cluster";
             remedy = upgrade::step(self.ctx, remedy, StepKind::ChartValue, act, wanted.options()).step(
                 StepKind::Upgrade,
-                format!("Or upgrade Linkerd to {} or later, which heeds the annotations", self.fixed()),
+                format!("Or upgrade Linkerd to {} or later, which uses the annotations", self.fixed()),
             );
         }
-        let text = "Create the pods again: what they run is decided when they are created";
-        match owner.restartable() {
-            Some(name) => remedy.run(
-                StepKind::Command,
-                text,
-                format!("kubectl -n {} rollout restart {name}", owner.namespace),
-            ),
-            None => remedy.step(StepKind::Command, text),
+        let because = "the image is set when a pod is created";
+        if pods.is_empty() && owner.restartable().is_none() {
+            return remedy.step(StepKind::Note, format!("Create its pods again; {because}"));
         }
+        remedy.steps.push(renew(owner, pods, because));
+        remedy
     }
 }

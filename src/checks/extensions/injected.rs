@@ -1,9 +1,10 @@
 //! Whether the pods of an extension have a proxy.
 
-use super::{absent, by_owner, extension_namespace, names, own, remedy};
+use super::{absent, by_owner, extension_namespace, names, own};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, StepKind, Tie};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::{Extension, Kind};
 use crate::model::injection::INJECT;
 use crate::model::objects::Pod;
@@ -26,37 +27,35 @@ pub(in crate::checks) struct Unmeshed {
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(home) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
-    let home = &home.metadata.name;
-    let bare = own(pods, home, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
-    let meshed = pods.iter().any(|pod| pod.metadata.namespace == *home && pod.spec.proxy().is_some());
+    let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
+    let namespace = &namespace.metadata.name;
+    let bare = own(pods, namespace, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
+    let meshed = pods.iter().any(|pod| pod.metadata.namespace == *namespace && pod.spec.proxy().is_some());
     let mut rows = vec![unmeshed.row, unmeshed.running];
     if !meshed {
         rows.push(unmeshed.healthy);
     }
-    let message =
-        format!("pods of the extension {extension} run without a linkerd-proxy: {}", unmeshed.because);
+    let message = format!("pods of the extension {extension} have no linkerd-proxy: {}", unmeshed.because);
     let findings = by_owner(ctx, bare.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
         let pod = pods[0];
         let names = names(&pods);
         let containers: Vec<&str> = pod.spec.all_containers().map(|c| c.name.as_str()).collect();
-        let object = format!("Pod {home}/{}", pod.metadata.name);
+        let object = format!("Pod {namespace}/{}", pod.metadata.name);
         let asked = pod.metadata.annotation(INJECT);
-        let mut remedy = remedy(extension).run(
+        let mut remedy = Remedy::new().run(
             StepKind::Command,
-            "See that the injector is ready; while it does not answer, new pods come up the same way",
-            format!(
-                "kubectl -n {} get pods -l linkerd.io/control-plane-component=proxy-injector",
-                ctx.namespaces().control_plane
-            ),
+            "See that the injector is ready; while it does not answer, new pods start without a proxy too",
+            kubectl()
+                .namespace(&ctx.namespaces().control_plane)
+                .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
         );
-        remedy.steps.push(renew(&owner, &names, "a proxy is only ever added while a pod is created"));
+        remedy.steps.push(renew(&owner, &names, "a proxy is only added when a pod is created"));
         ctx.finding(owner.subject(names), message.clone())
             .evidence(Evidence::field(&object, "spec.containers", containers.join(", ")))
             .evidences(asked.map(|v| Evidence::field(&object, format!("metadata.annotations[{INJECT}]"), v)))
             .fails_rows(rows.clone())
             .tie(Tie::Fact("injector-does-not-answer".to_owned()))
-            .tie(Tie::Workload("Namespace".to_owned(), String::new(), home.clone()))
+            .tie(Tie::Workload("Namespace".to_owned(), String::new(), namespace.clone()))
             .remedy(remedy)
     });
     Ok(findings.collect::<Vec<_>>().into())

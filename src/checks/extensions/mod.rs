@@ -1,22 +1,23 @@
-//! What the checks of the extensions have in common: where an extension is, which pods are its own, and the questions that
-//! are asked of each of them. The checks themselves are in a folder for each extension.
+//! What the checks of the extensions have in common: where an extension is, which pods are its own, how it is installed again,
+//! and the questions that are asked of each of them. The checks themselves are in a folder for each extension.
 
 mod injected;
 mod namespace;
 mod proxies;
+mod reinstall;
 mod running;
 mod versions;
 
 pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as namespace;
 pub(super) use proxies::judge as proxies;
+pub(super) use reinstall::reinstall;
 pub(super) use running::judge as running;
 pub(super) use versions::{cli, outdated};
 
 use std::collections::BTreeMap;
 
 use super::{Context, Verdict};
-use crate::finding::Remedy;
 #[cfg(doc)]
 use crate::item::Scope;
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
@@ -63,10 +64,14 @@ pub(super) fn absent(extension: Extension) -> Verdict {
 }
 
 /// The pods among `pods` that belong to an extension by their label, in its namespace.
-pub(super) fn own<'a>(pods: &'a [Pod], home: &str, extension: Extension) -> impl Iterator<Item = &'a Pod> {
-    let home = home.to_owned();
+pub(super) fn own<'a>(
+    pods: &'a [Pod],
+    namespace: &str,
+    extension: Extension,
+) -> impl Iterator<Item = &'a Pod> {
+    let namespace = namespace.to_owned();
     pods.iter().filter(move |pod| {
-        pod.metadata.namespace == home && pod.metadata.label(EXTENSION_LABEL) == Some(extension.name())
+        pod.metadata.namespace == namespace && pod.metadata.label(EXTENSION_LABEL) == Some(extension.name())
     })
 }
 
@@ -85,19 +90,4 @@ pub(super) fn by_owner<'a, T: Ord>(
 
 pub(super) fn names(pods: &[&Pod]) -> Vec<String> {
     pods.iter().map(|pod| pod.metadata.name.clone()).collect()
-}
-
-/// A remedy that the extension's own checks verify.
-pub(super) fn remedy(extension: Extension) -> Remedy {
-    Remedy::verified_by(format!("meshdoctor check --only {extension}"))
-}
-
-/// A remedy that only running programs can verify.
-pub(super) fn probed_remedy(extension: Extension) -> Remedy {
-    Remedy::verified_by(format!("meshdoctor check --only {extension} --probe"))
-}
-
-/// How an extension is laid down again, as far as one command can say it.
-pub(super) fn reinstall(extension: Extension) -> String {
-    format!("linkerd {extension} install | kubectl apply -f -")
 }

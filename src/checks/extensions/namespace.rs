@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{absent, extension_namespace, remedy};
+use super::{absent, extension_namespace};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::model::objects::Workload;
 
@@ -16,34 +17,37 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
     }
     let own = |d: &&Workload| d.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let found: Vec<&Workload> = deployments.iter().filter(own).collect();
-    let homes: BTreeSet<&str> = found.iter().map(|d| d.metadata.namespace.as_str()).collect();
-    if homes.is_empty() {
+    let namespaces: BTreeSet<&str> = found.iter().map(|d| d.metadata.namespace.as_str()).collect();
+    if namespaces.is_empty() {
         ctx.every::<Workload>(Kind::Deployment)?;
         return Ok(absent(extension));
     }
-    let findings = homes.into_iter().map(|home| {
+    let findings = namespaces.into_iter().map(|namespace| {
         let names: Vec<&str> = found
             .iter()
-            .filter(|d| d.metadata.namespace == home)
+            .filter(|d| d.metadata.namespace == namespace)
             .map(|d| d.metadata.name.as_str())
             .collect();
         ctx.finding(
-            Subject::object("Namespace", "", home),
+            Subject::object("Namespace", "", namespace),
             format!(
-                "the namespace holds the extension {extension} and lacks the label by which it is found: commands of the \
-                 extension end with an error, and linkerd check passes it over"
+                "the namespace of the extension {extension} lacks the label that marks it: the extension's commands fail, and \
+                 linkerd check skips it"
             ),
         )
         .evidence(Evidence::field(
-            format!("Namespace {home}"),
+            format!("Namespace {namespace}"),
             format!("metadata.labels[{EXTENSION_LABEL}]"),
-            "not there",
+            "missing",
         ))
-        .evidence(Evidence::other(format!("Deployments in {home} with that label"), names.join(", ")))
-        .remedy(remedy(extension).run(
+        .evidence(Evidence::other(format!("Deployments in {namespace} with that label"), names.join(", ")))
+        .remedy(Remedy::new().run(
             StepKind::Annotation,
             "Label the namespace",
-            format!("kubectl label namespace {home} {EXTENSION_LABEL}={extension}"),
+            kubectl()
+                .words("label namespace")
+                .operand(namespace)
+                .arg(format!("{EXTENSION_LABEL}={extension}")),
         ))
     });
     Ok(findings.collect::<Vec<_>>().into())

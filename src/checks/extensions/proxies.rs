@@ -1,11 +1,12 @@
-//! Whether the proxies in namespaces of an extension are well: ready, and with the current trust anchors.
+//! Whether the proxies in an extension's namespaces are healthy: ready, and with the current trust anchors.
 
 use super::running::{evicted, status};
-use super::{by_owner, names, remedy};
+use super::{by_owner, names};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind};
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -16,43 +17,47 @@ use crate::model::pod_status::{counts_as_unwell, unwell};
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current
 /// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,
 /// `replicasets.apps` and `jobs.batch`.
-pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
+pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let meshed = |home: &str| {
-        let home = home.to_owned();
+    let meshed = |namespace: &str| {
+        let namespace = namespace.to_owned();
         let of = move |pod: &&Pod| {
-            pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE_NS).is_some()
+            pod.metadata.namespace == namespace && pod.metadata.label(CONTROL_PLANE_NS).is_some()
         };
         pods.iter().filter(of)
     };
     let mut findings: Vec<Finding> = Vec::new();
-    for home in homes {
-        if meshed(home).next().is_none() {
+    for namespace in namespaces {
+        if meshed(namespace).next().is_none() {
             ctx.every::<Pod>(Kind::Pod)?;
-            findings.push(none(ctx, extension, home));
+            findings.push(none(ctx, extension, namespace));
         }
-        let over = meshed(home).filter(|pod| unwell(pod).is_none() && counts_as_unwell(pod));
+        let over = meshed(namespace).filter(|pod| unwell(pod).is_none() && counts_as_unwell(pod));
         let over = by_owner(ctx, over.map(|pod| ((), pod)));
         findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
-        let ill = meshed(home).filter(|pod| unwell(pod).is_some()).map(|pod| ((), pod));
+        let ill = meshed(namespace).filter(|pod| unwell(pod).is_some()).map(|pod| ((), pod));
         findings.extend(by_owner(ctx, ill).iter().map(|((owner, ()), pods)| {
             ctx.finding(
                 owner.subject(names(pods)),
-                "meshed pods of the extension do not run, or their proxy is not ready: what they serve is refused or \
-                 waits",
+                "meshed pods of the extension are not running, or their proxy is not ready: requests to them fail or \
+                 wait",
             )
             .evidences(pods.iter().map(|pod| status(pod)))
-            .remedy(remedy(extension).run(
+            .remedy(Remedy::new().run(
                 StepKind::Command,
-                "Read what the proxy says",
-                format!("kubectl -n {home} logs {} -c linkerd-proxy --tail 20", pods[0].metadata.name),
+                "Read the proxy's log",
+                kubectl()
+                    .namespace(&owner.namespace)
+                    .words("logs")
+                    .operand(&pods[0].metadata.name)
+                    .words("-c linkerd-proxy --tail 20"),
             ))
         }));
     }
     match in_force(ctx) {
         Ok(current) => {
-            let all = homes.iter().flat_map(|home| meshed(home));
-            findings.extend(stale(ctx, extension, all, current.as_ref()));
+            let all = namespaces.iter().flat_map(|namespace| meshed(namespace));
+            findings.extend(stale(ctx, all, current.as_ref()));
         }
         Err(missing) => ctx.gap(missing),
     }
@@ -63,7 +68,6 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, homes: &
 /// say; but the row of `linkerd check` on the extension's proxies asks for it as well, as a warning.
 fn stale<'a>(
     ctx: &Context<'a>,
-    extension: Extension,
     pods: impl Iterator<Item = &'a Pod>,
     current: Option<&BundlePrint>,
 ) -> Vec<Finding> {
@@ -73,12 +77,11 @@ fn stale<'a>(
     });
     let message = match current {
         Some(_) => {
-            "proxies of the extension hold another bundle of trust anchors than the current one; `data-plane-anchors-stale` says \
-             what follows"
+            "proxies of the extension have outdated trust anchors; `data-plane-anchors-stale` says what follows"
         }
         None => {
-            "there is no current bundle of trust anchors that those of the extension's proxies could be compared with; \
-             `trust-roots-missing` says what follows"
+            "the current trust anchors are missing, so those of the extension's proxies cannot be compared; `trust-roots-missing` \
+             says what follows"
         }
     };
     let roots = format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane);
@@ -86,12 +89,12 @@ fn stale<'a>(
     let findings = by_owner.iter().map(|((owner, held), pods)| {
         let meta = &pods[0].metadata;
         let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
-        let mut remedy = remedy(extension);
+        let mut remedy = Remedy::new();
         match current {
             Some(_) => {
-                remedy.steps.push(renew(owner, &names(pods), "new pods get the current bundle"));
+                remedy.steps.push(renew(owner, &names(pods), "new pods get the current trust anchors"));
             }
-            None => remedy = remedy.step(StepKind::Note, "Bring the ConfigMap back first"),
+            None => remedy = remedy.step(StepKind::Note, "Restore the ConfigMap first"),
         }
         ctx.finding(owner.subject(names(pods)), message)
             .severity(Severity::Info)
@@ -101,23 +104,26 @@ fn stale<'a>(
             .evidence(Evidence::field(
                 &roots,
                 format!("data[{BUNDLE}]"),
-                current.map_or_else(|| "there is no such ConfigMap".to_owned(), BundlePrint::shown),
+                current.map_or_else(|| "missing".to_owned(), BundlePrint::shown),
             ))
             .remedy(remedy)
     });
     findings.collect()
 }
 
-fn none(ctx: &Context<'_>, extension: Extension, home: &str) -> Finding {
+fn none(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Finding {
     ctx.finding(
-        Subject::object("Namespace", "", home),
-        format!("no pod of the extension {extension} takes part in the mesh"),
+        Subject::object("Namespace", "", namespace),
+        format!("no pod of the extension {extension} is meshed"),
     )
     .parameter("none")
-    .evidence(Evidence::other(format!("Pods in {home}"), format!("none has the label {CONTROL_PLANE_NS}")))
-    .remedy(remedy(extension).run(
+    .evidence(Evidence::other(
+        format!("Pods in {namespace}"),
+        format!("none has the label {CONTROL_PLANE_NS}"),
+    ))
+    .remedy(Remedy::new().run(
         StepKind::Command,
-        "See what pods there are, and whether they have a proxy",
-        format!("kubectl -n {home} get pods -L {CONTROL_PLANE_NS}"),
+        "See which pods there are, and whether they have a proxy",
+        kubectl().namespace(namespace).words("get pods").option("-L", CONTROL_PLANE_NS),
     ))
 }

@@ -1,8 +1,9 @@
 //! Whether an extension has the pods that it consists of, and whether they run.
 
-use super::{absent, by_owner, extension_namespace, names, own, reinstall, remedy};
+use super::{absent, by_owner, extension_namespace, names, own, reinstall};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::objects::Pod;
@@ -16,11 +17,11 @@ const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"]
 /// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(home) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
-    let home = home.metadata.name.as_str();
-    let mut findings = missing(ctx, (pods, home), extension, components)?;
+    let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
+    let namespace = namespace.metadata.name.as_str();
+    let mut findings = missing(ctx, (pods, namespace), extension, components)?;
     // Pods without a proxy are a matter of their own.
-    let unwell = own(pods, home, extension).filter_map(|pod| match unwell(pod) {
+    let unwell = own(pods, namespace, extension).filter_map(|pod| match unwell(pod) {
         Some(Unwell::Proxy) if pod.spec.proxy().is_none() => None,
         Some(_) => Some((false, pod)),
         None => counts_as_unwell(pod).then_some((true, pod)),
@@ -36,12 +37,12 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
 /// The components that no pod carries as a label in which anything runs or will.
 fn missing(
     ctx: &Context<'_>,
-    (pods, home): (&[Pod], &str),
+    (pods, namespace): (&[Pod], &str),
     extension: Extension,
     components: &[String],
 ) -> Result<Vec<Finding>, Missing> {
     let there = |component: &String| {
-        own(pods, home, extension)
+        own(pods, namespace, extension)
             .filter(|pod| !pod.is_finished())
             .any(|pod| COMPONENT.iter().any(|label| pod.metadata.label(label) == Some(component)))
     };
@@ -51,52 +52,47 @@ fn missing(
     }
     ctx.every::<Pod>(Kind::Pod)?;
     let findings = lost.into_iter().map(|component| {
-        let seen = format!("none that has not ended has the label component={component}");
+        let seen = format!("none that is still running has the label component={component}");
         ctx.finding(
-            Subject::object("Deployment", home, component),
-            format!("a component of the extension {extension} has no pods: what it serves is not there"),
+            Subject::object("Deployment", namespace, component),
+            format!("a component of the extension {extension} has no pods: what it serves is not available"),
         )
         .parameter("no-pods")
-        .evidence(Evidence::other(format!("Pods in {home} with linkerd.io/extension={extension}"), seen))
-        .remedy(
-            remedy(extension)
-                .run(
-                    StepKind::Command,
-                    "See whether its Deployment is there, and how many pods it asks for",
-                    format!("kubectl -n {home} get deployment {component}"),
-                )
-                .run(
-                    StepKind::Command,
-                    "Where it is gone, lay the extension down again with the command or chart of its release",
-                    reinstall(extension),
-                ),
-        )
+        .evidence(Evidence::other(format!("Pods in {namespace} with linkerd.io/extension={extension}"), seen))
+        .remedy(reinstall(
+            ctx,
+            Remedy::new().run(
+                StepKind::Command,
+                "See whether its Deployment exists, and how many replicas it has",
+                kubectl().namespace(namespace).words("get deployment").operand(component),
+            ),
+            extension,
+            ", if the Deployment is missing",
+        ))
     });
     Ok(findings.collect())
 }
 
 fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
-    let home = &owner.namespace;
     let evidence = pods.iter().map(|pod| status(pod));
     ctx.finding(
         owner.subject(names(pods)),
-        format!("pods of the extension {extension} do not run, or their proxy is not ready"),
+        format!("pods of the extension {extension} are not running, or their proxy is not ready"),
     )
     .evidences(evidence)
-    .remedy(remedy(extension).run(
+    .remedy(Remedy::new().run(
         StepKind::Command,
-        "See what keeps the pod",
-        format!("kubectl -n {home} describe pod {}", pods[0].metadata.name),
+        "See why the pod is not ready",
+        kubectl().namespace(&owner.namespace).words("describe pod").operand(&pods[0].metadata.name),
     ))
 }
 
 /// The finding about evicted pods: what they served is served by others, or by none, which is a finding of its own.
 pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
-    let home = &owner.namespace;
     ctx.finding(
         owner.subject(names(pods)),
         format!(
-            "evicted pods of the extension {extension} are still listed: nothing runs in them, and `linkerd check` takes them for \
+            "evicted pods of the extension {extension} are still listed: nothing runs in them, and `linkerd check` counts them as \
              pods whose proxy is not ready"
         ),
     )
@@ -104,10 +100,10 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
     .rows_as(Severity::Warning)
     .parameter("evicted")
     .evidences(pods.iter().map(|pod| status(pod)))
-    .remedy(remedy(extension).run(
+    .remedy(Remedy::new().run(
         StepKind::Command,
         "Delete them, once it is known why they were evicted",
-        format!("kubectl -n {home} delete pod {}", pods[0].metadata.name),
+        kubectl().namespace(&owner.namespace).words("delete pod").operands(names(pods)),
     ))
 }
 

@@ -1,10 +1,10 @@
-//! Whether the proxies in namespaces of an extension are of the release that they should be, and of the operator's command.
+//! Whether the proxies in an extension's namespaces are of the expected release, and of that of the operator's linkerd CLI.
 
-use super::{by_owner, names, remedy};
+use super::{by_owner, names};
 use crate::checks::renew::renew;
 use crate::checks::versions::compared::{Same, differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::{Extension, Kind};
 use crate::model::control_plane::{installed, proxy_version};
 use crate::model::objects::{Pod, Workload};
@@ -13,7 +13,7 @@ use crate::version::{ImageRef, LinkerdVersion};
 
 /// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads
 /// `pods`, `deployments.apps` where no release is named, and, where they are there, `replicasets.apps` and `jobs.batch`.
-pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
+pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let (expected, seen, severity) = match &ctx.settings.expected_version {
         Some(expected) => {
@@ -38,27 +38,27 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, homes
         Severity::Warning => LinkerdVersion::same_release,
         Severity::Info | Severity::Error => LinkerdVersion::same_build,
     };
-    let others = others(ctx, extension, (pods, homes), (&expected, same), &message, because);
+    let others = others(ctx, (pods, namespaces), (&expected, same), &message, because);
     let others = others.into_iter().map(|finding| finding.severity(severity));
     // Where nothing is expected, only the release counts.
     let retagged = match severity {
-        Severity::Warning => retagged(ctx, extension, (pods, homes), (&expected, same)),
+        Severity::Warning => retagged(ctx, extension, (pods, namespaces), (&expected, same)),
         Severity::Info | Severity::Error => Vec::new(),
     };
     Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect::<Vec<_>>().into())
 }
 
-/// Proxies of another release than the operator's command. Reads `pods`, `cli-version`, and, where they are there,
+/// Proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, where they are there,
 /// `replicasets.apps` and `jobs.batch`.
-pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, homes: &[&str]) -> Judgement {
+pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
     let cli = ctx.cli_version()?;
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
     let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \
                    installed release instead";
     let wanted: (_, Same) = (cli, LinkerdVersion::same_build);
-    let others = others(ctx, extension, (pods, homes), wanted, &message, because);
-    let retagged = retagged(ctx, extension, (pods, homes), wanted);
+    let others = others(ctx, (pods, namespaces), wanted, &message, because);
+    let retagged = retagged(ctx, extension, (pods, namespaces), wanted);
     Ok(others
         .into_iter()
         .chain(retagged)
@@ -70,22 +70,21 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, homes: &[&
 /// A finding for each workload whose running proxies are not of a version.
 fn others(
     ctx: &Context<'_>,
-    extension: Extension,
-    (pods, homes): (&[Pod], &[&str]),
+    (pods, namespaces): (&[Pod], &[&str]),
     (wanted, same): (&LinkerdVersion, Same),
     message: &str,
     because: &str,
 ) -> Vec<Finding> {
     let running = pods
         .iter()
-        .filter(|pod| homes.contains(&pod.metadata.namespace.as_str()) && word(pod) == "Running")
+        .filter(|pod| namespaces.contains(&pod.metadata.namespace.as_str()) && word(pod) == "Running")
         .filter_map(|pod| Some((said(pod)?, pod)))
         .filter(|(_, pod)| !proxy_version(pod).is_some_and(|version| same(&version, wanted)));
     let grouped = by_owner(ctx, running);
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let mut remedy = remedy(extension);
+        let mut remedy = Remedy::new();
         remedy.steps.push(renew(owner, &names, because));
         ctx.finding(owner.subject(names), message)
             .evidence(Evidence::field(object, "containers[linkerd-proxy].image", said))
@@ -99,25 +98,25 @@ fn others(
 fn retagged(
     ctx: &Context<'_>,
     extension: Extension,
-    (pods, homes): (&[Pod], &[&str]),
+    (pods, namespaces): (&[Pod], &[&str]),
     (wanted, same): (&LinkerdVersion, Same),
 ) -> Vec<Finding> {
     let running = pods.iter().filter_map(|pod| {
-        let is_it = homes.contains(&pod.metadata.namespace.as_str())
+        let is_it = namespaces.contains(&pod.metadata.namespace.as_str())
             && tag(pod).is_some_and(|tag| differs(tag, wanted, same))
             && proxy_version(pod).is_some_and(|version| same(&version, wanted));
         Some((said(pod).filter(|_| is_it)?, pod))
     });
     let message = format!(
-        "proxies of the extension {extension} have an image whose tag is not the release's: they are of the right one, as the \
-         injector noted on them, and `linkerd check` goes by the tag"
+        "proxies of the extension {extension} have an image with another tag than the release: they are of the right release, as the \
+         injector noted on them, but `linkerd check` compares the tag"
     );
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let steps = remedy(extension).step(
+        let steps = Remedy::new().step(
             StepKind::Note,
-            "Nothing to do, where the image is meant; give it the release as its tag, where linkerd check gates something",
+            "Nothing to do if this image is intended; tag it with the release if `linkerd check` has to pass",
         );
         ctx.finding(owner.subject(names), message.clone())
             .parameter("retagged")

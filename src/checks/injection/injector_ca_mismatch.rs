@@ -1,6 +1,6 @@
 //! `injector-ca-mismatch`: the API server does not trust the certificate that the injector serves.
 
-use super::unmeshed::injector_webhook;
+use super::unmeshed::{injector_webhook, restart_unmeshed};
 use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind, Subject};
@@ -36,19 +36,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = match refusal {
         None => return Ok(Verdict::fine()),
         Some(Refusal::WrongName) => {
-            "the injector's certificate is not good for the name of its Service: the API server refuses to talk to it"
+            "the injector's certificate is not valid for the name of its Service: the API server refuses to talk to it"
         }
         Some(Refusal::WrongPurpose) => {
-            "the injector's certificate is limited to purposes that leave out TLS servers: the API server refuses to talk \
-             to it"
+            "the extended key usage of the injector's certificate does not include server authentication: the API server refuses \
+             to talk to it"
         }
         Some(Refusal::NoBundle) => {
             "the injector's webhook has no caBundle: the API server does not trust its certificate and refuses to talk \
              to it"
         }
         Some(Refusal::NotTrusted) => {
-            "the caBundle of the injector's webhook does not verify the certificate that the injector serves: the API \
-             server refuses to talk to it"
+            "the injector's certificate does not chain to the caBundle of its webhook: the API server refuses to talk to it"
         }
     };
     Ok(vec![finding(ctx, configuration, webhook, message, &served, &trusted)].into())
@@ -68,13 +67,15 @@ fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let effect = if webhook.failure_policy == "Ignore" {
-        "Restart the workloads that were created meanwhile: the webhook fails open, so they run outside the mesh"
+    let remedy = bring_together(ctx, Remedy::new(), "proxyInjector", "injector");
+    let remedy = if webhook.failure_policy == "Ignore" {
+        restart_unmeshed(ctx, remedy, Some(webhook))
     } else {
-        "Look for workloads that could not create their pods meanwhile: the webhook fails closed; they catch up by themselves"
+        remedy.step(
+            StepKind::Note,
+            "Pods that could not be created meanwhile, since the webhook has failurePolicy Fail, are created by themselves",
+        )
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only injection");
-    let remedy = bring_together(ctx, remedy, "proxyInjector", "injector").step(StepKind::Note, effect);
     let seen = both_sides(
         &format!("Secret {namespace}/{SECRET}"),
         served,

@@ -1,4 +1,4 @@
-//! `injector-fails-closed-single-replica`: no pod starts while the one injector is away.
+//! `injector-fails-closed-single-replica`: no pod starts while the single injector is down.
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let name = &found.deployment.metadata.name;
-    let remedy = Remedy::verified_by("meshdoctor check --only injection");
+    let remedy = Remedy::new();
     let remedy = upgrade::step(
         ctx,
         remedy,
@@ -45,14 +45,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Or let pods start outside the mesh rather than not at all, and look for them afterwards",
+        "Or let pods start unmeshed rather than not at all, and look for them afterwards",
         Options::none().set("webhookFailurePolicy", "Ignore"),
     );
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, name),
-            "the injector has one replica and its webhook fails closed: whenever that pod moves, no pod starts in any \
-             namespace that the webhook covers",
+            "the injector has a single replica and its webhook has failurePolicy Fail: while that pod is down, no pod starts in \
+             any namespace that the webhook covers",
         )
         .evidence(Evidence::field(
             format!("Deployment {namespace}/{name}"),

@@ -1,19 +1,19 @@
-//! `injector-fails-open`: pods start without a proxy when the injector does not answer; and which did.
+//! `injector-fails-open`: pods start without a proxy while the injector does not answer; and which did.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
-use crate::checks::renew::renew;
+use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Step, StepKind, Subject};
+use crate::command::{Arg, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
+use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::objects::{Event, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
-use crate::model::owners::Owner;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
@@ -49,20 +49,20 @@ fn finding(
     let asked_at_creation = victims.iter().all(|victim| victim.asked == Asked::AtCreation);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "the injector's webhook has failurePolicy Ignore: a pod that is created while the injector does not answer \
-             starts outside the mesh, and nothing says so"
+            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down start unmeshed, without any \
+             error"
         }
         (false, true) if asked_at_creation => {
-            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: most likely \
+            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: most likely \
              the API server got no answer from the injector when they were created"
         }
         (false, true) => {
-            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: the API server \
-             got no answer from the injector when they were created, or they are older than the annotation that asks"
+            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: the API server \
+             got no answer from the injector when they were created, or they are older than their annotation"
         }
         (false, false) => {
-            "the injector's webhook has failurePolicy Ignore, and pods that ask for a proxy run without one: they were \
-             created while the injector was not ready"
+            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: they were created \
+             while the injector was not ready"
         }
     };
     let finding = ctx
@@ -70,7 +70,7 @@ fn finding(
         .severity(Severity::Info)
         .evidence(policy)
         .evidences(windows.iter().cloned())
-        .remedy(remedy(ctx, name, at, victims, windows.is_empty()));
+        .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
         true => finding.fact("pods start unmeshed while the injector is down"),
         false => finding,
@@ -121,20 +121,13 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     std::iter::once(line).chain(seen.into_iter().cloned()).collect()
 }
 
-fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
-    let verify = format!(
-        "kubectl get mutatingwebhookconfiguration {name} -o jsonpath='{{.webhooks[{at}].failurePolicy}}'"
-    );
-    let mut remedy = Remedy::verified_by(if victims.is_empty() {
-        verify
-    } else {
-        "meshdoctor check --only injection".to_owned()
-    });
+fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
+    let mut remedy = Remedy::new();
     remedy.steps.extend(renewals(victims));
     if !victims.is_empty() && no_gap {
         remedy = remedy.step(
             StepKind::Note,
-            "Where the new pods have no proxy either, the API server does not reach the injector: allow it to port 8443 of the \
+            "If the new pods have no proxy either, the API server does not reach the injector: allow it to reach port 8443 of the \
              injector's pods (private clusters need a firewall rule for that)",
         );
     }
@@ -144,44 +137,27 @@ fn remedy(ctx: &Context<'_>, name: &str, at: usize, victims: &[Unmeshed<'_>], no
         .map(Component::wanted);
     let remedy = remedy.step(
         StepKind::Note,
-        "Decide whether pods should rather not start than start outside the mesh: with webhookFailurePolicy Fail, no pod \
-         starts in any namespace that the webhook covers, meshed or not, while no injector is ready",
+        "Decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail no pod starts then, \
+         meshed or not, in any namespace that the webhook covers",
     );
     let remedy = if replicas.is_some_and(|replicas| replicas >= 2) {
         remedy
     } else {
         remedy.step(
             StepKind::ChartValue,
-            "First run the injector with three replicas on different nodes (controllerReplicas: 3, \
+            "If they may not, first run the injector with three replicas on different nodes (controllerReplicas: 3, \
              enablePodAntiAffinity: true, or the chart's values-ha.yaml, which sets Fail as well)",
         )
     };
     let remedy = remedy.run(
             StepKind::Command,
-            "Exempt the namespaces whose pods the cluster needs to start at all: networking, storage, DNS, autoscaling \
-             (kube-system and cert-manager are left out by default)",
-            "kubectl label namespace <NAMESPACE> config.linkerd.io/admission-webhooks=disabled",
+            "Then exempt the namespaces whose pods the cluster itself needs: networking, storage, DNS, autoscaling (kube-system \
+             and cert-manager are exempt by default)",
+            kubectl()
+                .words("label namespace")
+                .operand(Arg::placeholder("NAMESPACE"))
+                .arg(format!("{WEBHOOKS_LABEL}=disabled")),
         );
     let fail = Options::none().set("webhookFailurePolicy", "Fail");
-    upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
-}
-
-/// How the pods that came up without a proxy get one: a step for each kind of workload.
-fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
-    let mut by_owner: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
-    for victim in victims {
-        by_owner.entry(&victim.owner).or_default().push(victim.pod.metadata.name.clone());
-    }
-    let mut steps: Vec<Step> = Vec::new();
-    for (owner, pods) in by_owner {
-        let step = renew(owner, &pods, CREATED_ONLY);
-        match steps.iter_mut().find(|held| held.text == step.text) {
-            None => steps.push(step),
-            Some(Step { command: Some(held), .. }) => {
-                held.join(&step.command);
-            }
-            Some(_) => {}
-        }
-    }
-    steps
+    upgrade::step(ctx, remedy, StepKind::ChartValue, "And then set webhookFailurePolicy: Fail", fail)
 }

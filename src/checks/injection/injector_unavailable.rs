@@ -1,10 +1,11 @@
-//! `injector-unavailable`: no injector answers the API server right now.
+//! `injector-unavailable`: no proxy injector is ready.
 
 use jiff::Timestamp;
 
-use super::unmeshed::{Asked, injector_webhook, unmeshed};
+use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::{Component, components};
@@ -57,9 +58,9 @@ fn finding(
 ) -> Finding {
     let fails_open = webhook.failure_policy == "Ignore";
     let message = if fails_open {
-        "no proxy injector is ready, and its webhook fails open: every pod that is created now starts outside the mesh"
+        "no proxy injector is ready, and its webhook has failurePolicy Ignore: every pod that is created now starts unmeshed"
     } else {
-        "no proxy injector is ready, and its webhook fails closed: no pod starts in any namespace that the webhook covers"
+        "no proxy injector is ready, and its webhook has failurePolicy Fail: no pod starts in any namespace that the webhook covers"
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {
@@ -75,7 +76,7 @@ fn finding(
             if webhook.failure_policy.is_empty() { "Fail (the default)" } else { &webhook.failure_policy },
         ))
         .evidences(injector.map(replicas))
-        .remedy(remedy(namespace, &configuration.metadata.name, fails_open, injector))
+        .remedy(remedy(ctx, configuration, webhook, injector))
         .tie(component_missing("proxy-injector"));
     if !fails_open {
         return finding;
@@ -109,39 +110,45 @@ fn replicas(injector: &Component<'_>) -> Evidence {
     )
 }
 
-fn remedy(namespace: &str, webhook: &str, fails_open: bool, injector: Option<&Component<'_>>) -> Remedy {
-    let remedy = Remedy::verified_by("meshdoctor check --only injection,control-plane");
+fn remedy(
+    ctx: &Context<'_>,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+    injector: Option<&Component<'_>>,
+) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
     let remedy = match injector {
-        Some(injector) if injector.wanted() == 0 => remedy.run(
+        Some(injector) if injector.wanted() == 0 => Remedy::new().run(
             StepKind::Command,
-            "Scale the injector up again",
-            format!(
-                "kubectl -n {namespace} scale deployment/{} --replicas=1",
-                injector.deployment.metadata.name
-            ),
+            "Scale the injector up",
+            kubectl()
+                .namespace(namespace)
+                .words("scale deployment")
+                .operand(&injector.deployment.metadata.name)
+                .words("--replicas=1"),
         ),
-        _ => remedy.run(
+        _ => Remedy::new().run(
             StepKind::Command,
-            "See what keeps the injector's pods from being ready",
-            format!(
-                "kubectl -n {namespace} describe pods -l linkerd.io/control-plane-component=proxy-injector"
-            ),
+            "See why the injector's pods are not ready",
+            kubectl()
+                .namespace(namespace)
+                .words("describe pods -l linkerd.io/control-plane-component=proxy-injector"),
         ),
     };
-    if fails_open {
-        remedy.step(
-            StepKind::Note,
-            "When it is back, restart what was created meanwhile: a proxy is only ever added while a pod is created",
-        )
-    } else {
-        remedy.run(
-            StepKind::Command,
-            "If pods must start before it is back, let the webhook fail open meanwhile; what starts then has no proxy \
-             until it is restarted, and the next upgrade sets Fail again",
-            format!(
-                "kubectl patch mutatingwebhookconfiguration {webhook} --type=json \
-                 -p='[{{\"op\":\"replace\",\"path\":\"/webhooks/0/failurePolicy\",\"value\":\"Ignore\"}}]'"
-            ),
-        )
+    if webhook.failure_policy == "Ignore" {
+        return restart_unmeshed(ctx, remedy, Some(webhook));
     }
+    let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
+    remedy.run(
+        StepKind::Command,
+        "If pods must start before it is ready, set failurePolicy Ignore meanwhile; what starts then has no proxy until it is \
+         restarted, and the next upgrade sets Fail again",
+        kubectl()
+            .words("patch mutatingwebhookconfiguration")
+            .operand(&configuration.metadata.name)
+            .words("--type=json -p")
+            .arg(format!(
+                r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#
+            )),
+    )
 }

@@ -1,6 +1,6 @@
-//! `injector-webhook-missing`: a control plane without the webhook through which the API server asks its injector.
+//! `injector-webhook-missing`: a control plane without the webhook by which the API server calls its injector.
 
-use super::unmeshed::injector_webhook;
+use super::unmeshed::{injector_webhook, restart_unmeshed};
 use crate::checks::control_plane::installation::{none_installed, present, renamed, unmarked};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
@@ -24,19 +24,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = [unmarked, renamed(ctx, subject, CONFIGURATION, row)];
         return Ok(found.into_iter().flatten().collect::<Vec<_>>().into());
     }
-    let remedy = Remedy::verified_by(
-        "kubectl get mutatingwebhookconfigurations -l linkerd.io/control-plane-component=proxy-injector",
-    );
     let again = "Apply the manifests of the control plane again";
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none()).step(
-        StepKind::Note,
-        "Restart the workloads that were created meanwhile: a proxy is only ever added while a pod is created",
-    );
+    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
+    let remedy = restart_unmeshed(ctx, remedy, None);
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespace),
-            "the API server has no webhook for the proxy injector: every pod that is created from now on starts outside \
-             the mesh",
+            "the webhook of the proxy injector is missing: every pod that is created from now on starts unmeshed",
         )
         .evidence(Evidence::other(
             "MutatingWebhookConfigurations",

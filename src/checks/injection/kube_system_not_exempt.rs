@@ -1,8 +1,9 @@
-//! `kube-system-not-exempt`: the injector's webhook fails closed and is asked about pods of Kubernetes itself.
+//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers kube-system.
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
@@ -17,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     // The API server's default is Fail.
     if !matches!(webhook.failure_policy.as_str(), "Fail" | "") {
-        return Ok(Verdict::not_applicable("the injector's webhook does not fail closed"));
+        return Ok(Verdict::not_applicable("the injector's webhook has failurePolicy Ignore"));
     }
     let Some(system) = namespaces?.iter().find(|namespace| namespace.metadata.name == SYSTEM) else {
         ctx.every::<Namespace>(Kind::Namespace)?;
@@ -28,23 +29,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !asked {
         return Ok(Verdict::fine());
     }
-    let remedy = Remedy::verified_by("meshdoctor check --only injection").run(
+    let remedy = Remedy::new().run(
         StepKind::Annotation,
-        "Keep Linkerd's webhooks away from it",
-        format!("kubectl label namespace {SYSTEM} {EXEMPT}=disabled"),
+        "Exempt it from Linkerd's webhooks",
+        kubectl().words("label namespace").arg(SYSTEM).arg(format!("{EXEMPT}=disabled")),
     );
-    let act = "Bring the namespaceSelector of the release back, where somebody changed it";
+    let act = "If the webhook's namespaceSelector was changed, restore that of the release";
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none());
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", SYSTEM),
-            "the injector's webhook fails closed and is asked about pods of kube-system: while the injector is away, DNS, the \
-             network plugin and what else the injector itself needs cannot start either",
+            "the injector's webhook has failurePolicy Fail and covers kube-system: while the injector is down, DNS, the network \
+             plugin and whatever else the injector itself needs cannot start either",
         )
         .evidence(Evidence::field(
             format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
             "webhooks[].namespaceSelector",
-            "does not leave out kube-system",
+            "does not exempt kube-system",
         ))
         .evidence(Evidence::field(
             format!("Namespace {SYSTEM}"),

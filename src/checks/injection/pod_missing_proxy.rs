@@ -1,4 +1,4 @@
-//! `pod-missing-proxy`: pods run without the proxy that their namespace or they themselves ask for.
+//! `pod-missing-proxy`: pods run without the proxy that their namespace or they themselves request.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed}
 use crate::checks::renew::renew;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::model::injection::INJECT;
@@ -38,27 +39,26 @@ fn finding(
     let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
     let first = &pods[0];
     let (object, path) = first.asked_by();
-    let mut remedy = Remedy::verified_by("meshdoctor check --only injection").run(
+    let mut remedy = Remedy::new().run(
         StepKind::Command,
-        "See that the injector is ready; while it does not answer, new pods come up the same way",
-        format!(
-            "kubectl -n {} get pods -l linkerd.io/control-plane-component=proxy-injector",
-            ctx.namespaces().control_plane
-        ),
+        "See that the injector is ready; while it does not answer, new pods start without a proxy too",
+        kubectl()
+            .namespace(&ctx.namespaces().control_plane)
+            .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
     );
     remedy.steps.push(renew(owner, &names, CREATED_ONLY));
     // What is broken when an extension's pod has no proxy is the extension, which its own rows of `linkerd check` judge.
     let (severity, message) = if first.of_extension {
         (
             Severity::Info,
-            "pods of a Linkerd extension ask for injection and have no linkerd-proxy: no application is outside the mesh \
-             because of that, but what the extension serves may not work",
+            "pods of a Linkerd extension request injection and have no linkerd-proxy: no application is outside the mesh because \
+             of that, but the extension may not work",
         )
     } else {
         (
             Severity::Error,
-            "injection is asked for, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are \
-             refused wherever a mesh identity is required",
+            "injection is requested, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are refused \
+             wherever a mesh identity is required",
         )
     };
     ctx.finding(owner.subject(names), message)
@@ -75,20 +75,20 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
     let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
     let first = &pods[0];
     let (object, path) = first.asked_by();
-    let remedy = Remedy::verified_by("meshdoctor check --only injection")
+    let remedy = Remedy::new()
         .step(
             StepKind::Annotation,
-            format!("Write {INJECT}: {} into the pod template, or onto the namespace: what is made from it asks from the start", first.value),
+            format!("Set {INJECT}: {} in the pod template or on the namespace, so that pods have it when they are created", first.value),
         )
         .step(
             StepKind::Note,
-            "Where another webhook adds the annotation, have it do so before the injector is called: the API server calls webhooks by the \
-             names of their configurations, and the injector's only once (reinvocationPolicy: Never)",
+            "If another webhook adds the annotation, make it run before the injector: the API server calls webhooks in the order of their \
+             configurations' names, and the injector's only once (reinvocationPolicy: Never)",
         );
     ctx.finding(
         owner.subject(names),
-        "pods have the annotation that asks for a proxy and no linkerd-proxy: their template does not have it, so it was added \
-         after the injector had looked; a restart brings no proxy",
+        "pods have the annotation that requests a proxy, and no linkerd-proxy: their template lacks it, so it was added after the \
+         injector was called, and a restart adds no proxy",
     )
     .parameter("asked-later")
     .evidence(Evidence::field(object, path, first.value))

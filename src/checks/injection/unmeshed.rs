@@ -1,9 +1,10 @@
 //! What the checks of this category start from: the injector's webhook, and the pods that ask for a proxy and have none.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::Context;
-use crate::finding::Tie;
+use crate::checks::renew::renew;
+use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
@@ -59,7 +60,7 @@ impl Unmeshed<'_> {
 }
 
 /// Why pods have to be created again.
-pub(super) const CREATED_ONLY: &str = "a proxy is only ever added while a pod is created";
+pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is created";
 
 /// The injector's webhook with its configuration; `None` when it is known that nothing registers it.
 ///
@@ -101,13 +102,13 @@ pub(super) fn unmeshed<'a>(
         .filter(|pod| pod.spec.proxy().is_none() && counts(pod))
         .filter_map(|pod| match admission.decide(&pod.metadata.namespace, &pod.metadata, &pod.spec) {
             Decision::Inject { level, value } => {
-                let home = admission.namespace(&pod.metadata.namespace).map(|namespace| &namespace.metadata);
+                let namespace = admission.namespace(&pod.metadata.namespace).map(|found| &found.metadata);
                 let of_extension =
-                    home.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
+                    namespace.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
                 let judged_there = matches!(pod.metadata.label(EXTENSION_LABEL), Some("viz" | "jaeger"));
                 let asked = match level {
                     Level::Namespace => Asked::Unknown,
-                    Level::Pod => templates.asked(pod, home),
+                    Level::Pod => templates.asked(pod, namespace),
                 };
                 Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension, judged_there, asked })
             }
@@ -146,4 +147,38 @@ impl<'a> Templates<'a> {
             Some(_) | None => Asked::Unknown,
         }
     }
+}
+
+/// How pods without a proxy get one: a step for each kind of workload.
+pub(super) fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
+    let mut by_owner: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
+    for victim in victims {
+        by_owner.entry(&victim.owner).or_default().push(victim.pod.metadata.name.clone());
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for (owner, pods) in by_owner {
+        let step = renew(owner, &pods, CREATED_ONLY);
+        match steps.iter_mut().find(|held| held.text == step.text) {
+            None => steps.push(step),
+            Some(Step { command: Some(held), .. }) => held.join(&step.command),
+            Some(_) => {}
+        }
+    }
+    steps
+}
+
+/// Adds the steps for the pods that lack a proxy today, to be done once the injector works. Reads `pods`, `namespaces`, and
+/// what [`unmeshed`] reads.
+pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: Option<&Webhook>) -> Remedy {
+    let (pods, namespaces) = (ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace));
+    let mut victims = unmeshed(ctx, pods, namespaces, webhook);
+    victims.retain(|victim| victim.asked != Asked::Later);
+    if victims.is_empty() {
+        return remedy.step(
+            StepKind::Note,
+            "Then restart the workloads that pod-missing-proxy names: a proxy is only added when a pod is created",
+        );
+    }
+    remedy.steps.extend(renewals(&victims));
+    remedy
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::unmeshed::counts;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::injection::INJECT;
@@ -45,20 +46,20 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
         let total = halves.with.len() + halves.without.len();
         Evidence::field(object, "spec.containers", format!("{} ({count} of {total} pods)", names.join(", ")))
     };
-    let remedy = Remedy::verified_by("meshdoctor check --only injection")
+    let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Delete the pods without a proxy, as soon as the injector is ready: those made in their place get one",
-            format!("kubectl -n {} delete pod {}", owner.namespace, without.join(" ")),
+            "Delete the pods without a proxy, once the injector is ready: their replacements get one",
+            kubectl().namespace(&owner.namespace).words("delete pod").operands(&without),
         )
         .step(
             StepKind::Note,
-            "Look at what let them start without one, so that it does not happen again: injector-fails-open",
+            "See why they could start without one, so that it does not happen again: injector-fails-open",
         );
     ctx.finding(
         owner.subject(without),
-        "pods of one workload differ: some have a linkerd-proxy and some have none, so a share of its traffic is \
-         unencrypted and refused wherever a mesh identity is required",
+        "some pods of a workload have a linkerd-proxy and some have none: part of its traffic is unencrypted, and refused \
+         wherever a mesh identity is required",
     )
     .evidence(containers(halves.without[0], halves.without.len()))
     .evidence(containers(halves.with[0], with.len()))

@@ -1,4 +1,4 @@
-//! `jaeger-proxy-outdated`: proxies of jaeger are not of the release that they should be.
+//! `jaeger-proxy-outdated`: proxies of jaeger are not of the expected release.
 
 use crate::checks::extensions::{absent, extension_namespace, outdated};
 use crate::checks::{Context, Judgement};
@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match extension_namespace(ctx, Extension::Jaeger)? {
-        Some(home) => outdated(ctx, Extension::Jaeger, &[&home.metadata.name]),
+        Some(namespace) => outdated(ctx, Extension::Jaeger, &[&namespace.metadata.name]),
         None => Ok(absent(Extension::Jaeger)),
     }
 }

@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match extension_namespace(ctx, Extension::Jaeger)? {
-        Some(home) => proxies(ctx, Extension::Jaeger, &[&home.metadata.name]),
+        Some(namespace) => proxies(ctx, Extension::Jaeger, &[&namespace.metadata.name]),
         None => Ok(absent(Extension::Jaeger)),
     }
 }

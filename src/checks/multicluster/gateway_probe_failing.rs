@@ -1,12 +1,13 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
 use super::links::{
-    CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, subject, with_endpoints,
+    CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, other_cluster, subject,
+    with_endpoints,
 };
-use crate::checks::extensions::probed_remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, StepKind};
-use crate::item::{Extension, Kind, Program};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::{Kind, Program};
 use crate::model::objects::probe::runs;
 use crate::model::objects::{EndpointSlice, Link, Pod, Service};
 
@@ -47,38 +48,38 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(ask(ctx, link, &controllers));
     }
     if findings.is_empty() && silent {
-        return Ok(Verdict::blocked("service-mirror-not-running", "no pod of a Link's controller runs"));
+        return Ok(Verdict::blocked(
+            "service-mirror-not-running",
+            "no pod of a Link's controller is running",
+        ));
     }
     Ok(findings.into())
 }
 
 fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evidence: Evidence) -> Finding {
-    let remedy = ask_controller(
-        probed_remedy(Extension::Multicluster),
-        &link.metadata.namespace,
-        &link.spec.target_cluster_name,
-        "",
-    );
+    let remedy = ask_controller(Remedy::new(), &link.metadata.namespace, &link.spec.target_cluster_name, "");
     let tie = mirrors_of(&link.spec.target_cluster_name);
     ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence).remedy(remedy.run(
         StepKind::Command,
-        "See over there that the gateway runs and has an address that can be reached from here",
-        "kubectl --context \"$OTHER_CLUSTER\" -n linkerd-multicluster get pods,service -l app=linkerd-gateway",
+        "See in the other cluster that the gateway is running and has an address that can be reached from here",
+        kubectl()
+            .in_context(other_cluster())
+            .words("get pods,services --all-namespaces -l app=linkerd-gateway"),
     ))
 }
 
 fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
     let cluster = &link.spec.target_cluster_name;
     let names: Vec<&str> = mirrors.iter().map(|service| service.metadata.name.as_str()).collect();
-    let said = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     finding(
         ctx,
         link,
-        "the gateway of the linked cluster has no mirror here, or several: nothing tells whether it can be reached",
+        "the gateway of the linked cluster has no mirror service here, or several: whether it can be reached is not known",
         "mirrors",
         Evidence::other(
             format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"),
-            said,
+            found,
         ),
     )
 }
@@ -87,16 +88,16 @@ fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -
     finding(
         ctx,
         link,
-        "the mirror of the linked cluster's gateway has no endpoints: no mirror service can reach that cluster",
+        "the mirror service of the linked cluster's gateway has no endpoints: no mirror service can reach that cluster",
         "endpoints",
         Evidence::other(format!("EndpointSlices of {namespace}/{name}"), "no endpoint in any"),
     )
 }
 
-/// What the controllers of a link say of its gateway. One of them probes, the one that holds the lease.
+/// What the controllers of a link report of its gateway. One of them probes, the one that holds the lease.
 fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
     let cluster = &link.spec.target_cluster_name;
-    let mut said = None;
+    let mut reported = None;
     let mut unanswered = Vec::new();
     let mut wrong = Vec::new();
     for pod in controllers {
@@ -106,18 +107,17 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
             Err(missing) => unanswered.push(missing),
             Ok(answer) if !answer.is_well() => wrong.push(Evidence::other(place, answer.in_words())),
             Ok(answer) => match answer.gateways.get(cluster) {
-                Some(alive) => said = Some((*alive, place)),
+                Some(alive) => reported = Some((*alive, place)),
                 None => wrong.push(Evidence::other(place, "no gateway_alive of this cluster")),
             },
         }
     }
-    match said {
+    match reported {
         Some((true, _)) => None,
         Some((false, place)) => Some(finding(
             ctx,
             link,
-            "the gateway of the linked cluster does not answer its probes: its mirror services lead nowhere, and the traffic \
-             to them fails",
+            "the gateway of the linked cluster does not answer its probes: the traffic to its mirror services fails",
             "dead",
             Evidence::other(place, format!("gateway_alive{{target_cluster_name={cluster}}} 0")),
         )),
@@ -129,7 +129,7 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
             Some(finding(
                 ctx,
                 link,
-                "no controller of the link says that it probes the gateway: nothing tells whether that can be reached",
+                "no controller of the link reports that it probes the gateway: whether that can be reached is not known",
                 "unprobed",
                 evidence,
             ))

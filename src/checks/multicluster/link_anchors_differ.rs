@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::links::{Links, links, no_links, subject};
+use super::links::{CLUSTER, Links, links, no_links, other_cluster, subject};
 use crate::checks::certificates::remedy::{IN_FORCE_FILE, put_bundle, read_bundle};
 use crate::checks::control_plane::installation::config;
-use crate::checks::extensions::probed_remedy;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity, StepKind};
-use crate::item::{Extension, Kind, Program, Scope};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::{Kind, Program, Scope};
 use crate::model::certificates::{Certificate, from_bundle, from_pem};
 use crate::model::objects::{ConfigMap, Link};
 use crate::model::values::Values;
@@ -17,7 +17,7 @@ use crate::model::values::Values;
 /// The value of the chart.
 const INSTALLED: &str = "identityTrustAnchorsPEM";
 
-/// What this is asked about, and what a refusal answers as well.
+/// The row of `linkerd check` that this answers, and the one that a refusal answers as well.
 const SHARED: &str = "clusters share trust anchors";
 const ACCESS: &str = "remote cluster access credentials are valid";
 
@@ -94,7 +94,7 @@ fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
     Some(anchors.iter().map(Certificate::print).collect())
 }
 
-/// How the anchors of two clusters stand to each other.
+/// How the anchors of two clusters compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Unreached,
@@ -113,55 +113,59 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
         Found::Unreached => (
             Severity::Error,
             "unreached",
-            "the API server of the linked cluster cannot be reached from here with the link's credentials: where the link's \
-             controller does not reach it either, mirror services stay as they are",
+            "the API server of the linked cluster cannot be reached from here with the link's credentials: if the link's \
+             controller does not reach it either, mirror services are not updated",
         ),
         Found::NotToBeHad => (
             Severity::Error,
             "refused",
-            "the linked cluster does not say which trust anchors it has: the link's credentials or its control plane are no \
-             good",
+            "the trust anchors of the linked cluster cannot be read: the link's credentials are refused, or its control plane is \
+             not complete",
         ),
         Found::OnPaper => (
             Severity::Info,
             "on-paper",
-            "the linked cluster was installed with the trust anchors that are in force here, and linkerd-config here names others: \
-             the mesh does not mind, `linkerd check` compares what stands there and fails",
+            "the linked cluster was installed with the trust anchors that are used here, and linkerd-config here has others: the mesh \
+             works, but `linkerd check` compares linkerd-config and fails",
         ),
         Found::NoneShared => (
             Severity::Error,
             "disjoint",
-            "the linked cluster and this one share no trust anchor: no meshed connection between them is accepted",
+            "the linked cluster and this one share no trust anchor: every mTLS connection between them fails",
         ),
         Found::SomeShared => (
             Severity::Warning,
             "partly",
-            "the linked cluster and this one have some trust anchors in common, and some not: connections fail as soon as an \
-             issuer under one of the others is used",
+            "the linked cluster and this one share some trust anchors, but not all: connections fail as soon as an issuer under \
+             one of the others is used",
         ),
     };
     let cluster = &link.spec.target_cluster_name;
-    let remedy = probed_remedy(Extension::Multicluster);
+    let theirs = match link.spec.target_cluster_linkerd_namespace.as_str() {
+        "" => "linkerd",
+        namespace => namespace,
+    };
+    let remedy = Remedy::new();
     let remedy = match found {
         Found::Unreached => remedy
-            .step(StepKind::Note, "Ask the controller of the link whether it gets there: its log names what fails")
             .run(
                 StepKind::Command,
-                "The end of its log",
-                format!(
-                    "kubectl -n {} logs -l mirror.linkerd.io/cluster-name={cluster} -c service-mirror --tail=50",
-                    link.metadata.namespace
-                ),
+                "See in the log of the link's controller whether it reaches that API server",
+                kubectl()
+                    .namespace(&link.metadata.namespace)
+                    .words("logs")
+                    .option("-l", format!("{CLUSTER}={cluster}"))
+                    .words("-c service-mirror --tail=50"),
             )
             .step(
                 StepKind::Note,
-                "Where it does not: have the address of the link's credentials lead to that API server, under a certificate \
-                 of the authority that they name, or link the clusters again",
+                "If it does not, make the address in the link's credentials lead to that API server, with a certificate of the CA \
+                 that they name, or link the clusters again",
             ),
         Found::NotToBeHad => remedy.run(
             StepKind::Command,
-            "See over there that the ConfigMap linkerd-config is there, and link the clusters again",
-            "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-config",
+            "See that the other cluster has the ConfigMap linkerd-config, and link the clusters again",
+            kubectl().in_context(other_cluster()).namespace(theirs).words("get configmap linkerd-config"),
         ),
         Found::OnPaper => {
             let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
@@ -170,14 +174,17 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
         Found::NoneShared | Found::SomeShared => remedy
             .step(
                 StepKind::Note,
-                "Give both clusters one bundle with the anchors of both, and restart the meshed workloads of both; only then \
-                 replace issuers",
+                "Give both clusters one bundle with the anchors of both, restart the control planes and then the meshed workloads of \
+                 both; only then replace issuers",
             )
             .run(
                 StepKind::Command,
                 "The bundle of the other cluster",
-                "kubectl --context \"$OTHER_CLUSTER\" -n linkerd get configmap linkerd-identity-trust-roots -o \
-                 jsonpath='{.data.ca-bundle\\.crt}'",
+                kubectl()
+                    .in_context(other_cluster())
+                    .namespace(theirs)
+                    .words("get configmap linkerd-identity-trust-roots -o")
+                    .arg(r"jsonpath={.data.ca-bundle\.crt}"),
             ),
     };
     // That command wants the very same anchors.

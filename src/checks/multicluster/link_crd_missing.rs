@@ -1,9 +1,9 @@
-//! `link-crd-missing`: links cannot be written or read.
+//! `link-crd-missing`: the CRD of links is missing, or of another release.
 
-use super::links::DEFINITION;
-use crate::checks::extensions::{absent, extension_namespace, reinstall, remedy};
+use super::links::LINK_CRD;
+use crate::checks::extensions::{absent, extension_namespace, reinstall};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
@@ -15,22 +15,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
-    let subject = Subject::object(Kind::CustomResourceDefinition, "", DEFINITION);
+    let subject = Subject::object(Kind::CustomResourceDefinition, "", LINK_CRD);
     let object = subject.to_string();
-    let again = remedy(Extension::Multicluster).run(
-        StepKind::Command,
-        "Lay the extension down again, with the command or the chart of the installed release",
-        reinstall(Extension::Multicluster),
-    );
-    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == DEFINITION)
-    else {
+    let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which brings the CRD");
+    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD) else {
         let finding = ctx
             .finding(
                 subject,
-                "the definition of links is not there: no other cluster can be linked, and controllers of links that \
-                 there were mirror nothing any more",
+                "the Link CRD is missing: no cluster can be linked, and the controllers of earlier links mirror nothing any more",
             )
-            .evidence(Evidence::other(object, "not there"))
+            .evidence(Evidence::other(object, "missing"))
             .remedy(again);
         return Ok(vec![finding].into());
     };
@@ -46,8 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             subject,
-            "the definition of links is that of another release: the command and the controllers of this one ask for a \
-             version of links that is not served",
+            "the Link CRD is of another release: the linkerd CLI and the controllers of this one ask for a version of links that is \
+             not served",
         )
         .parameter("version")
         .evidence(Evidence::field(object, "spec.versions", format!("{}; needed: {wanted}", served.join(", "))))
@@ -56,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// The release that asks for links: the command's, or else the one that is installed; `None` when none is.
+/// The release that asks for links: the linkerd CLI's, or else the one that is installed; `None` when none is.
 fn release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     if let Ok(version) = ctx.cli_version() {
         return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));

@@ -1,11 +1,10 @@
 //! `link-credentials-unusable`: the Secret with which a Link's controller reaches the other cluster is no good.
 
 use super::links::{Links, field, link_again, links, no_links, subject};
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
 use crate::collect::secret_of;
-use crate::finding::{Evidence, Finding};
-use crate::item::{Extension, Kind};
+use crate::finding::{Evidence, Finding, Remedy};
+use crate::item::Kind;
 use crate::model::objects::Link;
 use crate::redact::RemoteAccess;
 use crate::source::Why;
@@ -19,18 +18,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for link in links {
         if link.spec.cluster_credentials_secret.is_empty() {
-            findings.push(finding(ctx, link, "not there"));
+            findings.push(finding(ctx, link, "missing"));
             continue;
         }
         match ctx.link_secret(link) {
             Err(missing) => ctx.gap(missing),
-            Ok(None) => findings.push(finding(ctx, link, "not there")),
+            Ok(None) => findings.push(finding(ctx, link, "missing")),
             Ok(Some(secret)) => match RemoteAccess::of(&secret.metadata) {
                 Some(access) if access.is_usable() => {}
                 Some(access) => findings.push(finding(ctx, link, &access.in_words())),
                 None => ctx.gap(ctx.lacking(
                     secret_of(link),
-                    Why::Malformed { message: "it came without its data".to_owned() },
+                    Why::Malformed { message: "it has no data".to_owned() },
                     "data.kubeconfig",
                 )),
             },
@@ -43,8 +42,8 @@ fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {
     let secret = &link.spec.cluster_credentials_secret;
     let finding = ctx.finding(
         subject(link),
-        "the credentials of the link are not there or cannot be used: its controller does not reach the other cluster, \
-         and its mirror services stay as they are",
+        "the credentials of the link are missing or invalid: its controller does not reach the other cluster, and its mirror \
+         services are not updated",
     );
     let finding = if secret.is_empty() {
         finding.evidence(field(link, "spec.clusterCredentialsSecret", said))
@@ -56,5 +55,5 @@ fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {
             said,
         ))
     };
-    finding.remedy(link_again(remedy(Extension::Multicluster), link))
+    finding.remedy(link_again(ctx, Remedy::new(), link))
 }

@@ -1,10 +1,8 @@
-//! `link-invalid`: a Link lacks what its controller needs, or says it in a way that cannot be read.
+//! `link-invalid`: a Link lacks what its controller needs, or has values that cannot be parsed.
 
 use super::links::{Links, field, link_again, links, no_links, subject};
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::Evidence;
-use crate::item::Extension;
+use crate::finding::{Evidence, Remedy};
 use crate::model::objects::Link;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -18,11 +16,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (!faults.is_empty()).then(|| {
             ctx.finding(
                 subject(link),
-                "the link lacks what its controller needs, or says it in a way that cannot be read: nothing is mirrored \
-                 through it, or its gateway is never probed",
+                "the link is incomplete, or has values that cannot be parsed: nothing is mirrored through it, or its gateway is never \
+                 probed",
             )
             .evidences(faults)
-            .remedy(link_again(remedy(Extension::Multicluster), link))
+            .remedy(link_again(ctx, Remedy::new(), link))
         })
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -34,7 +32,7 @@ fn faults(link: &Link) -> Vec<Evidence> {
     let mut faults = Vec::new();
     let mut must = |path: &str, value: &str, fits: bool| {
         if !fits {
-            faults.push(field(link, path, if value.is_empty() { "not there" } else { value }));
+            faults.push(field(link, path, if value.is_empty() { "missing" } else { value }));
         }
     };
     for (path, value) in [

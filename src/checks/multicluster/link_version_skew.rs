@@ -1,10 +1,8 @@
 //! `link-version-skew`: a Link was made by the command of another release.
 
 use super::links::{Links, field, link_again, links, no_links, subject};
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Severity, StepKind};
-use crate::item::Extension;
+use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::model::control_plane::CREATED_BY;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -18,27 +16,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for link in links {
         let by = link.metadata.annotation(CREATED_BY).unwrap_or_default();
-        let fix = remedy(Extension::Multicluster);
+        let fix = Remedy::new();
         match by.strip_prefix("linkerd/cli ") {
             Some(version) if version == cli.as_str() => {}
             Some(_) => findings.push(
                 ctx.finding(
                     subject(link),
-                    "the link was made by another release of the command: what that release did not write is not in it",
+                    "the link was made by a linkerd CLI of another release: it lacks what that release did not write",
                 )
                 .evidence(field(link, &path, by))
                 .evidence(Evidence::other("linkerd CLI", cli.as_str()))
-                .remedy(link_again(fix, link)),
+                .remedy(link_again(ctx, fix, link)),
             ),
             None => findings.push(
                 ctx.finding(
                     subject(link),
-                    "the link does not say which release made it, as links that other tools write never do: whether it \
-                     fits the command is not known",
+                    "the link does not say which release made it, as links written by other tools never do: whether it fits the \
+                     linkerd CLI is not known",
                 )
                 .severity(Severity::Info)
                 .parameter("unknown")
-                .evidence(field(link, &path, if by.is_empty() { "not there" } else { by }))
+                .evidence(field(link, &path, if by.is_empty() { "missing" } else { by }))
                 .remedy(fix.step(
                     StepKind::Note,
                     "After an upgrade, compare the link with what `linkerd multicluster link` of the new release writes",

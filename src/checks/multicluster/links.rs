@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Verdict};
+use crate::command::{Arg, kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
+use crate::model::managed_by::ManagedBy;
 use crate::model::objects::{CustomResourceDefinition, EndpointSlice, Link, Service, Workload};
 use crate::source::Why;
 use crate::version::Contains;
@@ -23,8 +25,8 @@ const REMOTE: &str = "multicluster.linkerd.io/remote-discovery";
 /// The annotation of a federated service that has members here.
 const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 
-/// The definition of links.
-pub(super) const DEFINITION: &str = "links.multicluster.linkerd.io";
+/// The CRD of links.
+pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 
 /// What there is to judge.
 pub(super) enum Links<'a> {
@@ -59,11 +61,11 @@ pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
 ///
 /// # Errors
 /// As [`links`].
-pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdict>, Missing> {
+pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdict>, Missing> {
     Ok(match links(ctx)? {
         Links::Some(links) => {
-            let homes: BTreeSet<&str> = links.iter().map(|link| link.metadata.namespace.as_str()).collect();
-            Ok(homes.into_iter().collect())
+            let all: BTreeSet<&str> = links.iter().map(|link| link.metadata.namespace.as_str()).collect();
+            Ok(all.into_iter().collect())
         }
         Links::None => Ok(Vec::new()),
         Links::Not(verdict) => Err(verdict),
@@ -73,7 +75,7 @@ pub(super) fn homes<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdic
 /// Whether it is known that nothing defines links.
 fn is_undefined(ctx: &Context<'_>) -> bool {
     ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)
-        .is_ok_and(|all| !all.iter().any(|definition| definition.metadata.name == DEFINITION))
+        .is_ok_and(|all| !all.iter().any(|definition| definition.metadata.name == LINK_CRD))
 }
 
 /// What is said where there is no link and the row is left out then.
@@ -151,8 +153,12 @@ pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)>
 pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str, why: &str) -> Remedy {
     remedy.run(
         StepKind::Command,
-        format!("Read what the controller of the link says{why}"),
-        format!("kubectl -n {link_namespace} logs -l {CLUSTER}={cluster} --all-containers --tail 30"),
+        format!("Read the log of the link's controller{why}"),
+        kubectl()
+            .namespace(link_namespace)
+            .words("logs")
+            .option("-l", format!("{CLUSTER}={cluster}"))
+            .words("--all-containers --tail 30"),
     )
 }
 
@@ -175,23 +181,39 @@ pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) ->
     let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it makes the controller with its \
                     account and rights";
     match chart_makes_controllers(ctx) {
-        Contains::No => link_again(remedy, link),
+        Contains::No => link_again(ctx, remedy, link),
         Contains::Yes => remedy.step(StepKind::ChartValue, by_chart),
-        Contains::Unknown => remedy
-            .step(StepKind::ChartValue, format!("{by_chart}; before 2.18, make the link again with the CLI")),
+        Contains::Unknown => remedy.step(
+            StepKind::ChartValue,
+            format!("{by_chart}; before 2.18, make the link again with the linkerd CLI"),
+        ),
     }
 }
 
-/// How a link is made again: by the one command that writes link and credentials alike.
-pub(super) fn link_again(remedy: Remedy, link: &Link) -> Remedy {
-    let cluster = &link.spec.target_cluster_name;
-    let namespace = &link.metadata.namespace;
+/// The context of the other cluster, which only the reader knows.
+pub(super) fn other_cluster() -> Arg {
+    Arg::placeholder("OTHER_CLUSTER")
+}
+
+/// Adds the step that makes a link again, by the one command that writes link and credentials alike.
+pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
+    let meta = &link.metadata;
+    let (verb, before) = match chart_makes_controllers(ctx) {
+        Contains::Yes => ("multicluster link-gen", ""),
+        Contains::No => ("multicluster link", ""),
+        Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
+    };
+    let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     remedy.run(
         StepKind::Command,
-        "Make the link again, with the command of the installed release and a context of the other cluster (before 2.18 it \
-         is called link, not link-gen)",
         format!(
-            "linkerd --context \"$OTHER_CLUSTER\" multicluster link-gen --cluster-name {cluster} | kubectl -n {namespace} apply -f -"
+            "Make the link again, with the linkerd CLI of the installed release, the context of the other cluster, and the options \
+             that it was made with{before}{git}"
         ),
+        linkerd()
+            .in_context(other_cluster())
+            .words(verb)
+            .option("--cluster-name", &link.spec.target_cluster_name)
+            .pipe(kubectl().namespace(&meta.namespace).words("apply -f -")),
     )
 }

@@ -1,10 +1,10 @@
 //! `mirror-service-orphaned`: a mirror service of a cluster that no Link names.
 
 use super::links::{CLUSTER, Links, links, mirrors};
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
 use crate::model::objects::{Link, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -32,17 +32,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = subject.to_string();
         ctx.finding(
             subject,
-            "the service mirrors one of a cluster that no Link names: nobody keeps it up to date, and what calls it reaches \
-             what was there when the link went, or nothing",
+            "the service mirrors one of a cluster that no Link names: no controller updates it, and its clients reach the endpoints \
+             of the time when the link was removed, or nothing",
         )
         .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
         .remedy(
-            remedy(Extension::Multicluster)
+            Remedy::new()
                 .step(StepKind::Note, "If the cluster is still to be linked, make the link again")
                 .run(
                     StepKind::Command,
-                    "Otherwise delete the mirror, once nothing calls it any more",
-                    format!("kubectl -n {} delete service {}", meta.namespace, meta.name),
+                    "Otherwise delete the mirror service, once nothing calls it any more",
+                    kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
                 ),
         )
     });

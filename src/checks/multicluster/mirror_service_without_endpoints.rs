@@ -1,11 +1,12 @@
-//! `mirror-service-without-endpoints`: a mirror service leads nowhere.
+//! `mirror-service-without-endpoints`: a mirror service has no endpoints.
 
 use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
-use crate::checks::extensions::{absent, extension_namespace, remedy};
+use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind, Subject};
+use crate::command::{Command, kubectl, linkerd, program};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind};
-use crate::model::objects::{EndpointSlice, Service};
+use crate::model::objects::{EndpointSlice, Meta, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>(Kind::Service)?;
@@ -27,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|meta| {
             let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
             let object = subject.to_string();
-            let cluster = meta.label(CLUSTER).unwrap_or("not there");
+            let cluster = meta.label(CLUSTER).unwrap_or("missing");
             ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once")
                 .tie(mirrors_of(cluster))
                 .evidence(Evidence::other(
@@ -35,27 +36,38 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "no endpoint in any",
                 ))
                 .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), cluster))
-                .remedy(
-                    remedy(Extension::Multicluster)
-                        .run(
-                            StepKind::Command,
-                            "See that a gateway address is known and its gateway alive",
-                            "linkerd multicluster gateways",
-                        )
-                        .step(
-                            StepKind::Note,
-                            "Where it is, see that the service over there still exists, is exported, and has endpoints",
-                        )
-                        .run(
-                            StepKind::Command,
-                            "Until it has endpoints, take it out of the routes that send to it, or give it the weight 0: what they send \
-                             there fails",
-                            format!(
-                                "kubectl get httproutes.policy.linkerd.io,httproutes.gateway.networking.k8s.io,grpcroutes.gateway.networking.k8s.io --all-namespaces -o json | jq -r '.items[] | select(.spec.rules[]?.backendRefs[]?.name == \"{}\") | \"\\(.kind) \\(.metadata.namespace)/\\(.metadata.name)\"'",
-                                meta.name
-                            ),
-                        ),
-                )
+                .remedy(remedy(meta))
         });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn remedy(meta: &Meta) -> Remedy {
+    // A line for each kind: where one is not served, the others still run.
+    let routes = |kind: &'static str| {
+        kubectl().words("get").words(kind).words("--all-namespaces -o json").pipe(
+            program("jq")
+                .words("-r --arg name")
+                .arg(&meta.name)
+                .arg(r#".items[] | select(any(.spec.rules[]?.backendRefs[]?; .name == $name)) | "\(.kind) \(.metadata.namespace)/\(.metadata.name)""#),
+        )
+    };
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "See that the address of the gateway is known and the gateway alive",
+            linkerd().words("multicluster gateways"),
+        )
+        .step(
+            StepKind::Note,
+            "If it is, see that the Service in the other cluster exists, is exported and has endpoints",
+        )
+        .run(
+            StepKind::Command,
+            "Until it has endpoints, remove it from the routes that send traffic to it, or give it the weight 0",
+            Command::lines([
+                routes("httproutes.policy.linkerd.io"),
+                routes("httproutes.gateway.networking.k8s.io"),
+                routes("grpcroutes.gateway.networking.k8s.io"),
+            ]),
+        )
 }

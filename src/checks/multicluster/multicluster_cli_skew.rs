@@ -1,13 +1,13 @@
-//! `multicluster-cli-skew`: proxies beside a Link are of another release than the operator's command.
+//! `multicluster-cli-skew`: proxies in the namespace of a Link are of another release than the operator's linkerd CLI.
 
-use super::links::homes;
+use super::links::link_namespaces;
 use crate::checks::extensions::cli;
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match homes(ctx)? {
-        Ok(homes) => cli(ctx, Extension::Multicluster, &homes),
+    match link_namespaces(ctx)? {
+        Ok(namespaces) => cli(ctx, Extension::Multicluster, &namespaces),
         Err(verdict) => Ok(verdict),
     }
 }

@@ -1,13 +1,13 @@
-//! `multicluster-proxy-unhealthy`: proxies beside a Link are not ready.
+//! `multicluster-proxy-unhealthy`: proxies in the namespace of a Link are not ready.
 
-use super::links::homes;
+use super::links::link_namespaces;
 use crate::checks::extensions::proxies;
 use crate::checks::{Context, Judgement};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match homes(ctx)? {
-        Ok(homes) => proxies(ctx, Extension::Multicluster, &homes),
+    match link_namespaces(ctx)? {
+        Ok(namespaces) => proxies(ctx, Extension::Multicluster, &namespaces),
         Err(verdict) => Ok(verdict),
     }
 }

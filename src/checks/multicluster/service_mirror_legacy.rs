@@ -1,10 +1,10 @@
-//! `service-mirror-legacy`: a Link's controller was made by the command, where the chart does that now.
+//! `service-mirror-legacy`: a Link's controller was made by the linkerd CLI, where the chart makes them now.
 
 use super::links::{Links, chart_makes_controllers, controllers, links, no_links, subject};
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
 use crate::knowledge::MirrorKind;
 use crate::model::objects::Workload;
 use crate::version::Contains;
@@ -31,25 +31,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let meta = &controller.metadata;
         let object = Subject::object(Kind::Deployment, &meta.namespace, &meta.name).to_string();
-        let cluster = &link.spec.target_cluster_name;
         findings.push(
             ctx.finding(
                 subject(link),
-                "the controller of the link was made by the command rather than by the chart: an upgrade of the extension \
-                 leaves it as it is",
+                "the controller of the link was made by the linkerd CLI, not by the chart: an upgrade of the extension does not \
+                 upgrade it",
             )
             .evidence(Evidence::field(object, "metadata.labels[component]", component))
             .remedy(
-                remedy(Extension::Multicluster)
+                Remedy::new()
                     .step(
                         StepKind::ChartValue,
                         "Add the link to `controllers` in the values of the multicluster chart: a controller of the chart \
-                         comes up and waits for the lease",
+                         starts and waits for the lease",
                     )
                     .run(
                         StepKind::Command,
                         "Then delete the old one, and the new one takes over",
-                        format!("kubectl -n {} delete deployment {} # {cluster}", meta.namespace, meta.name),
+                        kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
                     ),
             ),
         );

@@ -1,12 +1,12 @@
-//! `service-mirror-not-running`: a Link has no controller that runs, or several.
+//! `service-mirror-not-running`: a Link has no running controller, or several.
 
 use super::links::{
     CLUSTER, Links, ask_controller, controllers, links, mirrors_of, no_links, subject, with_controller,
 };
-use crate::checks::extensions::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, StepKind, Subject, Tie};
-use crate::item::{Extension, Kind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::item::Kind;
 use crate::model::objects::{Link, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,44 +39,47 @@ fn none(ctx: &Context<'_>, link: &Link) -> Finding {
     let cluster = &link.spec.target_cluster_name;
     ctx.finding(
         subject(link),
-        "the link has no controller: nothing of the other cluster is mirrored, and what was mirrored is not kept up to \
-         date",
+        "the link has no controller: no service of the other cluster is mirrored, and earlier mirror services are not updated",
     )
     .parameter("none")
     .tie(mirrors_of(cluster))
     .evidence(Evidence::other("every Deployment", format!("none mirrors: {CLUSTER}={cluster}")))
-    .remedy(with_controller(ctx, remedy(Extension::Multicluster), link))
+    .remedy(with_controller(ctx, Remedy::new(), link))
 }
 
 fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
     let meta = &controller.metadata;
-    let home = &meta.namespace;
+    let namespace = &meta.namespace;
     let cluster = &link.spec.target_cluster_name;
-    ctx.finding(
-        subject(link),
-        "the controller of the link is not available: nothing of the other cluster is mirrored or kept up to date",
-    )
-    .parameter("not-available")
-    .tie(mirrors_of(cluster))
-    .tie(Tie::Workload(Kind::Deployment.to_string(), home.clone(), meta.name.clone()))
-    .evidence(Evidence::field(
-        Subject::object(Kind::Deployment, home, &meta.name),
-        "status.readyReplicas",
-        controller.status.ready_replicas.to_string(),
-    ))
-    .remedy(
-        remedy(Extension::Multicluster)
-            .run(
-                StepKind::Command,
-                "See what keeps it",
-                format!("kubectl -n {home} describe pod -l {CLUSTER}={cluster}"),
-            )
-            .run(
-                StepKind::Command,
-                "And what it says",
-                format!("kubectl -n {home} logs deployment/{} --tail 30", meta.name),
-            ),
-    )
+    ctx.finding(subject(link), "the controller of the link is not available: mirror services are not updated")
+        .parameter("not-available")
+        .tie(mirrors_of(cluster))
+        .tie(Tie::Workload(Kind::Deployment.to_string(), namespace.clone(), meta.name.clone()))
+        .evidence(Evidence::field(
+            Subject::object(Kind::Deployment, namespace, &meta.name),
+            "status.readyReplicas",
+            controller.status.ready_replicas.to_string(),
+        ))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "See why it is not Running",
+                    kubectl()
+                        .namespace(namespace)
+                        .words("describe pod")
+                        .option("-l", format!("{CLUSTER}={cluster}")),
+                )
+                .run(
+                    StepKind::Command,
+                    "Read its log",
+                    kubectl()
+                        .namespace(namespace)
+                        .words("logs")
+                        .operand(format!("deployment/{}", meta.name))
+                        .words("--tail 30"),
+                ),
+        )
 }
 
 fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Finding {
@@ -84,13 +87,12 @@ fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Findin
     let cluster = &link.spec.target_cluster_name;
     ctx.finding(
         subject(link),
-        "the link has several controllers: only the one that holds the lease mirrors, and which that is changes with every \
-         restart",
+        "the link has several controllers: only the one that holds the lease mirrors, and that changes with restarts",
     )
     .parameter("several")
     .evidence(Evidence::other(format!("Deployments with {CLUSTER}={cluster}"), names.join(", ")))
-    .remedy(ask_controller(remedy(Extension::Multicluster), &link.metadata.namespace, cluster, ", to see which holds the lease").step(
+    .remedy(ask_controller(Remedy::new(), &link.metadata.namespace, cluster, ", to see which holds the lease").step(
         StepKind::Note,
-        "Keep the one that the chart made, where there is one, and delete the others",
+        "Keep the one made by the chart, if there is one, and delete the others",
     ))
 }

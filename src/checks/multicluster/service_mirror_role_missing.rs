@@ -1,12 +1,11 @@
-//! `service-mirror-role-missing`: a Link's controller lacks its account or a right.
-
-use std::fmt::Write as _;
+//! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role.
 
 use super::links::{Links, controllers, links, no_links, subject, with_controller};
-use crate::checks::extensions::remedy;
+use crate::checks::rewrite::is_label_value;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::command::{Call, Command, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
@@ -60,11 +59,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// What belongs to a controller is not there, and perhaps the controller is not either: then both are to be made.
 fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Vec<Evidence>) -> Finding {
     let message = if without_controller {
-        "what the controller of the link needs is not there, as the controller itself: nothing of the other cluster is mirrored"
+        "the link has no controller, nor the ServiceAccount and roles of one: no service of the other cluster is mirrored"
     } else {
-        "the controller of the link lacks its account or a right: it cannot read its credentials, or cannot write mirror services"
+        "the controller of the link lacks its ServiceAccount or a role: it cannot read its credentials, or cannot write mirror services"
     };
-    let steps = with_controller(ctx, remedy(Extension::Multicluster), link);
+    let steps = with_controller(ctx, Remedy::new(), link);
     let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
     // That there is no controller is not because it lacks something.
     if without_controller { finding.explains_nothing() } else { finding }
@@ -102,10 +101,10 @@ impl<'a> Part<'a> {
 
     /// Those that are a link's by their names.
     fn of_link<'k>(&self, link: &Link, known: &'k [ServiceMirror]) -> Vec<(&'a Meta, &'k ServiceMirror)> {
-        let home = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
+        let namespace = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
         let found = known.iter().flat_map(|mirror| {
             let name = self.named(mirror, link);
-            let is_it = move |meta: &&&Meta| meta.namespace == home && meta.name == name;
+            let is_it = move |meta: &&&Meta| meta.namespace == namespace && meta.name == name;
             self.all.iter().filter(is_it).map(move |meta| (*meta, mirror)).collect::<Vec<_>>()
         });
         found.collect()
@@ -130,30 +129,36 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What is there and lacks the labels: it serves all the same.
+/// What exists and lacks the labels: it works all the same.
 fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceMirror)]) -> Finding {
-    let message = "objects of the link's controller are not labelled as such: they serve, but `linkerd check` takes them for \
-                   missing";
+    let message = "objects of the link's controller lack their labels: they work, but `linkerd check` reports them as missing";
     let cluster = &link.spec.target_cluster_name;
-    let mut lines = Vec::new();
+    let mut lines: Vec<Call> = Vec::new();
     let mut finding = ctx.finding(subject(link), message).parameter("unmarked").severity(Severity::Info);
     for (part, meta, mirror) in unmarked {
-        let place = if meta.namespace.is_empty() { String::new() } else { format!(" -n {}", meta.namespace) };
-        let said = |key: &str| format!("{key}: {}", meta.label(key).unwrap_or("absent"));
-        let (mut labels, mut seen) = (format!("component={}", mirror.component), said("component"));
+        let label = |key: &str| format!("{key}: {}", meta.label(key).unwrap_or("missing"));
+        let mut seen = label("component");
+        let mut call = kubectl()
+            .namespace(&meta.namespace)
+            .words("label --overwrite")
+            .arg(part.kind.to_string().to_ascii_lowercase())
+            .operand(&meta.name)
+            .arg(format!("component={}", mirror.component));
         if part.is_of_one(mirror) {
-            _ = write!(labels, " {CLUSTER}={cluster}");
-            _ = write!(seen, ", {}", said(CLUSTER));
+            seen = format!("{seen}, {}", label(CLUSTER));
+            // Objects are named after the cluster, whose name may still be no value of a label.
+            if is_label_value(cluster) {
+                call = call.arg(format!("{CLUSTER}={cluster}"));
+            }
         }
-        let kind = part.kind.to_string().to_ascii_lowercase();
-        lines.push(format!("kubectl label{place} {kind} {} --overwrite {labels}", meta.name));
+        lines.push(call);
         let object = Subject::object(part.kind, &meta.namespace, &meta.name).to_string();
         finding = finding.evidence(Evidence::field(object, "metadata.labels", seen));
     }
-    let steps = remedy(Extension::Multicluster).run(
+    let steps = Remedy::new().run(
         StepKind::Command,
-        "Set the labels right, and in what renders the objects as well",
-        lines.join("\n"),
+        "Set the labels, and in what renders the objects as well",
+        Command::lines(lines),
     );
     finding.rows_as(Severity::Error).explains_nothing().remedy(steps)
 }

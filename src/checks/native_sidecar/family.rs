@@ -1,5 +1,5 @@
-//! The keys that switch native sidecars on and off, wherever they are written: which the installed injector reads, which
-//! of several wins, and what is wrong with the others. One fault a key; each check of the family reports one kind.
+//! The annotations that switch native sidecars on and off (the keys), wherever they are written: which the installed injector
+//! reads, which of several wins, and what is wrong with the others. One fault a key; each check of the family reports one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, is_native_side
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{KeysRead, Knowledge, NativeSidecar, Scope};
-use crate::model::annotated::{Annotated, Spot};
+use crate::model::annotated::{Annotated, Site};
 use crate::model::objects::Pod;
 use crate::version::Contains;
 
@@ -87,7 +87,7 @@ struct Deciding<'a> {
 /// One place, as it is looked at.
 struct View<'v, 'a> {
     object: &'v Annotated<'a>,
-    spot: &'v Spot<'a>,
+    site: &'v Site<'a>,
     written: &'v Written<'a>,
     deciding: Option<Deciding<'a>>,
     native: Option<bool>,
@@ -97,7 +97,7 @@ impl<'a> View<'_, 'a> {
     /// A real key among the labels, unless it is among the annotations as well or what it wishes holds anyhow.
     fn as_label(&self, key: &str, value: &str) -> Option<Fault<'a>> {
         let holds = go_bool(value).is_some_and(|wish| Some(wish) == self.native);
-        let annotated = self.object.spots.iter().any(|spot| spot.meta.annotation(key).is_some());
+        let annotated = self.object.sites.iter().any(|site| site.meta.annotation(key).is_some());
         (!annotated && !holds).then_some(Fault::Misplaced(Misplaced::Label))
     }
 }
@@ -162,12 +162,12 @@ impl<'a> Switch<'a> {
     fn deciding(
         &self,
         object: &Annotated<'a>,
-        spot: &Spot<'a>,
+        site: &Site<'a>,
         written: &Written<'a>,
     ) -> Option<Deciding<'a>> {
         self.reads.known().iter().find_map(|key| {
             let copied = self.is_copied(key);
-            let own = spot.meta.annotation(key).filter(|_| copied || spot.scope != Scope::Namespace);
+            let own = site.meta.annotation(key).filter(|_| copied || site.scope != Scope::Namespace);
             let home = || written.of_home(object, key).filter(|_| copied);
             let value = own.or_else(home)?;
             Some(Deciding { key, value, inherited: own.is_none() })
@@ -207,7 +207,7 @@ impl<'a> Switch<'a> {
         // What is wished holds all the same, by another key or the default.
         let holds = wish.is_some() && wish == view.native;
         let by_home = view.written.of_home(view.object, key) == Some(value);
-        if view.spot.scope == Scope::Workload {
+        if view.site.scope == Scope::Workload {
             let repeated = view.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
             return (!holds && !repeated && !by_home).then_some(Fault::Misplaced(Misplaced::Workload));
         }
@@ -225,7 +225,7 @@ impl<'a> Switch<'a> {
             };
             return Some(Fault::NotRead(sure));
         }
-        if view.spot.scope == Scope::Namespace && !self.is_copied(key) {
+        if view.site.scope == Scope::Namespace && !self.is_copied(key) {
             return (!holds).then_some(Fault::Misplaced(Misplaced::Namespace));
         }
         let Some(wish) = wish else { return Some(Fault::Invalid) };
@@ -259,25 +259,25 @@ impl<'a> Survey<'a> {
         let proof = switch.proof(ctx);
         let mut survey = Survey { switch, found: Vec::new(), asked: Vec::new() };
         for object in &written.objects {
-            survey.look_at(object, &written, &proof);
+            survey.scan(object, &written, &proof);
         }
         survey
     }
 
-    fn look_at(&mut self, object: &Annotated<'a>, written: &Written<'a>, proof: &Proof<'_>) {
+    fn scan(&mut self, object: &Annotated<'a>, written: &Written<'a>, proof: &Proof<'_>) {
         if object.is_control_plane() {
             return;
         }
         let template = object.template();
         let mut seen = BTreeSet::new();
-        for spot in &object.spots {
+        for site in &object.sites {
             // Outside of the template nothing decides; what the template says still tells what the proxy is.
             let switch = &self.switch;
-            let deciding = switch.deciding(object, &template.unwrap_or(*spot), written);
+            let deciding = switch.deciding(object, &template.unwrap_or(*site), written);
             let native = deciding.map_or(switch.default, |d| go_bool(d.value).or(switch.default));
-            let view = View { object, spot, written, deciding, native };
-            let annotations = spot.meta.annotations.iter().map(|entry| ("annotations", entry));
-            let labels = spot.meta.labels.iter().map(|entry| ("labels", entry));
+            let view = View { object, site, written, deciding, native };
+            let annotations = site.meta.annotations.iter().map(|entry| ("annotations", entry));
+            let labels = site.meta.labels.iter().map(|entry| ("labels", entry));
             for (field, (key, value)) in annotations.chain(labels) {
                 if seen.contains(key.as_str()) || !is_native_sidecar_key(key, switch.everything) {
                     continue;
@@ -289,16 +289,16 @@ impl<'a> Survey<'a> {
                 };
                 if let Some(fault) = fault {
                     seen.insert(key.as_str());
-                    let evidence = object.evidence(spot, field, key, value);
-                    let (object, scope) = (object.clone(), spot.scope);
+                    let evidence = object.evidence(site, field, key, value);
+                    let (object, scope) = (object.clone(), site.scope);
                     self.found.push(Found { object, key, value, scope, evidence, fault, native });
                 }
             }
-            if spot.scope != Scope::Workload
+            if site.scope != Scope::Workload
                 && let Some(Deciding { key, value, inherited: false }) = deciding
                 && go_bool(value) == Some(true)
             {
-                let evidence = object.evidence(spot, "annotations", key, value);
+                let evidence = object.evidence(site, "annotations", key, value);
                 self.asked.push((object.clone(), evidence));
             }
         }

@@ -1,11 +1,12 @@
-//! `job-held-by-proxy`: the application has ended, and an ordinary proxy container keeps its pod running.
+//! `job-held-by-proxy`: the application has finished, and an ordinary proxy container keeps its pod running.
 
 use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
-use super::said;
+use super::wording;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::Scope;
@@ -70,7 +71,7 @@ fn finding(
     pod: &Pod,
     ended: &[(&str, &Terminated)],
 ) -> Finding {
-    let message = "the application has ended and linkerd-proxy, an ordinary container, keeps running: the pod never completes, nor does the Job that waits for it";
+    let message = "the application has finished and linkerd-proxy, an ordinary container, keeps running: the pod never completes, nor does its Job";
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
         let at = terminated.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
@@ -91,7 +92,7 @@ fn finding(
         ))
         .evidences(switch.reader.evidence())
         .remedy(remedy(ctx, switch, owner, pod))
-        .tie(said::namespace_tie(&pod.metadata.namespace));
+        .tie(wording::namespace_tie(&pod.metadata.namespace));
     if asks(ctx, switch, pod) {
         finding = finding.tie(Tie::Fact(ASKED.to_owned())).tie(Tie::Node(pod.spec.node_name.clone()));
     }
@@ -106,15 +107,15 @@ fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
 }
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
-    let mut remedy = said::remedy();
+    let mut remedy = wording::remedy();
     match switch.right_key(Scope::PodTemplate) {
         Some(key) => {
             let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
             remedy = annotate(remedy, &act, owner, key);
-            remedy = said::floor(remedy, ctx.knowledge.native_sidecar());
-            remedy = said::shutdown(ctx, switch, remedy, "Where native sidecars cannot be had");
+            remedy = wording::floor(remedy, ctx.knowledge.native_sidecar());
+            remedy = wording::shutdown(ctx, switch, remedy, "If native sidecars are not available");
         }
-        None => remedy = said::without(ctx, switch, remedy),
+        None => remedy = wording::without(ctx, switch, remedy),
     }
     let remedy = remedy.step(
         StepKind::Annotation,
@@ -124,13 +125,13 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(
             StepKind::Command,
-            "Delete the Job that hangs: only its pod gone, it would run the work again",
-            format!("kubectl -n {namespace} delete job {}", job.name),
+            "Delete the Job that hangs; if only its pod is deleted, the Job runs the work again",
+            kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
         None => remedy.run(
             StepKind::Command,
             "Delete the pod that hangs",
-            format!("kubectl -n {namespace} delete pod {}", pod.metadata.name),
+            kubectl().namespace(namespace).words("delete pod").operand(&pod.metadata.name),
         ),
     }
 }
@@ -140,7 +141,7 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.clone(), ..Meta::default() };
     match owner.kind.as_str() {
         "CronJob" => {
-            let object = Annotated { kind: Kind::CronJob, meta: &meta, spots: vec![] };
+            let object = Annotated { kind: Kind::CronJob, meta: &meta, sites: vec![] };
             rewrite::template(remedy, Act::Put(act), &object, &[(key, Some("true"))])
         }
         "Job" => remedy.step(

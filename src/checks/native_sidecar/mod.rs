@@ -11,7 +11,7 @@ mod native_sidecar_key_not_read;
 mod native_sidecar_key_overridden;
 mod native_sidecar_kubernetes_too_old;
 mod native_sidecar_value_invalid;
-mod said;
+mod wording;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

@@ -1,7 +1,7 @@
-//! `native-sidecar-key-misspelled`: a key that was meant to switch native sidecars, and that no release reads.
+//! `native-sidecar-key-misspelled`: an annotation that was meant to switch native sidecars, and that no release knows.
 
 use super::family::{Fault, Survey, Switch};
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -9,12 +9,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::by(ctx, Switch::of(ctx));
     let misspelled = survey.found.iter().filter(|found| found.fault == Fault::Misspelled).map(|found| {
         let message = format!(
-            "no release of Linkerd reads {}: it is silently ignored{}",
+            "no release of Linkerd knows {}: it is silently ignored{}",
             found.key,
-            said::outcome(found)
+            wording::outcome(found)
         );
-        let remedy = said::with_right_key(ctx, &survey, found, said::remedy());
-        said::finding(ctx, &survey, found, message, remedy)
+        let remedy = wording::with_right_key(ctx, &survey, found, wording::remedy());
+        wording::finding(ctx, &survey, found, message, remedy)
     });
     Ok(misspelled.collect::<Vec<_>>().into())
 }

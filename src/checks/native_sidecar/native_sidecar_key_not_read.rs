@@ -1,7 +1,7 @@
-//! `native-sidecar-key-not-read`: a key of another release than the one that is installed.
+//! `native-sidecar-key-not-read`: an annotation that switches native sidecars, in other releases than the installed one.
 
 use super::family::{Fault, Found, Sure, Survey};
-use super::said;
+use super::wording;
 use crate::checks::written::Reader;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, StepKind};
@@ -10,7 +10,7 @@ use crate::missing::Missing;
 use crate::source::{Request, Why};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
     let mut findings = Vec::new();
     for found in &survey.found {
         match found.fault {
@@ -25,22 +25,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool) -> Finding {
     let first = ctx.knowledge.annotations().get(found.key).and_then(|key| key.works.first()?.from);
-    let since = first.map(|edge| format!(", a key that came with {edge}")).unwrap_or_default();
+    let since = first.map(|edge| format!(", which was added in {edge}")).unwrap_or_default();
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     let key = found.key;
-    let outcome = said::outcome(found);
+    let outcome = wording::outcome(found);
     let message = match sure {
-        true => format!("Linkerd {version} does not read {key}{since}: it is silently ignored{outcome}"),
+        true => format!("Linkerd {version} does not support {key}{since}: it is silently ignored{outcome}"),
         false => format!(
-            "the release that Linkerd {version} is built on does not read {key}{since}, and what the vendor added is not public: it is probably ignored{outcome}"
+            "the release that Linkerd {version} is built on does not support {key}{since}, and what the vendor added is not public: it is probably ignored{outcome}"
         ),
     };
-    let mut remedy = said::with_right_key(ctx, survey, found, said::remedy());
+    let mut remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
     if let Some(edge) = first {
-        remedy =
-            remedy.step(StepKind::Upgrade, format!("Or keep the key and upgrade Linkerd to {edge} or later"));
+        remedy = remedy.step(
+            StepKind::Upgrade,
+            format!("Or keep the annotation and upgrade Linkerd to {edge} or later"),
+        );
     }
-    said::finding(ctx, survey, found, message, remedy)
+    wording::finding(ctx, survey, found, message, remedy)
 }
 
 /// What would have to be known to judge a key.

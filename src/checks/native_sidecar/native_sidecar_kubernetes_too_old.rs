@@ -1,9 +1,9 @@
-//! `native-sidecar-kubernetes-too-old`: native sidecars are asked for where the API server or a kubelet lacks them.
+//! `native-sidecar-kubernetes-too-old`: native sidecars are requested where the API server or a kubelet lacks them.
 
 use std::collections::BTreeSet;
 
 use super::family::Survey;
-use super::said;
+use super::wording;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::written::config;
 use crate::checks::{Context, Judgement, Verdict};
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if old_server.is_none() && old_nodes.is_empty() {
         return Ok(Verdict::fine());
     }
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
     let asks = Asks::of(ctx, &survey);
     if asks.evidence.is_empty() {
         // The chart may ask.
@@ -99,13 +99,13 @@ struct Harm {
 
 const SERVER: Harm = Harm {
     what: "the API server",
-    absent: "it drops the field that makes one, and then refuses the pod for the probes of an init container",
-    off: "where it is off, the API server refuses every pod with one",
+    absent: "it drops the field that makes one, and then rejects the pod for the probes of an init container",
+    off: "while it is off, the API server rejects every pod with one",
 };
 const KUBELET: Harm = Harm {
     what: "this kubelet",
-    absent: "it waits for the proxy to end before it starts the application, for ever",
-    off: "where it is off, the kubelet refuses every pod with one",
+    absent: "it waits forever for the proxy to end before it starts the application",
+    off: "while it is off, the kubelet rejects every pod with one",
 };
 
 /// Who asks for native sidecars.
@@ -159,7 +159,7 @@ impl Asks {
             (
                 Severity::Error,
                 format!(
-                    "native sidecars are asked for, and Kubernetes {minor} of {what} does not have them: {harm}"
+                    "native sidecars are requested, and Kubernetes {minor} of {what} does not have them: {harm}"
                 ),
             )
         } else {
@@ -167,11 +167,11 @@ impl Asks {
             (
                 Severity::Warning,
                 format!(
-                    "native sidecars are asked for, and Kubernetes {minor} of {what} has them behind the feature gate SidecarContainers, off by default: {harm}"
+                    "native sidecars are requested, and Kubernetes {minor} of {what} has them behind the feature gate SidecarContainers, off by default: {harm}"
                 ),
             )
         };
-        let mut remedy = said::remedy().step(
+        let mut remedy = wording::remedy().step(
             StepKind::Upgrade,
             format!("Upgrade Kubernetes to {free} or newer, API server and kubelets"),
         );
@@ -179,7 +179,7 @@ impl Asks {
         if severity == Severity::Warning {
             remedy = remedy.step(
                 StepKind::Note,
-                "Or turn the feature gate SidecarContainers on, at the API server, the scheduler and every kubelet",
+                "Or enable the feature gate SidecarContainers on the API server, the scheduler and every kubelet",
             );
         }
         ctx.finding(subject, message)
@@ -191,17 +191,17 @@ impl Asks {
 
     /// The way to do without native sidecars until then.
     fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-        let keys =
-            "Until then take the annotations away that ask for native sidecars, or set them to \"false\"";
+        let annotations =
+            "Until then remove the annotations that request native sidecars, or set them to \"false\"";
         if !self.by_chart {
-            return remedy.step(StepKind::Annotation, keys);
+            return remedy.step(StepKind::Annotation, annotations);
         }
         let value = ctx.knowledge.native_sidecar().chart_value();
         upgrade::step(
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then turn native sidecars off, in the chart and in annotations that ask for them",
+            "Until then turn native sidecars off, in the chart and in annotations that request them",
             Options::none().set(value, "false"),
         )
     }

@@ -1,11 +1,11 @@
-//! `native-sidecar-value-invalid`: the switch for native sidecars holds something that is no boolean.
+//! `native-sidecar-value-invalid`: an annotation that switches native sidecars is not a boolean.
 
 use super::family::{Fault, Survey};
-use super::said;
+use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(said::absent()) };
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
     let invalid = survey.found.iter().filter(|found| found.fault == Fault::Invalid).map(|found| {
         let accepted = ctx
             .knowledge
@@ -16,12 +16,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             })
             .unwrap_or_default();
         let message = format!(
-            "{} is no boolean, so the injector takes it for absent{}: {accepted}",
+            "{} is not a boolean, so the injector ignores it{}: {accepted}",
             found.key,
-            said::outcome(found)
+            wording::outcome(found)
         );
-        let remedy = said::with_right_key(ctx, &survey, found, said::remedy());
-        said::finding(ctx, &survey, found, message, remedy)
+        let remedy = wording::with_right_key(ctx, &survey, found, wording::remedy());
+        wording::finding(ctx, &survey, found, message, remedy)
     });
     Ok(invalid.collect::<Vec<_>>().into())
 }

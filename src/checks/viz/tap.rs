@@ -15,7 +15,7 @@ const SECRET: &str = "tap-k8s-tls";
 /// Tap, as its Secret shows it.
 pub(super) struct Tap<'a> {
     /// The namespace of viz.
-    pub(super) home: &'a str,
+    pub(super) namespace: &'a str,
     /// The Secret; `None` when it is known not to exist.
     pub(super) secret: Option<&'a Secret>,
 }
@@ -23,12 +23,12 @@ pub(super) struct Tap<'a> {
 impl Tap<'_> {
     /// The Secret as a subject.
     pub(super) fn subject(&self) -> Subject {
-        Subject::object("Secret", self.home, SECRET)
+        Subject::object("Secret", self.namespace, SECRET)
     }
 
     /// The Secret in words.
     pub(super) fn secret_name(&self) -> String {
-        format!("Secret {}/{SECRET}", self.home)
+        format!("Secret {}/{SECRET}", self.namespace)
     }
 
     /// Something about the Secret as evidence.
@@ -47,9 +47,9 @@ pub(super) fn item() -> Item {
 /// # Errors
 /// It is not known whether viz is installed, or whether the Secret exists.
 pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Result<Tap<'a>, Verdict>, Missing> {
-    let Some(home) = extension_namespace(ctx, Extension::Viz)? else {
+    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(Err(absent(Extension::Viz)));
     };
     let secret = ctx.named::<Secret>(Kind::Secret, Scope::Extension(Extension::Viz), SECRET)?;
-    Ok(Ok(Tap { home: &home.metadata.name, secret }))
+    Ok(Ok(Tap { namespace: &namespace.metadata.name, secret }))
 }

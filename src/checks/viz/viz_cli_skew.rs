@@ -1,4 +1,4 @@
-//! `viz-cli-skew`: proxies of viz are of another release than the operator's command.
+//! `viz-cli-skew`: proxies of viz are of another release than the operator's linkerd CLI.
 
 use crate::checks::extensions::{absent, cli, extension_namespace};
 use crate::checks::{Context, Judgement};
@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match extension_namespace(ctx, Extension::Viz)? {
-        Some(home) => cli(ctx, Extension::Viz, &[&home.metadata.name]),
+        Some(namespace) => cli(ctx, Extension::Viz, &[&namespace.metadata.name]),
         None => Ok(absent(Extension::Viz)),
     }
 }

@@ -1,4 +1,4 @@
-//! `viz-data-plane-namespace-missing`: a namespace that was asked about (`-n`) does not exist, so viz has nothing of it.
+//! `viz-data-plane-namespace-missing`: a namespace named with `-n` does not exist, so viz has no metrics of it.
 
 use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Judgement, data_plane};

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, by_owner, extension_namespace, names, own, probed_remedy};
+use crate::checks::extensions::{absent, by_owner, extension_namespace, names, own};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::{Extension, Kind, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
@@ -17,22 +18,23 @@ const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
+    let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };
-    let home = namespace.metadata.name.as_str();
-    let Some(prometheus) = own(pods, home, Extension::Viz).find(|pod| runs(Program::Prometheus, pod)) else {
-        // Nobody can be asked: what another Prometheus has is known to metrics-api alone.
-        return match external(namespace) {
+    let namespace = labelled.metadata.name.as_str();
+    let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod))
+    else {
+        // No pod can be asked: what another Prometheus has is known to metrics-api alone.
+        return match external(labelled) {
             Some(_) => Err(ctx.unasked(Program::Prometheus, Why::NotOffered)),
-            None => Ok(no_prometheus(pods, home)),
+            None => Ok(no_prometheus(pods, namespace)),
         };
     };
-    let said = ctx.probe(Program::Prometheus, home, &prometheus.metadata.name)?;
-    if !said.is_well() {
+    let answer = ctx.probe(Program::Prometheus, namespace, &prometheus.metadata.name)?;
+    if !answer.is_well() {
         return Ok(Verdict::blocked("viz-self-check-failing", "Prometheus does not answer"));
     }
-    let known: BTreeSet<&str> = said.pods.iter().map(String::as_str).collect();
+    let known: BTreeSet<&str> = answer.pods.iter().map(String::as_str).collect();
     let control_plane = &ctx.namespaces().control_plane;
     let unseen = pods.iter().filter(|pod| {
         let meta = &pod.metadata;
@@ -46,18 +48,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = by_owner(ctx, unseen.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
         ctx.finding(
             owner.subject(names(&pods)),
-            "Prometheus has no metrics of meshed pods: in viz they look as if they had no traffic",
+            "Prometheus has no metrics of meshed pods: viz shows no traffic for them",
         )
         .evidence(Evidence::other(
-            format!("Pod {home}/{} port {}", prometheus.metadata.name, Program::Prometheus.port()),
-            format!("it knows {} pods, and not these", known.len()),
+            format!("Pod {namespace}/{} port {}", prometheus.metadata.name, Program::Prometheus.port()),
+            format!("has {} pods, not these", known.len()),
         ))
         .remedy(
-            probed_remedy(Extension::Viz)
+            Remedy::new()
                 .run(
                     StepKind::Command,
-                    "Look at the targets linkerd-proxy: their errors say what Prometheus meets there",
-                    format!("kubectl -n {home} port-forward deploy/prometheus 9090"),
+                    "Open http://localhost:9090/targets and read the errors of the targets linkerd-proxy",
+                    kubectl().namespace(namespace).words("port-forward deploy/prometheus 9090"),
                 )
                 .step(
                     StepKind::Note,

@@ -1,4 +1,4 @@
-//! `viz-namespace-unlabelled`: viz is there, and its namespace does not say so.
+//! `viz-namespace-unlabelled`: the namespace of viz lacks its label.
 
 use crate::checks::{Context, Judgement, extensions};
 use crate::item::Extension;

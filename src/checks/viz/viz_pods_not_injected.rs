@@ -1,4 +1,4 @@
-//! `viz-pods-not-injected`: pods of viz run without a proxy.
+//! `viz-pods-not-injected`: pods of viz have no proxy.
 
 use crate::checks::extensions::{self, Unmeshed};
 use crate::checks::{Context, Judgement};

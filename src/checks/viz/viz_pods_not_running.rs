@@ -1,4 +1,4 @@
-//! `viz-pods-not-running`: a component of viz has no pods, or its pods do not run.
+//! `viz-pods-not-running`: a component of viz has no pods, or its pods are not running.
 
 use crate::checks::{Context, Judgement, extensions};
 use crate::item::Extension;

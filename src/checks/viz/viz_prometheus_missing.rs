@@ -1,7 +1,7 @@
 //! `viz-prometheus-missing`: the Prometheus that viz brings lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
-use crate::checks::extensions::{absent, extension_namespace, own, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, own, reinstall};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
@@ -15,12 +15,14 @@ const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
 const CONFIG: &str = "prometheus-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(home) = extension_namespace(ctx, Extension::Viz)? else { return Ok(absent(Extension::Viz)) };
-    if let Some(url) = external(home) {
-        return Ok(Verdict::not_applicable(format!("viz reads from another Prometheus: {url}")));
+    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
+        return Ok(absent(Extension::Viz));
+    };
+    if let Some(url) = external(namespace) {
+        return Ok(Verdict::not_applicable(format!("viz uses another Prometheus: {url}")));
     }
-    let home = home.metadata.name.as_str();
-    let role = vec![ctx.knowledge.extensions().viz_prometheus_role(home)];
+    let namespace = namespace.metadata.name.as_str();
+    let role = vec![ctx.knowledge.extensions().viz_prometheus_role(namespace)];
     let mut findings: Vec<Finding> = Vec::new();
     let roles = ctx.every::<ClusterRole>(Kind::ClusterRole);
     let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding);
@@ -34,29 +36,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Extension(Extension::Viz), CONFIG);
     note(ctx, config, |config| {
         if config.is_none() {
-            findings.push(gone(ctx, Kind::ConfigMap, home, CONFIG));
+            findings.push(gone(ctx, Kind::ConfigMap, namespace, CONFIG));
         }
     });
-    if !own(ctx.seen::<Pod>(Kind::Pod)?, home, Extension::Viz)
+    if !own(ctx.seen::<Pod>(Kind::Pod)?, namespace, Extension::Viz)
         .any(|pod| pod.metadata.label("component") == Some("prometheus"))
     {
         ctx.every::<Pod>(Kind::Pod)?;
-        findings.push(no_pods(ctx, home));
+        findings.push(no_pods(ctx, namespace));
     }
     Ok(findings.into())
 }
 
 /// Where another Prometheus answers, if the namespace of viz names one.
-pub(super) fn external(home: &Namespace) -> Option<&str> {
-    home.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty())
+pub(super) fn external(namespace: &Namespace) -> Option<&str> {
+    namespace.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty())
 }
 
 /// What is said where no pod of Prometheus runs, and what it has cannot be asked: by the check that says why.
-pub(super) fn no_prometheus(pods: &[Pod], home: &str) -> Verdict {
+pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Verdict {
     let there =
-        own(pods, home, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
+        own(pods, namespace, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
     let by = if there { "viz-pods-not-running" } else { "viz-prometheus-missing" };
-    Verdict::blocked(by, "no pod of Prometheus runs")
+    Verdict::blocked(by, "no pod of Prometheus is running")
 }
 
 /// Judges a part of the evidence, or notes that it is missing: the rest is judged all the same.
@@ -69,34 +71,34 @@ fn note<T>(ctx: &Context<'_>, part: Result<T, Missing>, judge: impl FnOnce(T)) {
 
 fn gone(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
     let message = match kind {
-        Kind::ConfigMap => "the configuration of viz's Prometheus is not there: its pod does not start again",
-        _ => "viz's Prometheus may not look for pods: it finds none to scrape, and viz shows no metrics",
+        Kind::ConfigMap => "the configuration of viz's Prometheus is missing: its pod cannot start again",
+        _ => "viz's Prometheus may not list pods: it finds none to scrape, and viz shows no metrics",
     };
     let subject = Subject::object(kind, namespace, name);
     let object = subject.to_string();
-    ctx.finding(subject, message).evidence(Evidence::other(object, "not there")).remedy(fix())
+    ctx.finding(subject, message).evidence(Evidence::other(object, "missing")).remedy(fix(ctx))
 }
 
-fn no_pods(ctx: &Context<'_>, home: &str) -> Finding {
+fn no_pods(ctx: &Context<'_>, namespace: &str) -> Finding {
     ctx.finding(
-        Subject::object("Deployment", home, "prometheus"),
-        "viz's Prometheus has no pods, and the namespace names no other: viz has no metrics to show",
+        Subject::object("Deployment", namespace, "prometheus"),
+        "viz's Prometheus has no pods, and the namespace names no other one: viz has no metrics to show",
     )
     .evidence(Evidence::other(
-        format!("Pods in {home} with linkerd.io/extension=viz"),
+        format!("Pods in {namespace} with linkerd.io/extension=viz"),
         "none has the label component=prometheus",
     ))
-    .evidence(Evidence::field(format!("Namespace {home}"), format!("metadata.annotations[{EXTERNAL}]"), "not there"))
-    .remedy(fix().step(
+    .evidence(Evidence::field(
+        format!("Namespace {namespace}"),
+        format!("metadata.annotations[{EXTERNAL}]"),
+        "missing",
+    ))
+    .remedy(fix(ctx).step(
         StepKind::Note,
-        "Where another Prometheus is meant to be used, say so in the values: prometheusUrl, and prometheus.enabled=false",
+        "If viz is to use another Prometheus, set prometheusUrl and prometheus.enabled=false in its values",
     ))
 }
 
-fn fix() -> Remedy {
-    remedy(Extension::Viz).run(
-        StepKind::Command,
-        "Lay viz down again, with the command or the chart of its release",
-        reinstall(Extension::Viz),
-    )
+fn fix(ctx: &Context<'_>) -> Remedy {
+    reinstall(ctx, Remedy::new(), Extension::Viz, "")
 }

@@ -1,4 +1,4 @@
-//! `viz-proxy-outdated`: proxies of viz are not of the release that they should be.
+//! `viz-proxy-outdated`: proxies of viz are not of the expected release.
 
 use crate::checks::extensions::{absent, extension_namespace, outdated};
 use crate::checks::{Context, Judgement};
@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match extension_namespace(ctx, Extension::Viz)? {
-        Some(home) => outdated(ctx, Extension::Viz, &[&home.metadata.name]),
+        Some(namespace) => outdated(ctx, Extension::Viz, &[&namespace.metadata.name]),
         None => Ok(absent(Extension::Viz)),
     }
 }

@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match extension_namespace(ctx, Extension::Viz)? {
-        Some(home) => proxies(ctx, Extension::Viz, &[&home.metadata.name]),
+        Some(namespace) => proxies(ctx, Extension::Viz, &[&namespace.metadata.name]),
         None => Ok(absent(Extension::Viz)),
     }
 }

@@ -1,10 +1,11 @@
-//! `viz-scrape-unauthorized`: proxies that refuse by default also refuse the Prometheus that scrapes them.
+//! `viz-scrape-unauthorized`: Prometheus may not scrape proxies whose default policy is deny.
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, by_owner, extension_namespace, names, remedy};
+use crate::checks::extensions::{absent, by_owner, extension_namespace, names};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind};
+use crate::command::{kubectl, linkerd};
+use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::{Extension, Kind};
 use crate::model::objects::{Named, Pod};
 
@@ -42,8 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = format!("Pod {namespace}/{}", pods[0].metadata.name);
         ctx.finding(
             owner.subject(names(&pods)),
-            "the proxy refuses whatever no policy allows, and none by the usual name allows Prometheus to scrape it: viz \
-             shows no metrics of these pods",
+            "the proxies' default policy is deny, and no policy of the usual name lets Prometheus scrape them: viz shows no \
+             metrics of these pods",
         )
         .likely()
         .evidence(Evidence::field(object, format!("containers[linkerd-proxy].env[{DEFAULT_POLICY}]"), "deny"))
@@ -52,12 +53,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("none is named {SCRAPE}"),
         ))
         .remedy(
-            remedy(Extension::Viz)
-                .step(StepKind::Note, "If a policy of another name lets Prometheus in, leave it at that")
+            Remedy::new()
+                .step(StepKind::Note, "If a policy of another name lets Prometheus in, there is nothing to do")
                 .run(
                     StepKind::Command,
                     "Otherwise allow it, in the namespace of the pods",
-                    format!("linkerd viz allow-scrapes --namespace {namespace} | kubectl apply -f -"),
+                    linkerd()
+                        .words("viz allow-scrapes")
+                        .option("--namespace", namespace)
+                        .pipe(kubectl().words("apply -f -")),
                 ),
         )
     });

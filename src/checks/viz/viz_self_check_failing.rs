@@ -1,9 +1,10 @@
-//! `viz-self-check-failing`: metrics-api or its Prometheus does not answer as it should.
+//! `viz-self-check-failing`: metrics-api or its Prometheus is unhealthy.
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, extension_namespace, own, probed_remedy};
+use crate::checks::extensions::{absent, extension_namespace, own};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, StepKind, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Program};
 use crate::model::objects::Pod;
 use crate::model::objects::probe::runs;
@@ -15,27 +16,27 @@ const CLIENT: &str = "can initialize the client";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
+    let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };
-    let home = namespace.metadata.name.as_str();
+    let namespace = labelled.metadata.name.as_str();
     let running = |program: Program| -> Vec<&Pod> {
-        own(pods, home, Extension::Viz).filter(|pod| runs(program, pod)).collect()
+        own(pods, namespace, Extension::Viz).filter(|pod| runs(program, pod)).collect()
     };
     let servers = running(Program::MetricsApi);
     if servers.is_empty() {
-        return Ok(Verdict::blocked("viz-metrics-api-not-running", "no pod of metrics-api runs"));
+        return Ok(Verdict::blocked("viz-metrics-api-not-running", "no pod of metrics-api is running"));
     }
     let mut findings = Vec::new();
     for pod in servers {
         findings.extend(ask(ctx, pod, Program::MetricsApi));
     }
-    if external(namespace).is_some() {
+    if external(labelled).is_some() {
         return Ok(findings.into());
     }
     let databases = running(Program::Prometheus);
     if databases.is_empty() && findings.is_empty() {
-        return Ok(no_prometheus(pods, home));
+        return Ok(no_prometheus(pods, namespace));
     }
     for pod in databases {
         findings.extend(ask(ctx, pod, Program::Prometheus));
@@ -46,34 +47,41 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// What is wrong with the answer of a pod. That there is none is noted.
 fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
-    let said = match ctx.probe(program, namespace, name) {
-        Ok(said) => said,
+    let answer = match ctx.probe(program, namespace, name) {
+        Ok(answer) => answer,
         Err(missing) => {
             ctx.gap(missing);
             return None;
         }
     };
-    if said.is_well() {
+    if answer.is_well() {
         return None;
     }
     let (message, rows) = match program {
         Program::Prometheus => {
-            ("Prometheus does not answer queries as it should: viz has no metrics to show", vec![SELF_CHECK])
+            ("Prometheus fails to answer queries: viz has no metrics to show", vec![SELF_CHECK])
         }
         Program::MetricsApi | Program::ServiceMirror | Program::LinkedCluster => (
-            "metrics-api says that it is not ready: it has not read the cluster, so linkerd viz and the dashboard wait",
+            "metrics-api reports that it is not ready: it has not read the cluster yet, so linkerd viz and the dashboard wait",
             vec![SELF_CHECK, CLIENT],
         ),
     };
     let object = format!("Pod {namespace}/{name}");
     let finding = ctx
         .finding(Subject::object(Kind::Pod, namespace, name), message)
-        .evidence(Evidence::other(format!("{object} port {}", program.port()), said.in_words()))
+        .evidence(Evidence::other(format!("{object} port {}", program.port()), answer.in_words()))
         .fails_rows(rows)
-        .remedy(probed_remedy(Extension::Viz).run(
-            StepKind::Command,
-            "Read what it says",
-            format!("kubectl -n {namespace} logs {name} -c {} --tail 30", program.name()),
-        ));
+        .remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Read its log",
+                kubectl()
+                    .namespace(namespace)
+                    .words("logs")
+                    .operand(name)
+                    .option("-c", program.name())
+                    .words("--tail 30"),
+            ),
+        );
     Some(finding)
 }

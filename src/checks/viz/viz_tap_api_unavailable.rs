@@ -1,13 +1,14 @@
-//! `viz-tap-api-unavailable`: the API server does not reach tap, which serves a part of its API.
+//! `viz-tap-api-unavailable`: the API of tap is not available, or was left behind.
 
 use super::tap::API;
-use crate::checks::extensions::{absent, extension_namespace, reinstall, remedy};
+use crate::checks::extensions::{absent, extension_namespace, reinstall};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::model::objects::ApiService;
 
-/// What this is asked about, and what cannot be met where nothing registers the API.
+/// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
 const RUNNING: &str = "tap API service is running";
 const TRUSTED: &str = "tap API server has valid cert";
 
@@ -20,9 +21,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => Ok(absent(Extension::Viz)),
         };
     };
-    let home = namespace.metadata.name.as_str();
+    let namespace = namespace.metadata.name.as_str();
     let (evidence, gone) = match service {
-        None => (Evidence::other(format!("APIService {API}"), "not there"), true),
+        None => (Evidence::other(format!("APIService {API}"), "missing"), true),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
             Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
             Some(condition) => {
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         },
     };
-    Ok(vec![finding(ctx, home, gone).evidence(evidence)].into())
+    Ok(vec![finding(ctx, namespace, gone).evidence(evidence)].into())
 }
 
 /// The APIService of a viz that is not there any more; `None` where it answers all the same.
@@ -52,50 +53,46 @@ fn left_behind(ctx: &Context<'_>, service: &ApiService) -> Option<Finding> {
     let finding = ctx
         .finding(
             Subject::object("APIService", "", API),
-            "viz is not installed, and the APIService of its tap is still there: nothing serves it, so no namespace can be deleted \
-             completely, and kubectl prints errors",
+            "viz is not installed, and the APIService of its tap was left behind: nothing serves it, so deleted namespaces stay \
+             Terminating, and kubectl prints errors",
         )
         .parameter("left-behind")
         .evidence(Evidence::other("Namespaces", "none has the label linkerd.io/extension=viz"))
         .evidences(served_by.map(|name| Evidence::field(&object, "spec.service", name)))
         .evidence(Evidence::field(&object, "status.conditions[Available]", said))
         .fails_rows([])
-        .remedy(remedy(Extension::Viz).run(
+        .remedy(Remedy::new().run(
             StepKind::Command,
             "Delete the APIService, unless viz is to be installed again",
-            format!("kubectl delete apiservice {API}"),
+            kubectl().words("delete apiservice").arg(API),
         ));
     Some(finding)
 }
 
-fn finding(ctx: &Context<'_>, home: &str, gone: bool) -> Finding {
+fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
     let message = if gone {
-        "nothing registers the API of tap: linkerd viz tap and the dashboard's live traffic do not work"
+        "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
     } else {
-        "the API server does not reach tap: linkerd viz tap does not work, and what asks for all parts of the API, such as \
-         the deletion of a namespace, waits or fails"
+        "the API server does not reach tap: linkerd viz tap does not work, and whatever lists all API groups, such as the \
+         deletion of a namespace, waits or fails"
     };
-    let fix = remedy(Extension::Viz);
     let fix = if gone {
-        fix.run(
-            StepKind::Command,
-            "Lay viz down again, with the command or the chart of its release",
-            reinstall(Extension::Viz),
-        )
+        reinstall(ctx, Remedy::new(), Extension::Viz, "")
     } else {
-        fix.run(
-            StepKind::Command,
-            "See that a pod of tap is ready and behind its Service",
-            format!("kubectl -n {home} get pods,endpointslices -l component=tap"),
-        )
-        .step(
-            StepKind::Note,
-            "Where it is, let the API server through to it: a firewall between control plane and nodes, or a network \
-             policy, has to allow port 8089 of the pod",
-        )
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "See that a pod of tap is ready and an endpoint of its Service",
+                kubectl().namespace(namespace).words("get pods,endpointslices -l component=tap"),
+            )
+            .step(
+                StepKind::Note,
+                "If it is, a firewall between control plane and nodes, or a NetworkPolicy, has to let the API server reach \
+                 port 8089 of the pod",
+            )
     };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
-    // Without it there is no bundle to judge tap's certificate by.
+    // Without it there is no CA bundle that tap's certificate could be verified with.
     if gone {
         finding.fails_rows([RUNNING, TRUSTED]).rows_as(Severity::Error)
     } else {

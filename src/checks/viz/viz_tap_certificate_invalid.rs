@@ -1,11 +1,12 @@
-//! `viz-tap-certificate-invalid`: the certificate of tap is missing, out of date, or not one that the API server trusts.
+//! `viz-tap-certificate-invalid`: the certificate of tap is missing, expired, or not trusted by the API server.
 
 use super::tap::{API, Tap, item, tap};
 use crate::checks::dates::{clocks_first, dates};
-use crate::checks::extensions::{reinstall, remedy};
+use crate::checks::extensions::reinstall;
 use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Severity, StepKind, Tie};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::model::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
 use crate::model::objects::ApiService;
@@ -17,14 +18,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(verdict) => return Ok(verdict),
     };
     let Some(secret) = tap.secret else {
-        let message = "the Secret with the certificate of tap is missing: its pods do not start without it";
-        let seen = tap.evidence("metadata.name", "there is no such Secret");
+        let message = "the Secret with the certificate of tap is missing: its pods cannot start without it";
+        let seen = tap.evidence("metadata.name", "missing");
         return Ok(vec![finding(ctx, &tap, "missing", message).evidence(seen)].into());
     };
     let served = match served(secret) {
         Ok(served) => served,
         Err(error) => {
-            let message = "the Secret with the certificate of tap holds none that can be read: tap has nothing to serve";
+            let message = "the Secret of tap holds no readable certificate: tap has nothing to serve";
             return Ok(
                 vec![finding(ctx, &tap, "missing", message).evidence(tap.evidence("data", error))].into()
             );
@@ -33,19 +34,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
     let service = ctx.named::<ApiService>(Kind::APIService, Scope::Cluster, API)?;
     let Some(service) = service else {
-        return Ok(Verdict::blocked("viz-tap-api-unavailable", "nothing registers the API of tap"));
+        return Ok(Verdict::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
     };
     let trusted = from_base64_pool(&service.spec.ca_bundle)
         .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;
-    let name = format!("tap.{}.svc", tap.home);
+    let name = format!("tap.{}.svc", tap.namespace);
     let refused = refusal(&served, &trusted, &name)
         .map_err(|message| ctx.lacking(item(), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
     if !trusted.is_empty()
         && let Err(error) = from_base64_bundle(&service.spec.ca_bundle).and_then(at_least_one)
     {
-        let message = "the caBundle of tap's APIService holds more than certificates: the API server does not mind, and `linkerd \
-                       viz check` cannot read it and ends there";
+        let message = "the caBundle of tap's APIService holds more than certificates: the API server accepts it, but `linkerd \
+                       viz check` cannot read it and stops there";
         let seen = Evidence::field(format!("APIService {API}"), "spec.caBundle", error);
         let finding = finding(ctx, &tap, "bundle", message).severity(Severity::Info).rows_as(Severity::Error);
         findings.push(finding.explains_nothing().evidence(seen));
@@ -53,16 +54,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(refused) = refused {
         let message = match refused {
             Refusal::WrongName => {
-                "the certificate of tap is not good for the name of its Service: the API server refuses to talk to it"
+                "the certificate of tap is not valid for the name of its Service: the API server refuses to talk to it"
             }
             Refusal::WrongPurpose => {
-                "the certificate of tap is limited to purposes that leave out TLS servers: the API server refuses to talk to it"
+                "the extended key usage of tap's certificate does not include server authentication: the API server refuses to talk to it"
             }
             Refusal::NoBundle => {
                 "the APIService of tap has no caBundle: the API server does not trust tap's certificate and refuses to talk to it"
             }
             Refusal::NotTrusted => {
-                "the caBundle of tap's APIService does not verify the certificate that tap serves: the API server refuses to talk to it"
+                "the certificate of tap does not chain to the caBundle of its APIService: the API server refuses to talk to it"
             }
         };
         let seen =
@@ -87,8 +88,8 @@ fn outdated(
         trusted.iter().filter(|c| c.validity(ctx.now()) != Validity::Current).collect();
     let mut evidence = seen(&own, &tap.secret_name(), "data: certificate");
     evidence.extend(seen(&theirs, &format!("APIService {API}"), "spec.caBundle"));
-    let message = "the certificate of tap, or the bundle by which the API server judges it, is out of date: the API server refuses \
-                   to talk to it";
+    let message = "the certificate of tap, or the caBundle that verifies it, is expired or not valid yet: the API server refuses to \
+                   talk to it";
     let all: Vec<&Certificate> = own.into_iter().chain(theirs).collect();
     (!evidence.is_empty()).then(|| finding_of(ctx, tap, "out-of-date", message, &all).evidences(evidence))
 }
@@ -104,19 +105,13 @@ fn finding_of(
     message: &str,
     certificates: &[&Certificate],
 ) -> Finding {
-    let home = tap.home;
-    let steps = clocks_first(remedy(Extension::Viz), certificates.iter().copied(), ctx.now())
-        .run(
-            StepKind::Command,
-            "Lay viz down again with the command or the chart of its release, which writes both sides anew (with cert-manager, see \
-             why it does not)",
-            reinstall(Extension::Viz),
-        )
-        .run(
-            StepKind::Command,
-            "Restart tap, so that it serves what is in the Secret now",
-            format!("kubectl -n {home} rollout restart deployment/tap"),
-        );
+    let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
+    let why = ", which writes certificate and caBundle (with cert-manager, see why that does not)";
+    let steps = reinstall(ctx, steps, Extension::Viz, why).run(
+        StepKind::Command,
+        "Restart tap, so that it serves the certificate in the Secret",
+        kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
+    );
     ctx.finding(tap.subject(), message).parameter(which).remedy(steps).tie(Tie::Workload(
         "APIService".to_owned(),
         String::new(),

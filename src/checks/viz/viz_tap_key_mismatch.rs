@@ -1,10 +1,11 @@
-//! `viz-tap-key-mismatch`: the private key of tap does not belong to its certificate.
+//! `viz-tap-key-mismatch`: the private key of tap does not match its certificate.
 
 use super::tap::{item, tap};
-use crate::checks::extensions::{reinstall, remedy};
+use crate::checks::extensions::reinstall;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::StepKind;
+use crate::command::kubectl;
+use crate::finding::{Remedy, StepKind};
 use crate::item::Extension;
 use crate::redact::KeyMatches;
 
@@ -24,21 +25,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(key_not_known(ctx, item()));
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
-    let home = tap.home;
     let said = format!("{}: {said}", served[0].summary());
-    let steps = remedy(Extension::Viz)
-        .run(
-            StepKind::Command,
-            "Lay viz down again with the command or the chart of its release, which writes a new pair",
-            reinstall(Extension::Viz),
-        )
-        .run(StepKind::Command, "Restart tap", format!("kubectl -n {home} rollout restart deployment/tap"));
+    let steps = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes a new pair").run(
+        StepKind::Command,
+        "Restart tap",
+        kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
+    );
     let finding = ctx
         .finding(
             tap.subject(),
             format!(
-                "the private key of tap {trouble}: tap cannot serve the pair, and the API server gets no answer from it once it is \
-                 restarted"
+                "the private key of tap {trouble}: once tap is restarted it cannot serve the pair, and the API server gets no answer \
+                 from it"
             ),
         )
         .evidence(tap.evidence("data: certificate", said))

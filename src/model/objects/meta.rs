@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::Shared;
+use crate::model::names::{self, Rule};
 use crate::redact::Owner;
 
 /// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
@@ -88,6 +89,15 @@ impl Meta {
         self.labels.share(&before.labels);
         self.annotations.share(&before.annotations);
         self.owner_references.shrink_to_fit();
+    }
+
+    /// Why these cannot be the names of an object and of what owns it.
+    pub(super) fn refused(&self, rule: Rule) -> Option<String> {
+        let owner = |owner: &&OwnerReference| !Rule::of_kind(&owner.kind).accepts(&owner.name);
+        names::refused(rule, &self.namespace, &self.name).or_else(|| {
+            let owner = self.owner_references.iter().find(owner)?;
+            Some(format!("Kubernetes accepts no owner named {}", names::quoted(&owner.name)))
+        })
     }
 
     /// The managing owner, or else the only one.

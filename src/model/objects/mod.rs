@@ -16,8 +16,9 @@ pub mod served;
 pub mod shared;
 pub mod workload;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 
+use super::names;
 use crate::item::Kind;
 use crate::protobuf::{Broken, Message};
 use crate::redact::{Clean, Rule};
@@ -43,6 +44,11 @@ pub trait Object: DeserializeOwned + Send + Sync + 'static {
     /// Name and namespace, for sorting and for messages.
     fn key(&self) -> (&str, &str);
 
+    /// Why Kubernetes would not accept the names in it, if it would not.
+    fn refused(&self) -> Option<String> {
+        None
+    }
+
     /// Drops what may not stay, right after decoding.
     fn trim(&mut self) {}
 
@@ -51,10 +57,18 @@ pub trait Object: DeserializeOwned + Send + Sync + 'static {
 }
 
 macro_rules! objects {
-    ($( $type:ty $(, trim: $trim:expr)? $(, share: $share:expr)? ; )*) => { $(
+    ($( $type:ty, $rule:ident $(, names: $names:expr)? $(, trim: $trim:expr)? $(, share: $share:expr)? ; )*) => { $(
         impl Object for $type {
             fn key(&self) -> (&str, &str) {
                 (&self.metadata.namespace, &self.metadata.name)
+            }
+            fn refused(&self) -> Option<String> {
+                let refused = self.metadata.refused(names::Rule::$rule);
+                $(
+                    let names: fn(&$type) -> Option<String> = $names;
+                    let refused = refused.or_else(|| names(self));
+                )?
+                refused
             }
             $( fn trim(&mut self) { let trim: fn(&mut $type) = $trim; trim(self) } )?
             $( fn share(&mut self, before: &Self) { let share: fn(&mut $type, &$type) = $share; share(self, before) } )?
@@ -63,36 +77,40 @@ macro_rules! objects {
 }
 
 objects! {
-    Namespace;
-    Node;
-    Pod, trim: Pod::trim, share: Pod::share;
-    Workload, trim: |workload| workload.spec.template.trim(&[&workload.metadata]), share: Workload::share;
-    Job, trim: |job| job.spec.template.trim(&[&job.metadata]);
-    CronJob, trim: |cron| {
+    Namespace, Label;
+    Node, Subdomain;
+    Pod, Subdomain, names: Pod::refused_names, trim: Pod::trim, share: Pod::share;
+    Workload, Subdomain, trim: |workload| workload.spec.template.trim(&[&workload.metadata]), share: Workload::share;
+    Job, Subdomain, trim: |job| job.spec.template.trim(&[&job.metadata]);
+    CronJob, Subdomain, trim: |cron| {
         cron.spec.job_template.spec.template.trim(&[&cron.metadata, &cron.spec.job_template.metadata]);
     };
-    ControllerRevision, trim: |revision| revision.data.spec.template.trim(&[&revision.metadata]);
-    ConfigMap;
-    Secret;
-    Service;
-    ServiceAccount;
-    EndpointSlice;
-    Event;
-    WebhookConfiguration;
-    ServedCertificates;
-    rbac::ClusterRole;
-    rbac::ClusterRoleBinding;
-    rbac::Role;
-    rbac::RoleBinding;
-    ApiService;
-    Link;
-    Named;
-    ProbeAnswer;
+    ControllerRevision, Subdomain, trim: |revision| revision.data.spec.template.trim(&[&revision.metadata]);
+    ConfigMap, Subdomain;
+    Secret, Subdomain;
+    Service, Subdomain;
+    ServiceAccount, Subdomain;
+    EndpointSlice, Subdomain;
+    Event, Segment, names: Event::refused_names, trim: Event::trim;
+    WebhookConfiguration, Subdomain;
+    ServedCertificates, Any;
+    rbac::ClusterRole, Segment;
+    rbac::ClusterRoleBinding, Segment;
+    rbac::Role, Segment;
+    rbac::RoleBinding, Segment;
+    ApiService, Segment;
+    Link, Subdomain;
+    Named, Subdomain;
+    ProbeAnswer, Any;
 }
 
 impl Object for CustomResourceDefinition {
     fn key(&self) -> (&str, &str) {
         ("", &self.metadata.name)
+    }
+
+    fn refused(&self) -> Option<String> {
+        names::refused(names::Rule::Subdomain, "", &self.metadata.name)
     }
 }
 
@@ -127,19 +145,17 @@ impl<T: Object> Store for Vec<T> {
         let mut deserializer = serde_json::Deserializer::from_slice(json);
         let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
         deserializer.end()?;
-        keep(self, object);
-        Ok(())
+        keep(self, object).map_err(serde_json::Error::custom)
     }
 
     fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
+        // One that is refused comes again, whole, and is counted then.
         let (object, length) = first(text, rule)?;
-        keep(self, object);
-        Some(length)
+        keep(self, object).ok().map(|()| length)
     }
 
     fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken> {
-        keep(self, T::deserialize(Clean::new(message, rule))?);
-        Ok(())
+        keep(self, T::deserialize(Clean::new(message, rule))?).map_err(Broken::custom)
     }
 
     fn clear(&mut self) {
@@ -160,12 +176,17 @@ impl<T: Object> Store for Vec<T> {
     }
 }
 
-fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) {
+/// Files an object, unless its names are none.
+fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) -> Result<(), String> {
+    if let Some(why) = object.refused() {
+        return Err(why);
+    }
     object.trim();
     if let Some(before) = objects.last() {
         object.share(before);
     }
     objects.push(object);
+    Ok(())
 }
 
 fn first<T: DeserializeOwned>(text: &str, rule: &'static Rule) -> Option<(T, usize)> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, address, nullable};
 use super::workload::PodTemplate;
+use crate::model::names::{self, Rule};
 
 /// A ConfigMap. Only Linkerd's and the CNI's are ever read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -141,6 +142,22 @@ pub struct Event {
     pub last: Option<Timestamp>,
     /// The node whose kubelet said it.
     pub host: String,
+}
+
+impl Event {
+    /// Why it cannot be about what it names: the API server takes any name here.
+    pub(super) fn refused_names(&self) -> Option<String> {
+        let about = &self.about;
+        let refused = || names::refused(Rule::of_kind(&about.kind), &about.namespace, &about.name);
+        (!about.name.is_empty()).then(refused).flatten()
+    }
+
+    /// What is no node's name is a controller's name for itself.
+    pub(super) fn trim(&mut self) {
+        if !names::is_subdomain(&self.host) {
+            self.host.clear();
+        }
+    }
 }
 
 /// A reference to an object.

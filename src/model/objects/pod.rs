@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::container::{Container, PROXY_CONTAINER};
 use super::meta::{Meta, address, nullable, redacted};
 use super::shared::Shared;
+use crate::model::names::{self, Rule};
 use crate::redact::Owner;
 
 /// A pod.
@@ -226,6 +227,13 @@ impl PodSpec {
 }
 
 impl Pod {
+    /// Why it cannot run where it says, or as whom.
+    pub(super) fn refused_names(&self) -> Option<String> {
+        let spec = &self.spec;
+        let named = [&spec.node_name, &spec.service_account_name].into_iter().filter(|name| !name.is_empty());
+        named.map(|name| names::refused(Rule::Subdomain, "", name)).find_map(|refused| refused)
+    }
+
     /// See [`Container::trim`].
     pub(super) fn trim(&mut self) {
         self.spec.trim(self.metadata.owner(&self.metadata.namespace));

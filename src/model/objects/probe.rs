@@ -8,6 +8,7 @@ use super::meta::Meta;
 use super::pod::Pod;
 use crate::item::Program;
 use crate::model::certificates::{Certificate, from_pem};
+use crate::yaml;
 
 /// How much is quoted of an answer that is not the expected one, in bytes.
 const QUOTED: usize = 200;
@@ -126,7 +127,7 @@ fn anchors(text: &str) -> Result<Vec<String>, String> {
     let config: Config = serde_json::from_str(text).map_err(|_| "no ConfigMap".to_owned())?;
     let values = config.data.get("values").ok_or("its linkerd-config has no values")?;
     let values: Values =
-        serde_yaml::from_str(values).map_err(|_| "its linkerd-config names no trust anchors".to_owned())?;
+        yaml::parse(values).map_err(|_| "its linkerd-config names no trust anchors".to_owned())?;
     let found =
         from_pem(values.anchors.as_bytes()).map_err(|_| "its trust anchors cannot be read".to_owned())?;
     let mut prints: Vec<String> = found.iter().map(Certificate::print).collect();

@@ -14,13 +14,17 @@ use super::spool::{Blob, Spool};
 
 pub use self::tree::{Tree, clean};
 
-/// How many bytes one run unpacks at most, all archives together.
-pub const MAX_UNPACKED: u64 = 8 << 30;
-/// An archive may unpack to so many times its size, once it is beyond [`RATIO_FREE`]. gzip cannot pack tighter than
-/// 1:1032; zstd packs ten thousand copies of one pod, apart from their names and uids, at 1:509.
-pub const MAX_RATIO: u64 = 2000;
+/// How many bytes one run unpacks or reads from pipes at most, all of it together.
+pub const MAX_UNPACKED: u64 = 4 << 30;
+/// What gzip packed may unpack to so many times its size, once it is beyond [`RATIO_FREE`]. It cannot pack tighter than
+/// 1:1032, which takes one byte again and again; ten thousand copies of one pod it packs at 1:90.
+pub const MAX_GZIP_RATIO: u64 = 200;
+/// The same of zstd, which packs ten thousand copies of one pod, apart from their names and uids, at 1:509.
+pub const MAX_ZSTD_RATIO: u64 = 1000;
 /// Up to so many bytes the ratio does not matter.
-pub const RATIO_FREE: u64 = 256 << 20;
+pub const RATIO_FREE: u64 = 64 << 20;
+/// So many files of an archive or folder are named that could not be read; the others are counted.
+pub const MAX_NAMED: usize = 100;
 /// How many entries one run reads at most, all archives and folders together.
 pub const MAX_ENTRIES: usize = 200_000;
 /// How long a path inside may be, in bytes.
@@ -49,6 +53,16 @@ impl Budget {
         Budget { bytes: bytes.min(MAX_UNPACKED), entries: entries.min(MAX_ENTRIES) }
     }
 
+    /// How many bytes may still be read.
+    pub fn left(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes so many bytes.
+    pub fn take(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
     /// Takes one entry; `false` when there were too many.
     pub fn entry(&mut self) -> bool {
         let left = self.entries > 0;
@@ -66,19 +80,31 @@ pub enum Unpacked {
     Plain(Blob, Option<String>),
 }
 
+/// Whether a beginning is that of something that [`unpack`] opens.
+pub fn is_packed(head: &[u8]) -> bool {
+    const MAGIC: [&[u8]; 3] = [GZIP, ZSTD, ZIP];
+    MAGIC.iter().any(|magic| head.starts_with(magic)) || head.get(..BLOCK).is_some_and(is_tar)
+}
+
+/// How gzip, zstd and zip begin.
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+const ZIP: &[u8] = b"PK\x03\x04";
+
 /// Looks at the first bytes and unpacks what is packed.
 ///
 /// # Errors
 /// Nothing of it can be read.
 pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
     let head = blob.head(BLOCK as u64)?;
-    let packed: Box<dyn Read> = if head.starts_with(&[0x1F, 0x8B]) {
-        Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, blob.reader()?)))
-    } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+    let (packed, ratio): (Box<dyn Read>, u64) = if head.starts_with(GZIP) {
+        let input = BufReader::with_capacity(1 << 16, blob.reader()?);
+        (Box::new(MultiGzDecoder::new(input)), MAX_GZIP_RATIO)
+    } else if head.starts_with(ZSTD) {
         let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
         decoder.window_log_max(MAX_WINDOW_LOG)?;
-        Box::new(decoder)
-    } else if head.starts_with(b"PK\x03\x04") {
+        (Box::new(decoder), MAX_ZSTD_RATIO)
+    } else if head.starts_with(ZIP) {
         return Err(io::Error::other("a zip archive: unpack it and give the folder"));
     } else if is_tar(&head) {
         let input = BufReader::with_capacity(1 << 16, blob.reader()?);
@@ -86,7 +112,7 @@ pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
     } else {
         return Ok(Unpacked::Plain(blob.clone(), None));
     };
-    let most = budget.bytes.min(RATIO_FREE.max(blob.len().saturating_mul(MAX_RATIO)));
+    let most = budget.bytes.min(RATIO_FREE.max(blob.len().saturating_mul(ratio)));
     let mut input = Bounded { input: packed, left: most };
     let mut first = Vec::new();
     let broken = (&mut input).take(BLOCK as u64).read_to_end(&mut first).err();
@@ -127,6 +153,9 @@ fn copy(input: &mut impl Read, output: &mut impl Write) -> io::Result<u64> {
     }
 }
 
+/// Why no more of an archive is unpacked.
+const TOO_MUCH: &str = "it unpacks to more than is read (too many times its size, or too much in all)";
+
 /// Refuses to give more than it may.
 struct Bounded<R> {
     input: R,
@@ -138,7 +167,7 @@ impl<R: Read> Read for Bounded<R> {
         if self.left == 0 && !buffer.is_empty() {
             return match self.input.read(&mut [0])? {
                 0 => Ok(0),
-                _ => Err(io::Error::other("it unpacks to more than is read: see the limits on archives")),
+                _ => Err(io::Error::other(TOO_MUCH)),
             };
         }
         let room = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));

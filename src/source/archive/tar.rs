@@ -95,7 +95,7 @@ impl<'a, R: Read> Walk<'a, R> {
         for (path, target) in self.links {
             tree.link(path, &target);
         }
-        tree
+        tree.bounded()
     }
 
     fn entry(&mut self, long: &mut Long, budget: &mut Budget) -> Result<(), End> {

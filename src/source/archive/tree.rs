@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MAX_DEPTH, MAX_PATH};
+use super::{MAX_DEPTH, MAX_NAMED, MAX_PATH};
 use crate::source::spool::Blob;
 
 /// The files of an archive or of a folder.
@@ -13,7 +13,7 @@ pub struct Tree {
     /// What could not be read and may have held evidence: path (empty for the whole) and reason.
     pub trouble: Vec<(String, String)>,
     /// Links to files that are read under their own names: path and the file's path.
-    pub links: Vec<(String, String)>,
+    pub links: BTreeMap<String, String>,
     /// Worth a warning; nothing is missing because of it.
     pub notes: Vec<(String, String)>,
     /// The archive fails its own checksums, so that no part of it can be trusted; or the tail of it is lost (`false`).
@@ -25,7 +25,7 @@ impl Tree {
     /// at all. A target that begins with `/` counts from the top of the tree.
     pub(in crate::source) fn link(&mut self, path: String, target: &str) {
         match self.inside(&path, target) {
-            Some(target) if self.files.contains_key(&target) => self.links.push((path, target)),
+            Some(target) if self.files.contains_key(&target) => _ = self.links.insert(path, target),
             Some(target) if !self.below_is_empty(&target) => {}
             _ => self.trouble.push((path, format!("a link to {target:?}, which is not followed"))),
         }
@@ -52,6 +52,18 @@ impl Tree {
         !self.files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
     }
 
+    /// The same, with so many troubles and notes as are worth reading, and how many more there are.
+    pub(in crate::source) fn bounded(mut self) -> Tree {
+        for list in [&mut self.trouble, &mut self.notes] {
+            let more = list.len().saturating_sub(MAX_NAMED);
+            if more > 0 {
+                list.truncate(MAX_NAMED);
+                list.push((String::new(), format!("and {more} more like these")));
+            }
+        }
+        self
+    }
+
     /// What lies below a folder, with paths from there; the whole for an empty prefix.
     pub fn below(&self, prefix: &str) -> Tree {
         let strip = |path: &str| path.strip_prefix(prefix).map(str::to_owned);
@@ -66,17 +78,19 @@ impl Tree {
                 .collect()
         };
         Tree {
-            files: self.files.iter().filter_map(|(path, blob)| Some((strip(path)?, blob.clone()))).collect(),
+            files: under(&self.files, prefix).map(|(path, blob)| (path, blob.clone())).collect(),
             trouble: told(&self.trouble),
             notes: told(&self.notes),
-            links: self
-                .links
-                .iter()
-                .filter_map(|(path, target)| Some((strip(path)?, strip(target)?)))
-                .collect(),
+            links: under(&self.links, prefix).filter_map(|(path, to)| Some((path, strip(to)?))).collect(),
             corrupt: self.corrupt,
         }
     }
+}
+
+/// What lies below a folder in a sorted map, found without looking at the rest of it.
+fn under<'a, T>(map: &'a BTreeMap<String, T>, prefix: &'a str) -> impl Iterator<Item = (String, &'a T)> {
+    map.range(prefix.to_owned()..)
+        .map_while(move |(path, value)| Some((path.strip_prefix(prefix)?.to_owned(), value)))
 }
 
 /// A path as it is used: relative, without `.`; or why it is refused.

@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "meshdoctor.bundle/1";
 /// What every version's schema tag begins with.
 const FAMILY: &str = "meshdoctor.bundle/";
 /// The largest manifest that is read, in bytes.
-pub(super) const MAX_MANIFEST: u64 = 64 << 20;
+pub(super) const MAX_MANIFEST: u64 = 16 << 20;
 
 /// The manifest of a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

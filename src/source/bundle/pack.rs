@@ -1,5 +1,5 @@
 //! Writes the files of a bundle or of a node snapshot as a folder or an archive, whole or not at all: under a temporary
-//! name beside the target, then renamed. Files are for their owner alone (mode 0600).
+//! name beside the target, then renamed. Files are for their owner alone (mode 0600, folders 0700).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -215,10 +215,11 @@ fn tar<W: Write>(out: W, files: &[(String, Content)], seconds: u64) -> io::Resul
 fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {
     // `parent` of `a/b/` is `a`, as wanted.
     let temporary = tempfile::Builder::new().prefix(".meshdoctor-").tempdir_in(parent(path))?;
+    for_owner_alone(temporary.path())?;
     let mut size = 0;
     for (name, content) in files {
         let file = temporary.path().join(name);
-        fs::create_dir_all(parent(&file))?;
+        private_folders().create(parent(&file))?;
         let mut out = BufWriter::new(private(&file)?);
         content.copy(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
@@ -228,6 +229,26 @@ fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {
     // It has its name now, and is no longer to be removed.
     _ = temporary.keep();
     Ok(size)
+}
+
+/// Makes folders with mode 0700.
+fn private_folders() -> fs::DirBuilder {
+    let mut folders = fs::DirBuilder::new();
+    folders.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    folders
+}
+
+#[cfg(unix)]
+fn for_owner_alone(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn for_owner_alone(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn private(path: &Path) -> io::Result<File> {

@@ -1,25 +1,24 @@
 //! Reads a bundle back: each item is answered as it ended when it was collected, and what the bundle no longer holds
 //! (a truncated archive, a damaged page) is said, with the file and the line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
+use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
 use crate::item::{Item, Kind, Namespaces, Program, Server};
+use crate::model::names::{is_label, is_subdomain, quoted};
 use crate::model::node::NodeFiles;
 use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::json::{self, Found, Head};
+use crate::source::nodes::{MAX_FILE, MAX_FILES, MAX_NODE};
 use crate::source::spool::Blob;
 use crate::source::{Fetched, Intake, Origin, Request, Source, Uncollected, Why};
-
-/// The largest node file that is read, in bytes.
-const MAX_NODE_FILE: u64 = 16 << 20;
 
 /// A bundle.
 #[derive(Debug)]
@@ -80,6 +79,10 @@ impl Bundle {
             Ok(manifest) => manifest,
             Err(reason) => return Some(Err(unreadable(reason))),
         };
+        let namespaces = [&manifest.namespaces.control_plane, &manifest.namespaces.cni];
+        if let Some(name) = namespaces.into_iter().find(|name| !is_label(name)) {
+            return Some(Err(unreadable(format!("Kubernetes accepts no namespace named {}", quoted(name)))));
+        }
         // Items that a later version asks for are none that this one will.
         let records = manifest
             .items
@@ -190,14 +193,28 @@ impl Bundle {
     pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
         let recorded = self.record(&Asked::NodeFiles).map(|record| record.fetched.clone());
         let mut damage = Vec::new();
+        let mut folders = BTreeSet::new();
         for record in &self.manifest.nodes {
+            if let Some(why) = self.no_node(record, &mut folders) {
+                damage.push(self.malformed(MANIFEST, &why));
+                continue;
+            }
             let prefix = format!("{}/", record.folder);
             let mut files = BTreeMap::new();
+            let mut left = MAX_NODE;
             for (path, blob) in self.tree.files.range(prefix.clone()..) {
                 let Some(inside) = path.strip_prefix(&prefix) else { break };
-                match blob.bytes(MAX_NODE_FILE) {
-                    Ok(bytes) => _ = files.insert(inside.to_owned(), bytes),
-                    Err(error) => damage.push(self.malformed(path, &error.to_string())),
+                let read = if files.len() < MAX_FILES && blob.len() <= left {
+                    blob.bytes(MAX_FILE).map_err(|error| error.to_string())
+                } else {
+                    Err("more than is read of one node".to_owned())
+                };
+                match read {
+                    Ok(bytes) => {
+                        left -= bytes.len() as u64;
+                        files.insert(inside.to_owned(), bytes);
+                    }
+                    Err(why) => damage.push(self.malformed(path, &why)),
                 }
             }
             if files.len() < record.files {
@@ -220,7 +237,18 @@ impl Bundle {
     /// Each node's name and files.
     pub(in crate::source) fn node_blobs(&self) -> Vec<(String, BTreeMap<String, Blob>)> {
         let files = |folder: &str| self.tree.below(&format!("{folder}/")).files;
-        self.manifest.nodes.iter().map(|record| (record.node.clone(), files(&record.folder))).collect()
+        let mut folders = BTreeSet::new();
+        let nodes = self.manifest.nodes.iter().filter(|record| self.no_node(record, &mut folders).is_none());
+        nodes.map(|record| (record.node.clone(), files(&record.folder))).collect()
+    }
+
+    /// Why a record is no node's; `folders` are those of the records before it.
+    fn no_node<'a>(&self, record: &'a NodeRecord, folders: &mut BTreeSet<&'a str>) -> Option<String> {
+        if !is_subdomain(&record.node) {
+            return Some(format!("Kubernetes accepts no node named {}", quoted(&record.node)));
+        }
+        (!folders.insert(&record.folder))
+            .then(|| format!("the folder {} is named twice", quoted(&record.folder)))
     }
 
     fn record(&self, asked: &Asked) -> Option<&ItemRecord> {
@@ -234,7 +262,12 @@ impl Bundle {
             damage.extend(self.tree.trouble.iter().map(|(path, why)| self.malformed(path, why)));
         }
         let mut count = 0;
+        let mut read = BTreeSet::new();
         for path in &record.files {
+            if !read.insert(path) {
+                damage.push(self.malformed(path, "the manifest names it twice"));
+                continue;
+            }
             let Some(blob) = self.tree.files.get(path) else {
                 let why = self.tree.trouble.iter().find(|(of, _)| of.is_empty());
                 let why = why.map_or_else(String::new, |(_, why)| format!(": {why}"));

@@ -2,17 +2,20 @@
 //! are dropped here; objects without a kind are not of a cluster.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Age, Builder, Held, yaml};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
+use crate::source::few::MOST;
 use crate::source::json::{self, Head};
-use crate::source::spool::Blob;
+use crate::source::spool::{Blob, Lines};
 
 /// What filing needs to know of an object.
 #[derive(Debug, Default, Deserialize)]
@@ -24,6 +27,18 @@ struct Peek<'a> {
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     metadata: Option<PeekMeta<'a>>,
+    items: Option<IgnoredAny>,
+}
+
+impl Peek<'_> {
+    /// `items: null` is what Go writes of an empty list.
+    fn has_no_items(&self) -> bool {
+        self.items.is_none()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.metadata.as_ref().and_then(|meta| meta.name.as_deref()).is_none_or(str::is_empty)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,7 +61,7 @@ struct PeekMeta<'a> {
 #[serde(default, rename_all = "camelCase")]
 struct Versions {
     server_version: Option<Value>,
-    client_version: Option<serde::de::IgnoredAny>,
+    client_version: Option<IgnoredAny>,
     git_version: Option<String>,
     platform: Option<String>,
 }
@@ -74,6 +89,18 @@ enum Line {
     Of(u64),
 }
 
+impl Line {
+    /// Grows from the beginning of a file to its end.
+    fn place(self) -> u64 {
+        match self {
+            Line::Is(place) | Line::Of(place) => place,
+        }
+    }
+}
+
+/// So many sorts of nameless items are told apart in a list.
+const SORTS: usize = 100;
+
 struct Filing<'a> {
     builder: &'a mut Builder,
     name: &'a str,
@@ -81,7 +108,22 @@ struct Filing<'a> {
     /// Where objects lie that are not converted.
     place: usize,
     waiting: Vec<Waiting>,
+    /// The items without a name of the list that is under way.
+    nameless: BTreeMap<Kindred, Nameless>,
+    /// Where the lines are, once a message needed one.
+    lines: Option<Lines>,
     failed: Option<io::Error>,
+}
+
+/// The version and kind that an item says of itself.
+type Kindred = (Option<String>, Option<String>);
+
+/// Items without a name, alike in what they are: there is nothing to file, and there can be millions.
+#[derive(Default)]
+struct Nameless {
+    /// Where the first ones are.
+    lines: Vec<Line>,
+    more: usize,
 }
 
 /// Files JSON.
@@ -89,7 +131,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
     let place = builder.dump.blobs.len();
     builder.dump.blobs.push(blob.clone());
     let reader = blob.reader()?;
-    let mut filing = Filing { builder, name, blob: &blob, place, waiting: Vec::new(), failed: None };
+    let mut filing = Filing::of(builder, name, &blob, place);
     let outcome = json::scan(reader, &mut filing);
     if let Err(broken) = outcome {
         // What came of a list before it broke off is there.
@@ -104,7 +146,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
 
 /// Files YAML.
 pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result<()> {
-    let mut filing = Filing { builder, name, blob, place: 0, waiting: Vec::new(), failed: None };
+    let mut filing = Filing::of(builder, name, blob, 0);
     yaml::scan(blob, &mut filing)?;
     filing.failed.map_or(Ok(()), Err)
 }
@@ -145,6 +187,7 @@ impl yaml::Found for Filing<'_> {
 
     fn forget(&mut self) {
         self.waiting.clear();
+        self.nameless.clear();
     }
 
     fn object(&mut self, line: u64, object: Value) {
@@ -158,7 +201,16 @@ impl yaml::Found for Filing<'_> {
     }
 }
 
-impl Filing<'_> {
+impl<'a> Filing<'a> {
+    fn of(builder: &'a mut Builder, name: &'a str, blob: &'a Blob, place: usize) -> Filing<'a> {
+        let (waiting, nameless) = Default::default();
+        Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None }
+    }
+
+    fn line_at(&mut self, offset: u64) -> Option<u64> {
+        self.lines.get_or_insert_with(|| Lines::of(self.blob)).line_at(offset)
+    }
+
     fn convert(&mut self, object: &Value) -> Option<(Vec<u8>, u64)> {
         let text = object.to_string().into_bytes();
         match self.builder.convert(&text) {
@@ -171,9 +223,12 @@ impl Filing<'_> {
     }
 
     fn trouble(&mut self, kind: Option<Kind>, line: Line, why: &str) {
+        if self.builder.is_full(kind) {
+            return self.builder.note_more(kind, 1);
+        }
         let line = match line {
             Line::Is(line) => Some(line),
-            Line::Of(offset) => self.blob.line_at(offset),
+            Line::Of(offset) => self.line_at(offset),
         };
         let place = line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name));
         self.builder.note(kind, format!("{place}: {}", crate::redact::error(&why)));
@@ -182,6 +237,7 @@ impl Filing<'_> {
     /// An item, until its list says what it is a list of.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) if peek.is_nameless() => self.nameless(peek, line),
             Ok(peek) => {
                 let waiting = waiting(peek, blob, offset, json.len() as u64, line);
                 self.waiting.push(waiting);
@@ -190,13 +246,29 @@ impl Filing<'_> {
         }
     }
 
+    fn nameless(&mut self, peek: Peek<'_>, line: Line) {
+        let kindred = (peek.api_version.map(Cow::into_owned), peek.kind.map(Cow::into_owned));
+        if !self.nameless.contains_key(&kindred) && self.nameless.len() >= SORTS {
+            // Of which kinds they are is not kept any more: any kind may lack something.
+            return self.trouble(None, line, "an item without a name");
+        }
+        let nameless = self.nameless.entry(kindred).or_default();
+        match nameless.lines.len() {
+            ..MOST => nameless.lines.push(line),
+            _ => nameless.more += 1,
+        }
+    }
+
     fn malformed(&mut self, line: Line, error: &serde_json::Error) {
+        if self.builder.is_full(None) {
+            return self.builder.note_more(None, 1);
+        }
         // The error counts lines from where the object begins.
         let said = error.to_string();
         let why = said.split(" at line ").next().unwrap_or(&said);
         let line = match line {
             Line::Of(offset) => {
-                let begin = self.blob.line_at(offset).unwrap_or(1);
+                let begin = self.line_at(offset).unwrap_or(1);
                 Line::Is(begin + error.line().saturating_sub(1) as u64)
             }
             converted @ Line::Is(_) => converted,
@@ -206,6 +278,7 @@ impl Filing<'_> {
 
     fn end_list(&mut self, head: &Head) {
         let waiting = std::mem::take(&mut self.waiting);
+        let nameless = std::mem::take(&mut self.nameless);
         let list = head.kind.as_deref().is_some_and(|kind| kind.ends_with("List"));
         if head.kind.is_some() && !list {
             // Some other object that happens to have items.
@@ -216,12 +289,33 @@ impl Filing<'_> {
         if head.goes_on() {
             let kind = item_kind(head, None, None);
             let why = "the list is one page of several (metadata.continue is set): the rest is not here";
-            let first = waiting.first().map_or(Line::Is(1), |first| first.line);
+            let lines = nameless.values().flat_map(|nameless| nameless.lines.first());
+            let first = waiting.first().map(|first| &first.line).or(lines.min_by_key(|line| line.place()));
+            let first = first.copied().unwrap_or(Line::Is(1));
             self.trouble(kind, first, why);
         }
         for object in waiting {
             self.file(head, object);
         }
+        for ((version, kind), nameless) in nameless {
+            self.refuse(head, version.as_deref(), kind, &nameless);
+        }
+    }
+
+    /// Items without a name: they belong to nothing, and their kind lacks something.
+    fn refuse(&mut self, head: &Head, version: Option<&str>, kind: Option<String>, nameless: &Nameless) {
+        let (kind, why) = match kind.or_else(|| listed(head)) {
+            // An array of anything.
+            None if head.kind.is_none() => return,
+            None => (None, "an item without a kind".to_owned()),
+            Some(name) => {
+                self.builder.recognised += 1;
+                let Some(kind) = item_kind(head, version, Some(&name)) else { return };
+                (Some(kind), format!("a {kind} without a name"))
+            }
+        };
+        nameless.lines.iter().for_each(|line| self.trouble(kind, *line, &why));
+        self.builder.note_more(kind, nameless.more);
     }
 
     fn file(&mut self, head: &Head, object: Waiting) {
@@ -260,7 +354,17 @@ impl Filing<'_> {
             Ok(peek) => peek,
             Err(error) => return self.malformed(line, &error),
         };
-        if peek.kind.is_some() {
+        if let Some(name) = &peek.kind {
+            // A list that came as an object: its items are no array.
+            if name.ends_with("List") && !peek.has_no_items() {
+                let head = Head::of(peek.api_version.as_deref(), name);
+                let kind = item_kind(&head, None, None);
+                if kind.is_some() || name == "List" {
+                    self.builder.recognised += 1;
+                    self.trouble(kind, line, &format!("the items of a {name} are no list"));
+                }
+                return;
+            }
             if peek.api_version.is_some() {
                 let waiting = waiting(peek, blob, offset, json.len() as u64, line);
                 self.file(&Head::default(), waiting);

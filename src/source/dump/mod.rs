@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::few::Few;
 use super::spool::{Blob, BlobReader, Spool};
 use super::{Completeness, Fetched, Request, Uncollected, Why};
 use crate::item::{Item, Kind, Scope};
@@ -27,9 +28,10 @@ pub struct Dump {
     objects: BTreeMap<Kind, BTreeMap<Key, Held>>,
     /// Where the bytes are; the first holds what had to be converted.
     blobs: Vec<Blob>,
-    trouble: Vec<Trouble>,
     /// Objects of kinds that no check reads, by resource.
     unread: BTreeMap<&'static str, BTreeSet<Key>>,
+    /// What could not be read, by the kind that lacks something; any kind may, if it is not known.
+    trouble: BTreeMap<Option<Kind>, Few>,
     server_version: Option<Value>,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
@@ -54,14 +56,6 @@ struct Held {
 struct Age {
     version: u64,
     created: Option<Timestamp>,
-}
-
-/// Something that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Trouble {
-    /// The kind that lacks something; any kind may, if it is not known.
-    kind: Option<Kind>,
-    message: String,
 }
 
 /// Takes files in, one after the other.
@@ -91,8 +85,8 @@ impl Builder {
             completeness,
             objects: BTreeMap::new(),
             blobs: vec![Spool::new().finish()],
-            trouble: Vec::new(),
             unread: BTreeMap::new(),
+            trouble: BTreeMap::new(),
             server_version: None,
             uids: BTreeMap::new(),
             warnings: Vec::new(),
@@ -106,18 +100,28 @@ impl Builder {
     /// It cannot be read, or what is converted cannot be spooled.
     pub fn file(&mut self, name: &str, blob: Blob) -> io::Result<Taken> {
         let blob = sniff::utf8(blob)?;
-        let before = (self.recognised, self.dump.trouble.len());
-        match sniff::sniff(&blob)? {
-            sniff::Text::Empty => return Ok(Taken::Broken("it is empty".to_owned())),
-            sniff::Text::Neither(why) => return Ok(Taken::Nothing(why)),
-            sniff::Text::Json => filing::json(self, name, blob)?,
-            sniff::Text::Yaml => filing::yaml(self, name, &blob)?,
+        let text = sniff::sniff(&blob)?;
+        // What is wrong with a file that is none of a cluster is no trouble of the dump.
+        let earlier = std::mem::take(&mut self.dump.trouble);
+        let before = self.recognised;
+        let filed = match text {
+            sniff::Text::Empty => Ok(Some(Taken::Broken("it is empty".to_owned()))),
+            sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
+            sniff::Text::Json => filing::json(self, name, blob).map(|()| None),
+            sniff::Text::Yaml => filing::yaml(self, name, &blob).map(|()| None),
+        };
+        let found = std::mem::replace(&mut self.dump.trouble, earlier);
+        if let Some(taken) = filed? {
+            return Ok(taken);
         }
-        if self.recognised > before.0 {
+        if self.recognised > before {
+            for (kind, few) in found {
+                self.dump.trouble.entry(kind).or_default().merge(few);
+            }
             return Ok(Taken::Read);
         }
-        Ok(match self.dump.trouble.drain(before.1..).next() {
-            Some(trouble) => Taken::Broken(trouble.message),
+        Ok(match found.into_values().next().and_then(|few| few.messages.into_iter().next()) {
+            Some(message) => Taken::Broken(message),
             None => Taken::Nothing("no Kubernetes objects are in it".to_owned()),
         })
     }
@@ -140,10 +144,18 @@ impl Builder {
 
     fn note(&mut self, kind: Option<Kind>, message: String) {
         // serde quotes the value that is wrong.
-        let message = redact::text(&message).into_owned();
-        let trouble = Trouble { kind, message };
-        if !self.dump.trouble.contains(&trouble) {
-            self.dump.trouble.push(trouble);
+        self.dump.trouble.entry(kind).or_default().add(|| redact::text(&message).into_owned());
+    }
+
+    /// Whether no more is said of what is wrong with a kind.
+    fn is_full(&self, kind: Option<Kind>) -> bool {
+        self.dump.trouble.get(&kind).is_some_and(Few::is_full)
+    }
+
+    /// Remembers that so many more could not be read.
+    fn note_more(&mut self, kind: Option<Kind>, more: usize) {
+        if more > 0 {
+            self.dump.trouble.entry(kind).or_default().more += more;
         }
     }
 
@@ -191,8 +203,8 @@ impl Dump {
     }
 
     /// Everything that could not be read, for a warning.
-    pub fn trouble(&self) -> BTreeSet<&str> {
-        self.trouble.iter().map(|trouble| trouble.message.as_str()).collect()
+    pub fn trouble(&self) -> BTreeSet<String> {
+        self.trouble.values().flat_map(Few::said).collect()
     }
 
     /// Answers a request: each object, and how it ended.
@@ -226,11 +238,11 @@ impl Dump {
     }
 
     fn troubles(&self, kind: Kind) -> impl Iterator<Item = Why> {
-        let concerns = move |trouble: &&Trouble| trouble.kind.is_none_or(|other| other == kind);
-        self.trouble
-            .iter()
-            .filter(concerns)
-            .map(|trouble| Why::Malformed { message: trouble.message.clone() })
+        [None, Some(kind)]
+            .into_iter()
+            .filter_map(|kind| self.trouble.get(&kind))
+            .flat_map(Few::said)
+            .map(|message| Why::Malformed { message })
     }
 
     fn list(&self, kind: Kind, take: &mut dyn FnMut(&[u8])) -> Fetched {

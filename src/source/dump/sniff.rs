@@ -69,6 +69,11 @@ pub fn of_head(head: &[u8]) -> Text {
     }
 }
 
+/// Whether the first bytes are those of a text that is read, in any encoding.
+pub fn is_text(head: &[u8]) -> bool {
+    !matches!(of_head(head), Text::Neither(_)) || utf16(head).is_some()
+}
+
 /// Whether a line can begin a YAML mapping or sequence.
 fn is_yaml(line: &str) -> bool {
     let line = line.trim_end();
@@ -80,20 +85,24 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|key| !key.is_empty() && key.chars().all(plain))
 }
 
+/// Whether the first bytes are those of UTF-16: little end first or not, and how long its mark is.
+fn utf16(head: &[u8]) -> Option<(bool, u64)> {
+    match head {
+        [0xFF, 0xFE, ..] => Some((true, 2)),
+        [0xFE, 0xFF, ..] => Some((false, 2)),
+        // Without a mark: an ASCII character whose other half is zero.
+        [byte, 0, other, 0, ..] if byte.is_ascii() && other.is_ascii() && *byte != 0 => Some((true, 0)),
+        [0, byte, 0, other, ..] if byte.is_ascii() && other.is_ascii() && *byte != 0 => Some((false, 0)),
+        _ => None,
+    }
+}
+
 /// A UTF-16 text as UTF-8; anything else as it is.
 ///
 /// # Errors
 /// It cannot be read or not be spooled.
 pub fn utf8(blob: Blob) -> io::Result<Blob> {
-    let head = blob.head(4)?;
-    let (little, skip) = match head.as_slice() {
-        [0xFF, 0xFE, ..] => (true, 2),
-        [0xFE, 0xFF, ..] => (false, 2),
-        // Without a mark: an ASCII character whose other half is zero.
-        [byte, 0, other, 0] if byte.is_ascii() && other.is_ascii() && *byte != 0 => (true, 0),
-        [0, byte, 0, other] if byte.is_ascii() && other.is_ascii() && *byte != 0 => (false, 0),
-        _ => return Ok(blob),
-    };
+    let Some((little, skip)) = utf16(&blob.head(4)?) else { return Ok(blob) };
     let mut input = BufReader::with_capacity(1 << 16, blob.slice(skip, blob.len()).reader()?);
     let mut failed = None;
     let units = std::iter::from_fn(|| {

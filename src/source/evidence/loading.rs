@@ -1,18 +1,23 @@
 //! Finds out what each path holds: our bundles and foreign dumps, in folders and archives, and files that are neither.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use crate::source::Completeness;
 use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::bundle::{Bundle, MANIFEST};
-use crate::source::dump::{Builder, Taken};
+use crate::source::dump::{Builder, Taken, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::spool::{Blob, Spool};
 
 /// The path that means stdin.
 pub(super) const STDIN: &str = "-";
+/// So much of a pipe shows what comes.
+const HEAD: u64 = 4096;
+/// How many bundles of ours one run reads together.
+const MAX_BUNDLES: usize = 100;
 /// How many archives inside one another are opened.
 const MAX_NESTING: usize = 2;
 
@@ -44,18 +49,31 @@ impl Loading {
         let name = shown(path);
         let open = |error| LoadError::Open { path: name.clone(), error };
         if path.as_os_str() == STDIN {
-            let blob = stdin.take().map_or_else(|| Ok(Spool::new().finish()), spooled).map_err(open)?;
-            return self.file(&name, &blob, 0, true);
+            return match stdin.take() {
+                Some(stdin) => self.piped(&name, stdin),
+                None => self.file(&name, &Spool::new().finish(), 0, true),
+            };
         }
         let kind = std::fs::metadata(path).map_err(open)?.file_type();
         if kind.is_dir() {
             let tree = folder::tree(path, &mut self.budget).map_err(open)?;
             return self.tree(&name, "/", &tree, 0);
         }
-        // A pipe can be read once.
-        let blob =
-            if kind.is_file() { Blob::file(path) } else { std::fs::File::open(path).and_then(spooled) };
-        self.file(&name, &blob.map_err(open)?, 0, true)
+        if !kind.is_file() {
+            return self.piped(&name, std::fs::File::open(path).map_err(open)?);
+        }
+        self.file(&name, &Blob::file(path).map_err(open)?, 0, true)
+    }
+
+    /// What can be read only once. Nothing tells how much will come.
+    fn piped(&mut self, name: &str, input: impl Read) -> Result<(), LoadError> {
+        let left = self.budget.left();
+        let blob = spooled(input, left).map_err(|error| LoadError::Open { path: name.to_owned(), error })?;
+        self.budget.take(blob.len());
+        if blob.len() > left {
+            self.useless(name, &format!("more than {} MiB: the rest is not read", left >> 20), true);
+        }
+        self.file(name, &blob.slice(0, left), 0, true)
     }
 
     /// A file; `given` if the operator named it, rather than a folder that it is in.
@@ -108,11 +126,11 @@ impl Loading {
     }
 
     fn tree(&mut self, name: &str, separator: &str, tree: &Tree, nesting: usize) -> Result<(), LoadError> {
-        let mut tops: Vec<&str> = Vec::new();
+        let mut tops: BTreeSet<&str> = BTreeSet::new();
         let manifests = tree.files.keys().filter(|path| path.rsplit('/').next() == Some(MANIFEST));
         for path in manifests {
             let top = path.strip_suffix(MANIFEST).unwrap_or(path);
-            if tops.iter().any(|above| top.starts_with(above)) {
+            if is_below(&tops, top) {
                 continue;
             }
             let whole = if top.is_empty() {
@@ -121,13 +139,15 @@ impl Loading {
                 format!("{name}{separator}{}", top.trim_end_matches('/'))
             };
             if let Some(bundle) = Bundle::open(tree.below(top), &whole) {
-                self.bundles.push(bundle?);
-                tops.push(top);
+                tops.insert(top);
+                if self.bundles.len() < MAX_BUNDLES {
+                    self.bundles.push(bundle?);
+                } else {
+                    self.useless(&whole, &format!("more than {MAX_BUNDLES} bundles; it is not read"), true);
+                }
             }
         }
-        for (path, blob) in
-            tree.files.iter().filter(|(path, _)| !tops.iter().any(|top| path.starts_with(top)))
-        {
+        for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
             self.file(&format!("{name}{separator}{path}"), blob, nesting, false)?;
         }
         if !tops.contains(&"") {
@@ -141,6 +161,11 @@ impl Loading {
         }
         Ok(())
     }
+}
+
+/// Whether one of the folders that a path lies in is among `tops`; the top of all is "".
+fn is_below(tops: &BTreeSet<&str>, path: &str) -> bool {
+    tops.contains("") || path.match_indices('/').any(|(at, _)| tops.contains(&path[..=at]))
 }
 
 /// Whether a file in a folder is meant to hold objects.
@@ -158,15 +183,15 @@ pub(super) fn shown(path: &Path) -> String {
     if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-fn spooled(mut input: impl Read) -> io::Result<Blob> {
+/// Everything that `input` gives, up to one byte more than `most`; only its beginning, if that shows already that it is
+/// no evidence.
+fn spooled(mut input: impl Read, most: u64) -> io::Result<Blob> {
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let mut output = BufWriter::with_capacity(1 << 16, Spool::new());
-    let mut chunk = vec![0; 1 << 16];
-    loop {
-        match input.read(&mut chunk) {
-            Ok(0) => return Ok(output.into_inner().map_err(io::IntoInnerError::into_error)?.finish()),
-            Ok(count) => output.write_all(&chunk[..count])?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    output.write_all(&head)?;
+    if archive::is_packed(&head) || sniff::is_text(&head) {
+        io::copy(&mut input.take(most.saturating_add(1).saturating_sub(HEAD)), &mut output)?;
     }
+    Ok(output.into_inner().map_err(io::IntoInnerError::into_error)?.finish())
 }

@@ -62,7 +62,7 @@ impl Evidence {
         warnings.extend(loading.bundles.iter().flat_map(Bundle::trouble));
         warnings.extend(twice_captured(&loading.bundles));
         warnings.extend(dump.warnings.iter().cloned());
-        warnings.extend(dump.trouble().into_iter().map(str::to_owned));
+        warnings.extend(dump.trouble());
         // Trouble without any object is trouble still: what it concerns is not complete.
         let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
         let evidence = Evidence { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name };

@@ -38,6 +38,11 @@ impl Head {
             .is_some_and(|token| !token.is_empty())
     }
 
+    /// Of a list of one kind.
+    pub fn of(api_version: Option<&str>, kind: &str) -> Head {
+        Head { api_version: api_version.map(str::to_owned), kind: Some(kind.to_owned()), metadata: None }
+    }
+
     fn or(self, other: Head) -> Head {
         Head {
             api_version: self.api_version.or(other.api_version),
@@ -84,6 +89,9 @@ pub enum Wrong {
         /// What is there.
         found: char,
     },
+    /// A list has its items twice.
+    #[error("a list that has \"items\" twice")]
+    Twice,
     /// What a list says of itself is larger than [`MAX_OBJECT`].
     #[error("something larger than {} MiB that is no object of a list", MAX_OBJECT >> 20)]
     TooLarge,
@@ -231,7 +239,11 @@ impl<R: Read> Scanner<R> {
                         None => return Err(Wrong::Ends("an object")),
                     }
                     self.space()?;
-                    if key == b"\"items\"" && list.is_none() && self.peek()? == Some(b'[') {
+                    if key == b"\"items\"" && list.is_some() {
+                        // Which of the two counts, readers do not agree on.
+                        return Err(Wrong::Twice);
+                    }
+                    if key == b"\"items\"" && self.peek()? == Some(b'[') {
                         let before = self.head(b"null}")?;
                         self.within = Some(before.clone());
                         list = Some(before);

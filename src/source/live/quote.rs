@@ -8,12 +8,25 @@ const OPAQUE: usize = 32;
 
 /// The text on one line, at most `longest` characters, without what looks like a credential.
 pub(super) fn quote(text: &str, longest: usize) -> String {
-    let text = redact::text(text);
+    let text = hide_markers(&redact::text(text));
     let line = text.split_whitespace().map(hide).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(longest) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
+}
+
+/// A sentence on one line has no use for how long a credential was.
+fn hide_markers(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut done = 0;
+    for marker in redact::markers(text.as_bytes()).iter().filter(|marker| marker.sha256_prefix.is_none()) {
+        shown.push_str(&text[done..marker.start]);
+        shown.push_str("[hidden]");
+        done = marker.end;
+    }
+    shown.push_str(&text[done..]);
+    shown
 }
 
 /// The last lines of a longer text are where programs say what went wrong.
@@ -58,14 +71,8 @@ mod tests {
     #[test]
     fn credentials_are_hidden_and_words_are_not() {
         let token = "k8s-aws-v1.aHR0cHM6Ly9zdHMuZXUtd2VzdC0xLmFtYXpvbmF3cy5jb20vP0FjdGlvbj1HZXQ";
-        assert_eq!(
-            quote(&format!("signed {token}, again"), 200),
-            "signed k8s-aws-v1.REDACTED(len=63), again"
-        );
-        assert_eq!(
-            quote("sha d0a1f6e2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9 end", 200),
-            "sha REDACTED(len=46) end"
-        );
+        assert_eq!(quote(&format!("signed {token}, again"), 200), "signed k8s-aws-v1.[hidden], again");
+        assert_eq!(quote("sha d0a1f6e2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9 end", 200), "sha [hidden] end");
         for kept in [
             "pods is forbidden: User \"system:serviceaccount:linkerd:meshdoctor\" cannot list resource \"pods\"",
             "open /home/somebody/.config/gcloud/application_default_credentials.json: no such file",

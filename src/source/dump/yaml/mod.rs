@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::source::json::{Head, MAX_OBJECT};
 use crate::source::spool::Blob;
+use crate::yaml::guard;
 
 /// The largest document that is parsed whole, in bytes. The parser takes about eight times as much memory.
 pub const MAX_WHOLE: u64 = 48 << 20;
@@ -388,6 +389,10 @@ fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn Found) 
 
 /// Parses one document that begins on `line`.
 fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
+    guard(text).map_err(|refused| {
+        let at = refused.line().saturating_sub(1) as u64;
+        Bad { line: line + at, why: refused.to_string() }
+    })?;
     serde_yaml::from_slice(text).map_err(|error| {
         // What is noticed only at the end is on the last line, not on the one after it.
         let last = text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);

@@ -182,9 +182,24 @@ pub fn answer(asked: &Asked, state: &Shared, runs: Duration) -> Reply {
                 }
                 _ => gone(),
             },
+            None if is_of_one(&asked.path) => {
+                let name = asked.path.rsplit('/').next().unwrap_or_default();
+                let status = json!({
+                    "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404,
+                    "message": "not found", "details": { "name": name },
+                });
+                Reply::json(&status).with_status(404)
+            }
             None => list(Vec::new()),
         },
     }
+}
+
+/// Whether a path ends in the name of an object: in `KIND/NAME`, with or without a namespace before it.
+fn is_of_one(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let version = if parts.first() == Some(&"api") { 2 } else { 3 };
+    matches!(parts.len().checked_sub(version), Some(2 | 4))
 }
 
 /// Creates the pod that was sent.

@@ -2,7 +2,7 @@
 
 use super::fault::{Found, Survey};
 use super::guess::guess;
-use crate::checks::rewrite::{self, Act, Change};
+use crate::checks::rewrite::{self, Act, Change, is_label_value};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -30,8 +30,8 @@ pub(super) fn findings(
     survey: &Survey<'_>,
     say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
 ) -> Vec<Finding> {
-    let said = survey.found.iter().filter_map(|found| Some((found, say(survey, found)?)));
-    said.map(|(found, (message, remedy))| finding(ctx, survey, found, message, remedy)).collect()
+    let reported = survey.found.iter().filter_map(|found| Some((found, say(survey, found)?)));
+    reported.map(|(found, (message, remedy))| finding(ctx, survey, found, message, remedy)).collect()
 }
 
 /// A finding about a key.
@@ -64,10 +64,10 @@ pub(super) fn configures(key: &str) -> bool {
 
 /// The pods that `linkerd check` looks at: those that this control plane injected.
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
-    let home = ctx.namespaces().control_plane.clone();
+    let control_plane = ctx.namespaces().control_plane.clone();
     ctx.hints::<Pod>(Kind::Pod).iter().filter(move |pod| {
         let by = pod.metadata.label(CONTROL_PLANE_NS);
-        by == Some(home.as_str()) && ctx.judges(&pod.metadata.namespace)
+        by == Some(control_plane.as_str()) && ctx.judges(&pod.metadata.namespace)
     })
 }
 
@@ -93,7 +93,7 @@ fn rows(ctx: &Context<'_>, found: &Found<'_>) -> Option<&'static str> {
 
 /// An empty remedy of this category.
 pub(super) fn remedy() -> Remedy {
-    Remedy::verified_by("meshdoctor check --only annotations")
+    Remedy::new()
 }
 
 /// `annotation` or `label`, as it is written.
@@ -138,7 +138,7 @@ pub(super) fn replace(
                     let remedy = remedy.step(
                         StepKind::Annotation,
                         format!(
-                            "Write {} as a label of {}, with a value that it takes: {accepted}",
+                            "Set {} as a label on {}, with a valid value: {accepted}",
                             row.key,
                             places(row)
                         ),
@@ -179,22 +179,13 @@ pub(super) fn replace(
     if row.kind == knowledge::Kind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
 }
 
-/// Whether the API server takes a text as the value of a label.
-fn is_label_value(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let ends = [text.bytes().next(), text.bytes().last()];
-    text.len() <= 63
-        && text.bytes().all(inner)
-        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
-}
-
 /// Adds the words for a key that belongs on other objects.
 pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
     let kind = match row.kind {
         knowledge::Kind::Annotation => "an annotation",
         knowledge::Kind::Label => "a label",
     };
-    remedy.step(StepKind::Annotation, format!("Write {} as {kind} of {} instead", row.key, places(row)))
+    remedy.step(StepKind::Annotation, format!("Set {} as {kind} on {} instead", row.key, places(row)))
 }
 
 /// Where a key is read, in words: `the pod template or the namespace`.

@@ -8,9 +8,6 @@ use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{KeyStatus, NativeSidecar, Scope};
 
-/// Shows that a remedy worked.
-const VERIFY: &str = "meshdoctor check --only native-sidecar";
-
 /// What the checks say where nothing could read a key.
 pub(super) fn absent() -> Verdict {
     Verdict::not_applicable("there is no Linkerd control plane that could read an annotation")
@@ -18,17 +15,17 @@ pub(super) fn absent() -> Verdict {
 
 /// An empty remedy of this family.
 pub(super) fn remedy() -> Remedy {
-    Remedy::verified_by(VERIFY)
+    Remedy::new()
 }
 
 /// What a key without effect leads to, as the end of a sentence.
 pub(super) fn outcome(found: &Found<'_>) -> &'static str {
     match (found.native, found.object.kind) {
         (Some(false), Kind::Job | Kind::CronJob | Kind::Pod | Kind::Namespace) => {
-            ", and the proxy stays an ordinary container, which keeps a Job's pod running when the work is done"
+            ", and the proxy stays an ordinary container, which keeps a Job's pod running after its work is done"
         }
         (Some(false), _) => ", and the proxy stays an ordinary container",
-        (Some(true), _) => ", and the proxy is a native sidecar all the same",
+        (Some(true), _) => ", and the proxy is a native sidecar anyway",
         (None, _) => "",
     }
 }
@@ -73,14 +70,14 @@ pub(super) fn with_right_key(
         changes.push((found.key, None));
     }
     let act = match right == found.key {
-        true => format!("Put {right}: {value:?}"),
+        true => format!("Set {right}: {value:?}"),
         false => format!("Use {right}: {value:?} instead"),
     };
     let mut remedy = rewrite::template(remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == Scope::Workload {
         remedy = rewrite::own(
             remedy,
-            Act::Remove("Remove the key without effect"),
+            Act::Remove("Remove the annotation without effect"),
             &found.object,
             &[(found.key, None)],
         );
@@ -103,7 +100,7 @@ pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) ->
         switch.reader.version().map_or("this release".to_owned(), |version| format!("Linkerd {version}"));
     let upgrade = match first {
         Some(row) => {
-            format!("Upgrade Linkerd: {installed} has no native sidecars, {} and later have", row.minor)
+            format!("Upgrade Linkerd: {installed} has no native sidecars, {} and later have them", row.minor)
         }
         None => format!("Upgrade Linkerd: {installed} has no native sidecars"),
     };
@@ -142,7 +139,7 @@ pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     remedy.step(
         StepKind::Note,
         format!(
-            "Mind that native sidecars need Kubernetes {free} or newer on the API server and on every node ({gated} has them behind the feature gate SidecarContainers, off by default)"
+            "Native sidecars need Kubernetes {free} or newer on the API server and on every node ({gated} has them behind the feature gate SidecarContainers, off by default)"
         ),
     )
 }

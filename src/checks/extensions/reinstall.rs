@@ -1,0 +1,118 @@
+//! How an extension is installed again: by the tool that installed it, at the release that is installed. The tool is read from
+//! what it left on the extension's Deployments; where nothing tells, that is said. Changes no values: what Helm does not keep
+//! for the CLI is warned of.
+
+use crate::checks::Context;
+use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, program};
+use crate::finding::{Remedy, StepKind};
+use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::{Installer, ManagedBy, Release};
+use crate::model::objects::Workload;
+use crate::version::{Channel, LinkerdVersion};
+
+/// Adds the step that installs an extension again; `why` follows its name. Reads `deployments.apps`, where they are there.
+pub(in crate::checks) fn reinstall(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    extension: Extension,
+    why: &str,
+) -> Remedy {
+    let deployment = deployment(ctx, extension);
+    let managed = deployment.map(|d| ManagedBy::of(&d.metadata)).unwrap_or_default();
+    let created_by = deployment.and_then(|d| d.metadata.annotation(CREATED_BY));
+    let version = created_by.and_then(|text| LinkerdVersion::from_created_by(text).ok());
+    let act = format!("Reinstall {extension}{why}");
+    if let Some(owner) = managed.gitops {
+        return remedy.step(
+            StepKind::Note,
+            format!("{act}: {owner} manages it, so have that apply it again from Git"),
+        );
+    }
+    match managed.installer {
+        Some(Installer::Release(release)) => {
+            let text = format!("{act}, with Helm, at the version of the chart that is installed");
+            // Vendors have charts and repositories of their own.
+            match version.is_some_and(|version| version.channel() == Channel::Edge) {
+                true => remedy.run(StepKind::Command, text, by_helm(extension, release)),
+                false => remedy.step(
+                    StepKind::Command,
+                    format!("{text}: release {}, namespace {}", release.name, release.namespace),
+                ),
+            }
+        }
+        Some(Installer::Chart) => remedy.step(
+            StepKind::Command,
+            format!("{act}: render its chart, at the version that is installed, and apply it as it was applied"),
+        ),
+        Some(Installer::Cli) => remedy.run(
+            StepKind::Command,
+            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset"),
+            by_cli(ctx, extension, version.as_ref()),
+        ),
+        None => remedy.run(
+            StepKind::Command,
+            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset (where Helm installed it, upgrade its release instead)"),
+            by_cli(ctx, extension, version.as_ref()),
+        ),
+    }
+}
+
+/// The first Deployment of an extension.
+fn deployment<'a>(ctx: &Context<'a>, extension: Extension) -> Option<&'a Workload> {
+    let namespace = ctx.namespaces().extensions.get(&extension);
+    ctx.hints::<Workload>(Kind::Deployment).iter().find(|deployment| {
+        let meta = &deployment.metadata;
+        meta.label(EXTENSION_LABEL) == Some(extension.name()) && Some(&meta.namespace) == namespace
+    })
+}
+
+fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersion>) -> Command {
+    let verb = match extension {
+        Extension::Viz => "viz install",
+        Extension::Multicluster => "multicluster install",
+        Extension::Jaeger => "jaeger install",
+    };
+    let install = linkerd()
+        .control_plane(&ctx.namespaces().control_plane)
+        .words(verb)
+        .pipe(kubectl().words("apply -f -"));
+    match version {
+        Some(version) => Line::only_if(
+            linkerd().words("version --client --short").offline(),
+            version.to_string(),
+            install,
+            format!("this linkerd CLI is not of {version}"),
+        )
+        .into(),
+        None => install.into(),
+    }
+}
+
+fn by_helm(extension: Extension, release: Release<'_>) -> Command {
+    let (chart, version_of) = match extension {
+        Extension::Viz => ("linkerd-edge/linkerd-viz", r#".[0].chart | sub("^linkerd-viz-"; "")"#),
+        Extension::Multicluster => {
+            ("linkerd-edge/linkerd-multicluster", r#".[0].chart | sub("^linkerd-multicluster-"; "")"#)
+        }
+        Extension::Jaeger => ("linkerd-edge/linkerd-jaeger", r#".[0].chart | sub("^linkerd-jaeger-"; "")"#),
+    };
+    let installed = helm()
+        .namespace(release.namespace)
+        .words("list -o json")
+        .option("--filter", format!("^{}$", release.name))
+        .pipe(program("jq").words("-r").arg(version_of));
+    Command::lines([
+        helm().words("repo add linkerd-edge https://helm.linkerd.io/edge").offline().into(),
+        Line::set("CHART", Arg::output(installed)),
+        helm()
+            .namespace(release.namespace)
+            .words("upgrade")
+            .operand(release.name)
+            .words(chart)
+            .option("--version", Arg::variable("CHART"))
+            .words("--reuse-values")
+            .into(),
+    ])
+    .whole()
+}

@@ -1,0 +1,257 @@
+//! The files of a run: none that is written may be one that is read or another that is written, whatever it is called;
+//! a report appears under its name when it is whole; evidence that is there is not overwritten. Everything is looked
+//! at before anything runs.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::args::Evidence;
+use super::stop::Stop;
+use super::values::{NodesArg, Output};
+
+/// What a file is to a run, for messages.
+struct Used<'a> {
+    flag: String,
+    path: &'a Path,
+}
+
+/// Refuses a run that would write over what it reads, or twice over one file.
+pub(super) fn apart(
+    outputs: &[Output],
+    save: Option<(&str, &Path)>,
+    evidence: Option<&Evidence>,
+) -> Result<(), Stop> {
+    let word = |output: &Output| super::check::word(output.format);
+    let mut written: Vec<Used<'_>> = outputs
+        .iter()
+        .filter_map(|output| {
+            let path = output.file.as_deref()?;
+            Some(Used { flag: format!("-o {}={}", word(output), path.display()), path })
+        })
+        .collect();
+    written.extend(save.map(|(flag, path)| Used { flag: format!("{flag} {}", path.display()), path }));
+    let read: Vec<Used<'_>> = evidence.map(inputs).unwrap_or_default();
+    for (at, one) in written.iter().enumerate() {
+        let places = Places::of(one.path);
+        let other = written[..at].iter().find(|other| Places::of(other.path).is_one_with(&places));
+        if let Some(other) = other {
+            let cause = format!("{} and {} write to one file", other.flag, one.flag);
+            return Err(Stop::usage(cause, "give each of them a file of its own"));
+        }
+        let input = read.iter().find(|other| {
+            let read = Places::of(other.path);
+            read.is_one_with(&places) || read.holds(&places)
+        });
+        if let Some(input) = input {
+            let cause = format!("{} would overwrite what {} reads", one.flag, input.flag);
+            return Err(Stop::usage(cause, "write to another file"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to write a bundle or snapshot over a file that is there.
+pub(super) fn not_there(flag: &str, path: &Path, force: bool) -> Result<(), Stop> {
+    // A link is there as well, wherever it leads.
+    if force || !fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()) {
+        return Ok(());
+    }
+    let cause =
+        format!("{flag} {}: the file is there already, and evidence is not overwritten", path.display());
+    Err(Stop::usage(cause, "name another file, or overwrite it with --force"))
+}
+
+fn inputs(evidence: &Evidence) -> Vec<Used<'_>> {
+    let is_stdin = |path: &Path| path.as_os_str() == "-";
+    let bundles =
+        evidence.bundle.iter().map(|path| Used { flag: format!("--bundle {}", path.display()), path });
+    let nodes = evidence.nodes.iter().map(|nodes| {
+        let (NodesArg::One { path, .. } | NodesArg::Folder(path)) = nodes;
+        Used { flag: format!("--nodes {}", path.display()), path }
+    });
+    let logs =
+        evidence.logs.iter().map(|(_, path)| Used { flag: format!("--logs {}", path.display()), path });
+    bundles.chain(nodes).chain(logs).filter(|used| !is_stdin(used.path)).collect()
+}
+
+/// What tells a file from every other: where its name leads, and what the system knows it by.
+struct Places {
+    /// With every link on the way to it followed; the name itself may not be there yet.
+    full: PathBuf,
+    /// Device and number, which hard links share. Only of files: what is written to a terminal or a pipe twice is not
+    /// overwritten.
+    known: Option<(u64, u64)>,
+    is_there: bool,
+    is_stream: bool,
+    is_folder: bool,
+}
+
+impl Places {
+    fn of(path: &Path) -> Places {
+        let meta = fs::metadata(path).ok();
+        let full = fs::canonicalize(path).unwrap_or_else(|_| {
+            let (parent, name) = (parent(path), path.file_name().unwrap_or_default());
+            fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()).join(name)
+        });
+        let is_file = meta.as_ref().is_some_and(fs::Metadata::is_file);
+        let is_folder = meta.as_ref().is_some_and(fs::Metadata::is_dir);
+        Places {
+            full,
+            known: meta.as_ref().filter(|meta| meta.is_file()).and_then(number),
+            is_there: meta.is_some(),
+            is_stream: meta.is_some() && !is_file && !is_folder,
+            is_folder,
+        }
+    }
+
+    fn is_one_with(&self, other: &Places) -> bool {
+        let known = self.known.is_some() && self.known == other.known;
+        (known || self.full == other.full) && !self.is_stream
+    }
+
+    /// Whether the other is a file that is there, in this folder.
+    fn holds(&self, other: &Places) -> bool {
+        self.is_folder && other.is_there && other.full.starts_with(&self.full)
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn number(meta: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// Whether a file that is to be written is named by another word of the command line, too, as what is read or written. For
+/// command lines that nobody could make sense of.
+pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
+    let places = Places::of(path);
+    let named = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| {
+        // `NAME=FILE`, `--flag=FILE`, `--flag=NAME=FILE`
+        let ends = word.match_indices('=').map(|(at, _)| &word[at + 1..]);
+        ends.chain([*word]).filter(|end| !end.is_empty()).any(|end| {
+            let other = Places::of(Path::new(end));
+            other.is_one_with(&places) || other.holds(&places)
+        })
+    });
+    named.count() > 1
+}
+
+/// The folder that a path lies in.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes a report: beside its place, and then under its name, so that nobody ever reads half of it, and nothing that a
+/// link leads to is overwritten. What is no file (a pipe, a terminal) is written to as it is.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if is_stream(path) {
+        let mut stream = fs::OpenOptions::new().write(true).open(path)?;
+        return stream.write_all(text.as_bytes());
+    }
+    let mut temporary = temporary(path)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Links of the system, such as `/dev/stdout`, are no files either, wherever they lead.
+fn is_stream(path: &Path) -> bool {
+    let of_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    of_system || fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+/// With the mode of the file that it replaces, or what the umask leaves.
+fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".meshdoctor-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let temporary = builder.tempfile_in(parent(path))?;
+    if let Some(earlier) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) {
+        keep_mode(temporary.as_file(), &earlier)?;
+    }
+    Ok(temporary)
+}
+
+fn keep_mode(file: &File, earlier: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(earlier.permissions())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::cli::values::Format;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    fn outputs(paths: &[&Path]) -> Vec<Output> {
+        paths.iter().map(|path| Output { format: Format::Json, file: Some((*path).to_owned()) }).collect()
+    }
+
+    #[test]
+    fn one_file_by_any_name_is_one_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "x").expect("written");
+        fs::hard_link(at("a"), at("hard")).expect("linked");
+        symlink(at("a"), at("soft")).expect("linked");
+        fs::create_dir(at("d")).expect("made");
+        symlink(at("d"), at("e")).expect("linked");
+        for (one, other) in [
+            (at("a"), at("a")),
+            (at("new"), folder.path().join("./new")),
+            (at("new"), at("d/../new")),
+            (at("a"), at("hard")),
+            (at("a"), at("soft")),
+            (at("d/new"), at("e/new")),
+        ] {
+            assert!(apart(&outputs(&[&one, &other]), None, None).is_err(), "{one:?} {other:?}");
+            assert!(apart(&outputs(&[&one]), Some(("--save", &other)), None).is_err(), "{one:?} {other:?}");
+        }
+        assert!(apart(&outputs(&[&at("new"), &at("other")]), Some(("--save", &at("a"))), None).is_ok());
+        assert!(apart(&outputs(&[Path::new("/dev/null"), Path::new("/dev/null")]), None, None).is_ok());
+    }
+
+    #[test]
+    fn a_report_replaces_a_link_and_keeps_the_mode_of_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("target"), "before").expect("written");
+        symlink(at("target"), at("link")).expect("linked");
+        write(&at("link"), "report").expect("written");
+        assert_eq!(fs::read_to_string(at("target")).expect("read"), "before");
+        assert_eq!(fs::read_to_string(at("link")).expect("read"), "report");
+        assert!(!fs::symlink_metadata(at("link")).expect("there").is_symlink());
+        keep_mode_of(&at("target"), 0o600);
+        write(&at("target"), "after").expect("written");
+        assert_eq!(fs::metadata(at("target")).expect("there").mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 2, "nothing is left behind");
+    }
+
+    fn keep_mode_of(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+    }
+
+    #[test]
+    fn evidence_that_is_there_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.tar.gz");
+        assert!(not_there("-o", &path, false).is_ok());
+        symlink("nowhere", &path).expect("linked");
+        assert!(not_there("-o", &path, false).is_err_and(|stop| stop.cause.contains("there already")));
+        assert!(not_there("-o", &path, true).is_ok());
+        assert!(not_there("-o", folder.path(), false).is_ok(), "an empty folder is filled");
+    }
+}

@@ -1,0 +1,113 @@
+//! Which names Kubernetes accepts. What it would not accept names no object of any cluster: it is refused where it comes
+//! in, as something malformed, and never reaches a report or a command. Names that it does accept can still hold
+//! anything but a slash or a percent sign, so nobody is to trust one because it passed here.
+
+/// What a kind asks of the names of its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A DNS label: letters, digits and dashes.
+    Label,
+    /// Labels joined by dots: most kinds.
+    Subdomain,
+    /// What can stand between two slashes of a path: RBAC, events, API services.
+    Segment,
+    /// No name of an object: the API server does not see it.
+    Any,
+}
+
+impl Rule {
+    /// Whether a name is one.
+    pub fn accepts(self, name: &str) -> bool {
+        match self {
+            Rule::Label => is_label(name),
+            Rule::Subdomain => is_subdomain(name),
+            Rule::Segment => is_segment(name),
+            Rule::Any => true,
+        }
+    }
+
+    /// The rule for an object of this kind, which may be one of somebody's own.
+    pub fn of_kind(kind: &str) -> Rule {
+        match kind {
+            "Namespace" => Rule::Label,
+            "Pod" | "Node" | "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" | "Job"
+            | "CronJob" | "Service" | "ServiceAccount" | "ConfigMap" | "Secret" => Rule::Subdomain,
+            _ => Rule::Segment,
+        }
+    }
+}
+
+/// A DNS label (RFC 1123), such as the name of a namespace.
+pub fn is_label(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !name.is_empty()
+        && name.len() <= 63
+        && name.bytes().all(plain)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+/// A DNS subdomain (RFC 1123), such as the name of a pod or a node. Its parts may be longer than 63 bytes.
+pub fn is_subdomain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let part = |part: &str| {
+        !part.is_empty() && part.bytes().all(plain) && !part.starts_with('-') && !part.ends_with('-')
+    };
+    name.len() <= 253 && name.split('.').all(part)
+}
+
+/// One segment of a path.
+pub fn is_segment(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%'])
+}
+
+/// Why an object with these names is refused; the names are quoted so far as a message needs.
+pub fn refused(rule: Rule, namespace: &str, name: &str) -> Option<String> {
+    if rule == Rule::Any {
+        return None;
+    }
+    if !namespace.is_empty() && !is_label(namespace) {
+        return Some(format!("Kubernetes accepts no namespace named {}", quoted(namespace)));
+    }
+    (!rule.accepts(name)).then(|| format!("Kubernetes accepts no object named {}", quoted(name)))
+}
+
+/// A name that is none, for a message.
+pub fn quoted(name: &str) -> String {
+    const SHOWN: usize = 40;
+    let shown: String = name.chars().take(SHOWN).collect();
+    let more = if name.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    format!("{shown:?}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_kubernetes_accepts() {
+        for name in ["a", "web-5d9f", "1", "kube-system"] {
+            assert!(is_label(name) && is_subdomain(name) && is_segment(name), "{name}");
+        }
+        for name in ["ip-10-0-1-12.ec2.internal", "sh.helm.release.v1.linkerd.v1", &"a".repeat(200)] {
+            assert!(!is_label(name) && is_subdomain(name) && is_segment(name), "{name}");
+        }
+        // What an API server takes as the name of a ClusterRole or an APIService.
+        for name in ["system:node", "v1.", "linkerd $(id)", "A_b", "-x", "a\nb", "::error::"] {
+            assert!(!is_label(name) && !is_subdomain(name) && is_segment(name), "{name}");
+        }
+        for name in ["", ".", "..", "a/b", "a%2Fb"] {
+            assert!(!is_label(name) && !is_subdomain(name) && !is_segment(name), "{name}");
+        }
+        assert!(!is_subdomain(&"a".repeat(254)) && !is_label(&"a".repeat(64)));
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_wrong() {
+        assert_eq!(refused(Rule::Subdomain, "shop", "web"), None);
+        assert_eq!(refused(Rule::Any, "$(id)", "$(id)"), None);
+        assert!(refused(Rule::Subdomain, "$(id)", "web").is_some_and(|why| why.contains("namespace")));
+        let long = refused(Rule::Subdomain, "", &"X\u{1b}".repeat(1000)).expect("refused");
+        assert!(long.len() < 400 && !long.contains('\u{1b}'), "{long}");
+    }
+}

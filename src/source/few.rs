@@ -1,0 +1,141 @@
+//! What is said of many troubles of one sort: the first ones in full, and how many more there are. A file can hold a
+//! million things that cannot be read; what is remembered and printed of them is bounded, and the count is not lost.
+
+use super::{Fetched, Why};
+
+/// So many are said in full.
+pub const MOST: usize = 20;
+/// So many reasons of one outcome are kept: those of several sorts, each with its count.
+const REASONS: usize = 4 * MOST;
+/// A message is at most so many characters long; of a longer one the middle is left out.
+const LONG: usize = 1000;
+
+/// Messages of one sort, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Few {
+    /// The first ones.
+    pub messages: Vec<String>,
+    /// How many more there were.
+    pub more: usize,
+}
+
+impl Few {
+    /// Adds a message, which is made only if it is kept.
+    pub fn add(&mut self, message: impl FnOnce() -> String) {
+        if self.messages.len() >= MOST {
+            self.more += 1;
+            return;
+        }
+        let message = shortened(message());
+        if !self.messages.contains(&message) {
+            self.messages.push(message);
+        }
+    }
+
+    /// Adds those of another.
+    pub fn merge(&mut self, other: Few) {
+        for message in other.messages {
+            self.add(|| message);
+        }
+        self.more += other.more;
+    }
+
+    /// Whether no more are said.
+    pub fn is_full(&self) -> bool {
+        self.messages.len() >= MOST
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.more == 0
+    }
+
+    /// Each message, and at the end how many are left out.
+    pub fn said(&self) -> impl Iterator<Item = String> {
+        let more = (self.more > 0).then(|| left_out(self.more));
+        self.messages.iter().cloned().chain(more)
+    }
+}
+
+/// An outcome of which at most [`REASONS`] reasons are kept. Whatever was left out is malformed or worse, so that it stays
+/// a gap.
+pub fn bounded(fetched: Fetched) -> Fetched {
+    match fetched {
+        Fetched::Complete => Fetched::Complete,
+        Fetched::Missing { reason } => Fetched::Missing { reason: short(reason) },
+        Fetched::Partial { mut reasons } => {
+            let more = reasons.len().saturating_sub(REASONS);
+            // Named with a reason already, this one would be lost in the count.
+            let perhaps_more = reasons.iter().skip(REASONS).any(|why| *why == Why::PerhapsMore);
+            reasons.truncate(REASONS);
+            let mut reasons: Vec<Why> = reasons.into_iter().map(short).collect();
+            if more > 0 {
+                reasons.push(Why::Malformed { message: left_out(more) });
+            }
+            if perhaps_more {
+                reasons.push(Why::PerhapsMore);
+            }
+            Fetched::Partial { reasons }
+        }
+    }
+}
+
+fn left_out(more: usize) -> String {
+    format!("and {more} more like these")
+}
+
+fn short(why: Why) -> Why {
+    match why {
+        Why::Denied { message } => Why::Denied { message: shortened(message) },
+        Why::Malformed { message } => Why::Malformed { message: shortened(message) },
+        Why::Failed { message } => Why::Failed { message: shortened(message) },
+        other @ (Why::NotServed
+        | Why::NotCaptured
+        | Why::PerhapsMore
+        | Why::NotOffered
+        | Why::TimedOut { .. }) => other,
+    }
+}
+
+/// A text without its middle where it is very long.
+fn shortened(text: String) -> String {
+    if text.len() <= LONG {
+        return text;
+    }
+    let half = LONG / 2;
+    let head: String = text.chars().take(half).collect();
+    let mut tail: Vec<char> = text.chars().rev().take(half).collect();
+    tail.reverse();
+    format!("{head} … {}", tail.into_iter().collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_are_said_and_the_rest_is_counted() {
+        let mut few = Few::default();
+        for at in 0..50_000 {
+            few.add(|| format!("line {at}"));
+        }
+        let said: Vec<String> = few.said().collect();
+        assert_eq!(said.len(), MOST + 1);
+        assert_eq!(said[MOST], "and 49980 more like these");
+        let mut other = Few::default();
+        other.add(|| "line 0".to_owned());
+        other.merge(few);
+        assert_eq!((other.messages.len(), other.more), (MOST, 49_980));
+    }
+
+    #[test]
+    fn reasons_of_an_outcome_are_bounded_and_none_turns_into_complete() {
+        let why = |at: usize| Why::Malformed { message: format!("{at} {}", "x".repeat(1 << 16)) };
+        let mut reasons: Vec<Why> = (0..1000).map(why).collect();
+        reasons.push(Why::PerhapsMore);
+        let Fetched::Partial { reasons } = bounded(Fetched::Partial { reasons }) else { panic!() };
+        assert_eq!(reasons.len(), REASONS + 2);
+        assert!(reasons.iter().all(|why| why.to_string().len() < 2 * LONG));
+        assert_eq!(bounded(Fetched::Complete), Fetched::Complete);
+    }
+}

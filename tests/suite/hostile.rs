@@ -1,0 +1,223 @@
+//! What strangers give: names, files and dumps that are made to take over a terminal, to overwrite something or to keep
+//! the program busy. The real binary, since all of it has to hold together.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use meshdoctor::source::Completeness;
+use meshdoctor::source::evidence::Evidence;
+
+use crate::cli::meshdoctor;
+
+const NAMESPACES: &str =
+    r#"{"kind":"NamespaceList","apiVersion":"v1","items":[{"metadata":{"name":"shop"}}]}"#;
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    meshdoctor(args).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn report(folder: &Path, dump: &str) -> (i32, serde_json::Value, usize) {
+    fs::write(folder.join("dump"), dump).unwrap();
+    let output = run(folder, &["check", "-q", "--complete", "all", "--bundle", "dump", "-o", "json"]);
+    let document = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code().unwrap(), document, output.stdout.len())
+}
+
+/// No control characters, and nothing that a CI system takes for a command.
+fn assert_harmless(bytes: &[u8]) {
+    let text = text(bytes);
+    for line in text.lines() {
+        let line = line.trim_start();
+        let hostile =
+            |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+        assert!(!line.contains(hostile), "{line:?}");
+        let command = line.strip_prefix("::").is_some_and(|rest| rest.contains("::"));
+        assert!(!command && !line.contains("##[") && !line.contains("##vso["), "{line:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_over_what_is_read_or_written_besides() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    fs::write(dir.join("in.json"), NAMESPACES).unwrap();
+    fs::hard_link(dir.join("in.json"), dir.join("hard.json")).unwrap();
+    fs::create_dir(dir.join("d")).unwrap();
+    fs::write(dir.join("d/in.json"), NAMESPACES).unwrap();
+    let base = ["check", "--bundle", "in.json", "--bundle", "d", "--only", "cni"];
+    for more in [
+        &["-o", "json=in.json"][..],
+        &["-o", "json=./in.json"],
+        &["-o", "json=hard.json"],
+        &["-o", "json=d/in.json"],
+        &["-o", "json=d/../new", "-o", "yaml=new"],
+        &["-o", "json=new.tar.gz", "--save", "new.tar.gz"],
+        &["--save", "x.tar.gz", "-o", "json=in.json", "--no-such-flag"],
+        &["-ojson=in.json", "--only", "no-such-check"],
+    ] {
+        let output = run(dir, &[&base, more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", text(&output.stderr));
+        for file in ["in.json", "d/in.json"] {
+            assert_eq!(fs::read_to_string(dir.join(file)).unwrap(), NAMESPACES, "{more:?}");
+        }
+        assert!(!dir.join("new").exists() && !dir.join("new.tar.gz").exists(), "{more:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn evidence_is_not_overwritten_and_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    fs::write(dir.join("in.json"), NAMESPACES).unwrap();
+    let mode = |path: &str| fs::metadata(dir.join(path)).unwrap().permissions().mode() & 0o777;
+    let collect = |more: &[&str]| {
+        let args = [&["collect", "-q", "--bundle", "in.json", "--complete", "all"], more].concat();
+        run(dir, &args).status.code().unwrap()
+    };
+    assert_ne!(collect(&["-o", "x.tar.gz"]), 2);
+    assert_eq!(collect(&["-o", "x.tar.gz"]), 2);
+    assert_ne!(collect(&["-o", "x.tar.gz", "--force"]), 2);
+    assert_eq!(mode("x.tar.gz"), 0o600);
+    assert_ne!(collect(&["-o", "f/"]), 2);
+    for entry in walkdir(&dir.join("f")) {
+        let meta = fs::metadata(&entry).unwrap();
+        let wanted = if meta.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(meta.permissions().mode() & 0o777, wanted, "{entry:?}");
+    }
+    let check = ["check", "-q", "--bundle", "in.json", "--only", "cni", "--save", "x.tar.gz"];
+    assert_eq!(run(dir, &check).status.code(), Some(2));
+    assert_ne!(run(dir, &[&check[..], &["--force"]].concat()).status.code(), Some(2));
+}
+
+fn walkdir(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(walkdir(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[cfg(unix)]
+#[test]
+fn no_name_reaches_a_terminal_or_a_ci_system_as_anything_but_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let evil =
+        "\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}\r\n::error file=x::owned\n##[error]owned ##vso[task.x]y";
+    // File names, in a folder that is read.
+    fs::create_dir(dir.join("d")).unwrap();
+    fs::write(dir.join("d").join(format!("{}.json", evil.replace('/', "_"))), "{\"a\":").unwrap();
+    fs::write(dir.join("d/ok.json"), NAMESPACES).unwrap();
+    // Names of objects that an API server takes, and words of the command line.
+    let role = serde_json::json!({"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1",
+        "metadata": {"name": evil.replace('/', "_"), "labels": {"linkerd.io/control-plane-ns": evil}}});
+    let namespace = serde_json::json!({"kind": "Namespace", "apiVersion": "v1",
+        "metadata": {"name": "shop", "annotations": {"linkerd.io/inject": evil, format!("linkerd.io/{evil}"): evil}}});
+    let list = serde_json::json!({"kind": "List", "apiVersion": "v1", "items": [role, namespace]});
+    fs::write(dir.join("d/list.json"), list.to_string()).unwrap();
+    for args in [
+        &["check", "-v", "--bundle", "d"][..],
+        &["check", "--bundle", "d", "-o", "short"],
+        &["check", "--bundle", "d", "-o", "json"],
+        &["check", "--bundle", "d", "-o", "linkerd-table"],
+        &["check", "--bundle", "d", "-n", evil],
+        &["check", "--bundle", evil],
+        &["check", "--only", evil],
+        &["check", "--bundle", "d", "--complete", evil],
+        &["check", "-o", &format!("json={evil}/x")],
+        &["check", evil],
+        &[evil],
+        &["explain", evil],
+        &["collect", "--bundle", "d", "-o", evil],
+        &["check", "--nodes", &format!("{evil}=d")],
+        &["check", "--logs", &format!("{evil}=d/ok.json")],
+        &["node-snapshot", "--root", evil, "-o", "x.tar.gz"],
+    ] {
+        for columns in ["40", "100"] {
+            let output = meshdoctor(args).current_dir(dir).env("COLUMNS", columns).output().unwrap();
+            assert_harmless(&output.stdout);
+            assert_harmless(&output.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, version, metadata) in [
+        ("Pod", "v1", r#"{"name":"x;id","namespace":"shop"}"#),
+        ("Pod", "v1", r#"{"name":"x","namespace":"$(id)"}"#),
+        ("Node", "v1", r#"{"name":"n1$(id)"}"#),
+        ("Namespace", "v1", r#"{"name":"Shop"}"#),
+        ("ClusterRole", "rbac.authorization.k8s.io/v1", r#"{"name":"a/b"}"#),
+        ("Deployment", "apps/v1", r#"{"name":"x y","namespace":"shop"}"#),
+    ] {
+        let dump = format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}}}"#);
+        let (_, document, _) = report(folder.path(), &dump);
+        let gaps = document["coverage"].to_string();
+        assert!(gaps.contains("Kubernetes accepts no"), "{metadata}");
+    }
+    let role = r#"{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"system:x $(id)"}}"#;
+    let (_, document, _) = report(folder.path(), role);
+    assert!(!document.to_string().contains("Kubernetes accepts no"), "an API server takes it");
+}
+
+#[test]
+fn a_million_troubles_are_the_first_ones_and_a_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |item: &str, n: usize| {
+        let items = vec![item; n].join(",\n");
+        format!(r#"{{"kind":"PodList","apiVersion":"v1","items":[{items}]}}"#)
+    };
+    for (dump, most) in [
+        (list(r#"{"metadata":{}}"#, 20_000), "and 19980 more like these"),
+        (list("1", 20_000), "and 19980 more like these"),
+        (list(r#"{"metadata":{"name":"X"}}"#, 1), "Kubernetes accepts no"),
+    ] {
+        let (_, document, bytes) = report(folder.path(), &dump);
+        assert!(document["coverage"].to_string().contains(most), "{most}");
+        assert!(bytes < 4 << 20, "{bytes} bytes");
+    }
+}
+
+#[test]
+fn a_list_whose_items_are_no_list_is_not_an_empty_list() {
+    let folder = tempfile::tempdir().unwrap();
+    for items in [r#""x""#, "{}", "1", r#"[],"items":[]"#] {
+        let dump = format!(r#"{{"kind":"PodList","apiVersion":"v1","items":{items}}}"#);
+        let (status, document, _) = report(folder.path(), &dump);
+        assert_ne!(status, 0, "{items}");
+        let said = document.to_string();
+        assert!(said.contains("are no list") || said.contains("twice"), "{items}: {said}");
+    }
+    let (_, document, _) = report(folder.path(), r#"{"kind":"PodList","apiVersion":"v1","items":null}"#);
+    assert!(!document.to_string().contains("are no list"), "Go writes an empty list as null");
+}
+
+/// A pipe that never ends, and that nobody may read for long.
+struct Endless(u8, usize);
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        buffer.fill(self.0);
+        self.1 += buffer.len();
+        assert!(self.1 < 1 << 20, "it is still being read");
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn a_pipe_in_which_nothing_can_be_is_not_read_to_its_end() {
+    for byte in [b'y', 0, b'<'] {
+        let opened = Evidence::open(&["-".into()], Completeness::Unstated, Endless(byte, 0));
+        assert!(opened.is_err(), "{byte}");
+    }
+}
