@@ -64,9 +64,9 @@ pass\:"Exit with 0"))' \
 '*-o+[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '*--output=[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--knowledge=[Read facts that age from this folder instead of the embedded ones]:DIR:_files' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--knowledge=[Read the release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -75,11 +75,11 @@ never\:"Never"))' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
-'--linkerd-cni-enabled[With --pre\: the installation will rely on linkerd-cni, which has to be there and ready]' \
-'(--pre --crds)--proxy[Also print the rows of the data plane with -o linkerd. Every report of meshdoctor itself judges it anyway]' \
+'--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
+'(--pre --crds)--proxy[With -o linkerd, also print the rows of the data plane. meshdoctor'\''s own reports always include it]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(-v --verbose)-q[Say nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -112,8 +112,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
-'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -157,17 +157,17 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[The form of the report\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'-v+[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Say more\: in a report every subject, all evidence, symptoms, the steps of infos and the whole coverage; on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'*-o+[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'--cured[Check the cluster after the remedy]' \
+'--cured[Check the cluster after the fix]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(-v --verbose)-q[Say nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Say nothing on standard error but errors]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
