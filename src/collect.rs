@@ -13,8 +13,8 @@ use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::{NodeFiles, NodeSnapshot};
 use crate::redact::Sanitized;
-use crate::source::{Fetched, Request, Source, Uncollected, Why};
 use crate::source::few::bounded;
+use crate::source::{Fetched, Request, Source, Uncollected, Why};
 use crate::version::LinkerdVersion;
 
 mod border;
