@@ -25,7 +25,7 @@ async fn nodes_are_read_and_no_pod_stays() {
         "creates     3 pods in namespace kube-system",
         "leaves out  win: it runs windows",
         "nodes: 3 of 3 read",
-        "kept 4 objects and 3 node snapshots",
+        "kept 1 objects and 3 node snapshots",
     ] {
         assert!(stderr.contains(said), "{said}: {stderr}");
     }
@@ -37,7 +37,7 @@ async fn only_named_nodes_are_read() {
     let (status, _, stderr) = run(fake.agreed(&["--node", "w2", "--quiet"])).await;
     assert_eq!((status, stderr.as_str()), (0, ""));
     assert_eq!((fake.created(), fake.collected()), (1, vec!["w2".to_owned()]));
-    let (status, _, stderr) = run(fake.agreed(&["--node", "w4"])).await;
+    let (status, _, stderr) = run(fake.agreed(&["--node", "w4", "--force"])).await;
     assert_eq!(status, 2);
     assert!(stderr.contains("there is no node \"w4\"") && stderr.contains("w1, w2, w3, win"), "{stderr}");
     assert_eq!((fake.created(), fake.pods()), (1, Vec::new()));
