@@ -25,7 +25,7 @@ async fn nodes_are_read_and_no_pod_stays() {
         "creates     3 pods in namespace kube-system",
         "leaves out  win: it runs windows",
         "nodes: 3 of 3 read",
-        "kept 4 objects and 3 node snapshots",
+        "kept 1 objects and 3 node snapshots",
     ] {
         assert!(stderr.contains(said), "{said}: {stderr}");
     }
