@@ -96,7 +96,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --verify --output --coverage --save --verbose --quiet --knowledge --color --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --verify --output --coverage --save --force --verbose --quiet --knowledge --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -242,7 +242,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -608,7 +608,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__node__subcmd__snapshot)
-            opts="-o -q -h -V --output --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
+            opts="-o -q -h -V --output --force --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

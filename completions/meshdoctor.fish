@@ -82,6 +82,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'With -o linkerd, also print the rows of the data plane. meshdoctor\'s own reports always include it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
@@ -111,6 +112,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l v
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l yes -d 'Create the pods without asking'
@@ -130,6 +132,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'

@@ -78,6 +78,7 @@ never\:"Never"))' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(--pre --crds)--proxy[With -o linkerd, also print the rows of the data plane. meshdoctor'\''s own reports always include it]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
+'--force[Let --save overwrite a file that is there]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -117,6 +118,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'--force[Overwrite a file that is there]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
 '--yes[Create the pods without asking]' \
@@ -144,6 +146,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'(--to-log)--force[Overwrite a file that is there]' \
 '(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
 '(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
 '--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \

@@ -94,7 +94,7 @@ impl Reference {
         let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
         let is_name = |text: &str| !text.is_empty() && !text.contains([' ', '/', '\n']);
         let in_place =
-            namespace.is_empty() == !rest.contains('/') && (namespace.is_empty() || is_name(namespace));
+            namespace.is_empty() != rest.contains('/') && (namespace.is_empty() || is_name(namespace));
         (is_kind && in_place && is_name(name)).then(|| Reference {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),

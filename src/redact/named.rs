@@ -21,7 +21,7 @@ pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let ends = |byte: &u8| {
             byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'@')
         };
-        let word = input[..sign].iter().rposition(|byte| ends(byte)).map_or(0, |before| before + 1);
+        let word = input[..sign].iter().rposition(ends).map_or(0, |before| before + 1);
         let start = find(&input[..sign], b"://", word).map(|scheme| scheme + 3);
         let user = &input[start.unwrap_or(word)..sign];
         let authority =

@@ -7,17 +7,17 @@ use crate::model::certificates::{Certificate, Key};
 
 /// Who takes a key or a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum Supported {
     /// Everybody.
-    ByAll,
+    Everywhere,
     /// Identity and the proxies of the installed release; not `linkerd check`.
-    ByTheMesh,
+    InMesh,
     /// Proxies of this release do not verify it, or identity does not.
-    ByNobody,
+    Nowhere,
 }
 
 /// Who takes a trust anchor. Its own signature is looked at by `linkerd check` alone.
-pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Taken {
+pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Supported {
     let signed_with = anchor.signed_with();
     let by_linkerd_check = match anchor.key() {
         Key::Ecdsa(256) => matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA"),
@@ -33,7 +33,7 @@ pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Taken {
 }
 
 /// Who takes the issuer's signature, which its anchor made.
-pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Taken {
+pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     let signed_with = issuer.signed_with();
     let by_linkerd_check = matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA");
     let by_proxies = match signed_with.as_str() {
@@ -44,20 +44,20 @@ pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Taken {
 }
 
 /// Who takes the issuer's key. Identity signs with ECDSA and SHA-256 alone, whatever the key, and proxies verify that.
-pub(super) fn issuer_key(ctx: &Context<'_>, issuer: &Certificate) -> Taken {
+pub(super) fn issuer_key(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     match issuer.key() {
-        Key::Ecdsa(256) => Taken::ByAll,
-        Key::Ecdsa(384) => Taken::ByTheMesh,
+        Key::Ecdsa(256) => Supported::Everywhere,
+        Key::Ecdsa(384) => Supported::InMesh,
         key @ Key::Ecdsa(_) => taken(false, verifies_late(ctx, &key.to_string())),
-        Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => Taken::ByNobody,
+        Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => Supported::Nowhere,
     }
 }
 
-fn taken(by_linkerd_check: bool, by_proxies: bool) -> Taken {
+fn taken(by_linkerd_check: bool, by_proxies: bool) -> Supported {
     match (by_linkerd_check, by_proxies) {
-        (true, true) => Taken::ByAll,
-        (false, true) => Taken::ByTheMesh,
-        (_, false) => Taken::ByNobody,
+        (true, true) => Supported::Everywhere,
+        (false, true) => Supported::InMesh,
+        (_, false) => Supported::Nowhere,
     }
 }
 

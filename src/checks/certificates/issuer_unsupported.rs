@@ -1,7 +1,7 @@
 //! `issuer-unsupported`: the issuer's certificate has a key with which identity cannot sign, a signature that proxies do not
 //! verify, or may not sign; or only `linkerd check` refuses it.
 
-use super::algorithms::{self, Taken};
+use super::algorithms::{self, Supported};
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::checks::{Context, Judgement};
@@ -19,8 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (algorithms::issuer_key(ctx, certificate), algorithms::signature(ctx, certificate));
     let mut findings = Vec::new();
     match (key, signature) {
-        (Taken::ByAll, Taken::ByAll) => {}
-        (Taken::ByNobody, _) => {
+        (Supported::Everywhere, Supported::Everywhere) => {}
+        (Supported::Nowhere, _) => {
             let message = match certificate.key() {
                 Key::Ecdsa(_) => {
                     "the issuer's key is on a curve that proxies of this release do not verify: they refuse every certificate \
@@ -34,12 +34,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             };
             findings.push(finding(ctx, &issuer, "algorithm", message, &said));
         }
-        (_, Taken::ByNobody) => {
+        (_, Supported::Nowhere) => {
             let message = "the issuer's certificate is signed in a way that proxies of this release do not verify: they refuse \
                            every certificate below it. Use ECDSA or RSA with SHA-256";
             findings.push(finding(ctx, &issuer, "algorithm", message, &said));
         }
-        (Taken::ByAll | Taken::ByTheMesh, Taken::ByAll | Taken::ByTheMesh) => {
+        (Supported::Everywhere | Supported::InMesh, Supported::Everywhere | Supported::InMesh) => {
             let message = "linkerd check does not accept the key or the signature of the issuer's certificate, which identity \
                            and \
                            proxies do: the mesh works";

@@ -1,7 +1,7 @@
 //! `trust-anchor-unsupported`: a trust anchor has a key that proxies cannot verify by, or is no authority; or only
 //! `linkerd check` refuses it.
 
-use super::algorithms::{self, Taken};
+use super::algorithms::{self, Supported};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};
 use super::remedy;
 use crate::checks::{Context, Judgement};
@@ -14,9 +14,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let findings = anchors(&bundles).into_iter().flat_map(|anchor| {
         let unsupported = match algorithms::anchor(ctx, anchor.certificate) {
-            Taken::ByAll => None,
-            Taken::ByTheMesh => Some(refused_by_linkerd_check(ctx, &anchor)),
-            Taken::ByNobody => Some(unsupported(ctx, &anchor)),
+            Supported::Everywhere => None,
+            Supported::InMesh => Some(refused_by_linkerd_check(ctx, &anchor)),
+            Supported::Nowhere => Some(unsupported(ctx, &anchor)),
         };
         let no_authority = (!anchor.certificate.is_authority()).then(|| no_authority(ctx, &anchor));
         [unsupported, no_authority]
