@@ -22,7 +22,7 @@ const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
 /// What a command may run: each stands in for itself.
-const PROGRAMS: [&str; 30] = [
+const PROGRAMS: [&str; 40] = [
     "kubectl",
     "linkerd",
     "helm",
@@ -53,6 +53,16 @@ const PROGRAMS: [&str; 30] = [
     "date",
     "systemctl",
     "touch",
+    "env",
+    "timedatectl",
+    "chmod",
+    "sysctl",
+    "vi",
+    "journalctl",
+    "chronyc",
+    "crictl",
+    "iptables",
+    "mount",
 ];
 
 /// A program as it was run: its name, then its arguments.
@@ -86,8 +96,10 @@ fn commands() -> BTreeMap<Command, String> {
 
 /// A shell in which nothing exists but what records that it was run.
 fn harness(placeholders: &BTreeSet<&'static str>) -> String {
+    // One write a call: the programs of a pipe run side by side.
     let mut script = String::from(
-        "PATH=/nonexistent\nrun() { printf '%s\\037' \"$@\" >> \"$RECORD\"; printf '\\036' >> \"$RECORD\"; }\n",
+        "PATH=/nonexistent\nUS=$(printf '\\037') RS=$(printf '\\036')\n\
+         run() { RUN=; for ARG in \"$@\"; do RUN=$RUN$ARG$US; done; printf '%s' \"$RUN$RS\" >> \"$RECORD\"; }\n",
     );
     for name in PROGRAMS {
         script.push_str(&format!("{name}() {{ run {name} \"$@\"; answer \"$@\"; }}\n"));
@@ -98,7 +110,7 @@ fn harness(placeholders: &BTreeSet<&'static str>) -> String {
          ( LAST=; eval \"$2\" ) || exit 9; return; fi;; esac; LAST=$1; shift; done; }\n",
     );
     for name in placeholders {
-        script.push_str(&format!("{name}=$TEXT\n"));
+        script.push_str(&format!("{name}=somewhere\n"));
     }
     script.push_str("for FILE in \"$COMMANDS\"/*; do printf '%s\\035' \"${FILE##*/}\" >> \"$RECORD\"; ( . \"$FILE\" ) </dev/null; done\n");
     script

@@ -112,7 +112,7 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
                     commands.iter().any(|command| command.trim() == line)
                         || line.starts_with("--complete ")
                         || line.starts_with("kubectl ")
-                        || line.starts_with("meshdoctor explain ")
+                        || line.starts_with("meshdoctor ")
                 };
                 let whole = command(line) || command(beside_label(line)) || is_one_word(line);
                 assert!(whole, "{name} at {width} columns: {line}");

@@ -108,6 +108,7 @@ impl Variant {
                             | "kubernetes.io/metadata.name"
                             | "linkerd.io/control-plane-ns"
                             | "linkerd.io/workload-ns"
+                            | "meta.helm.sh/release-namespace"
                     );
                     match value.as_str() {
                         Some(text) if home || (is_namespace && key == "name") => {

@@ -224,7 +224,7 @@ const HELPS: &[(&str, &[&str])] = &[
     (
         "debug-image-ignored",
         &[
-            "[ \"$(linkerd version --client --short)\" = enterprise-2.17.0 ] && linkerd upgrade --set 'debugContainer.image.name=registry.example.com/linkerd/debug'",
+            "if [ \"$(linkerd version --client --short)\" = enterprise-2.17.0 ]; then linkerd upgrade --set debugContainer.image.name=registry.example.com/linkerd/debug",
             "edge-25.3.3 (2.18) or later",
             "rollout restart deployment/checkout",
         ],
@@ -234,7 +234,8 @@ const HELPS: &[(&str, &[&str])] = &[
         &[
             "rollout restart deployment/web",
             "rollout restart statefulset/redis",
-            "no pod starts in any namespace that the webhook covers",
+            "no pod starts then",
+            "in any namespace that the webhook covers",
             "three replicas",
             "config.linkerd.io/admission-webhooks=disabled",
             "--set webhookFailurePolicy=Fail",
@@ -244,7 +245,7 @@ const HELPS: &[(&str, &[&str])] = &[
         "native-sidecar-typo",
         &[
             "config.alpha.linkerd.io/proxy-enable-native-sidecar: \"true\"",
-            "kubectl replace --force",
+            "replace --force -f -",
             "Kubernetes 1.29 or newer",
         ],
     ),

@@ -1,6 +1,7 @@
 //! What is kept of a bundle of trust anchors that stands in the environment of every proxy: enough to say whether it is
 //! the current text, and which anchors two bundles have in common. A thousand pods would hold a megabyte of the same PEM.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,15 +28,15 @@ impl BundlePrint {
         }
     }
 
-    /// The prints of a PEM text, as they are written down. Those of the last text are remembered: a list of pods brings the
+    /// The prints of a PEM text, as they are written down, of what `sanitize` leaves of it. Those of the last text are remembered: a list of pods brings the
     /// same one thousands of times.
-    pub fn kept(pem: &str) -> String {
+    pub fn kept(pem: &str, sanitize: impl FnOnce(&str) -> Cow<'_, str>) -> String {
         thread_local! {
             static LAST: RefCell<(String, String)> = const { RefCell::new((String::new(), String::new())) };
         }
         LAST.with_borrow_mut(|(text, prints)| {
             if text != pem || prints.is_empty() {
-                *prints = BundlePrint::of(pem).to_string();
+                *prints = BundlePrint::of(&sanitize(pem)).to_string();
                 pem.clone_into(text);
             }
             prints.clone()

@@ -137,7 +137,9 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // What somebody blotted out says nothing of what stood there.
                         TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
-                        TRUST_ANCHORS => Some(BundlePrint::kept(&value)),
+                        TRUST_ANCHORS => {
+                            Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
+                        }
                         name => Some(redact::setting(name, &value).into_owned()),
                     });
                     kept.push(EnvVar { name: variable.name.into_owned(), value });

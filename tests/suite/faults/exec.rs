@@ -78,7 +78,7 @@ async fn a_plugin_that_fails_is_quoted_without_its_secrets() {
     );
     let error = connect(&script, |_| {}).await.err().unwrap();
     let (cause, next) = told(&error);
-    let wanted = "the credential plugin \"sh\" failed (exit status: 255): first line Token [hidden] has expired, run aws sso login";
+    let wanted = "the credential plugin \"sh\" failed (exit status: 255): first line Token k8s-aws-v1.[hidden] has expired, run aws sso login";
     assert_eq!(cause, wanted);
     assert!(next.starts_with("log in again"), "{next}");
     assert!(!error.is_usage());
