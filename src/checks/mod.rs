@@ -256,9 +256,8 @@ fn verify(finding: &mut Finding, card: &Card, settings: &Settings) {
     let again = rerun::command(card, finding, settings);
     let remedy = std::mem::take(&mut finding.remedy);
     let verify = match remedy.verify {
-        // Rules that name another run of this command mean this one.
-        Some(shown) if !shown.to_string().starts_with("meshdoctor check") => again.after(shown),
-        Some(_) | None => again,
+        Some(shown) => again.after(shown),
+        None => again,
     };
     finding.remedy = Remedy { verify: Some(verify), steps: remedy.steps }.aimed(&settings.rerun.connection);
 }

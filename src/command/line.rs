@@ -17,8 +17,6 @@ enum Piece {
     Arg(Arg),
     /// `NAME=VALUE`.
     Set(&'static str, Arg),
-    /// A command that is still written as text.
-    Written(String),
 }
 
 impl Line {
@@ -108,7 +106,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.aim(connection),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.aim(connection),
-                Piece::Syntax(_) | Piece::Written(_) => {}
+                Piece::Syntax(_) => {}
             }
         }
     }
@@ -118,14 +116,9 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.retell(text),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.retell(text),
-                Piece::Syntax(_) | Piece::Written(_) => {}
+                Piece::Syntax(_) => {}
             }
         }
-    }
-
-    /// Whether it is a value through and through.
-    pub(super) fn is_written(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Written(_)))
     }
 
     pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
@@ -133,7 +126,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.placeholders(names),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.placeholders(names),
-                Piece::Syntax(_) | Piece::Written(_) => {}
+                Piece::Syntax(_) => {}
             }
         }
     }
@@ -142,20 +135,6 @@ impl Line {
 impl From<Call> for Line {
     fn from(call: Call) -> Line {
         Line(vec![Piece::Call(Box::new(call))])
-    }
-}
-
-/// For what is not a value yet.
-impl From<String> for Line {
-    fn from(text: String) -> Line {
-        Line(vec![Piece::Written(text)])
-    }
-}
-
-/// For what is not a value yet.
-impl From<&str> for Line {
-    fn from(text: &str) -> Line {
-        text.to_owned().into()
     }
 }
 
@@ -193,7 +172,6 @@ impl fmt::Display for Line {
                 Piece::Syntax(syntax) => f.write_str(syntax)?,
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
-                Piece::Written(text) => f.write_str(text)?,
             }
         }
         Ok(())

@@ -131,11 +131,6 @@ impl Command {
         self
     }
 
-    /// Whether a line of it is still written as text.
-    pub fn is_written(&self) -> bool {
-        self.lines.iter().any(Line::is_written)
-    }
-
     /// The same for the cluster that was judged: every program that asks a cluster gets the options by which that cluster
     /// is reached.
     pub fn aimed(mut self, connection: &Connection) -> Command {

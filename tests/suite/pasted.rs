@@ -182,9 +182,6 @@ fn wrong(ran: &Ran) -> Option<String> {
 #[test]
 fn every_command_can_be_pasted_whatever_names_hold() {
     let told = commands();
-    let written: BTreeSet<&str> =
-        told.iter().filter(|(c, _)| c.is_written()).map(|(_, place)| place.as_str()).collect();
-    assert!(written.is_empty(), "commands that are text: {written:#?}");
     let placeholders: BTreeSet<&str> = told.keys().flat_map(Command::placeholders).collect();
     let plain: Vec<String> = told.keys().map(ToString::to_string).collect();
     let hostile: Vec<String> =

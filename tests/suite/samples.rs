@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use meshdoctor::cause::{self, Relations};
 use meshdoctor::checks::Outcome;
+use meshdoctor::command::kubectl;
 use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::missing::Missing;
@@ -262,7 +263,11 @@ pub fn hostile() -> Report {
     .evidence(Evidence::field(attack, attack, attack))
     .evidence(event(attack, attack, 2, "2026-01-15T11:57:30Z", attack))
     .evidence(file(attack, attack, 3, attack, attack))
-    .remedy(Remedy::verified_by(attack).run(StepKind::Command, attack, attack));
+    .remedy(Remedy::verified_by(kubectl().words("get").operand(attack)).run(
+        StepKind::Command,
+        attack,
+        kubectl().words("delete").operand(attack),
+    ));
     let why = Why::Failed { message: attack.to_owned() };
     let missing = Missing::part(Request::of(Item::List(Kind::Pod)), why, attack);
     let mut report = report(vec![hostile], &[("cni-entry-missing", missing)], 1);

@@ -1,6 +1,6 @@
 //! The findings of the sample reports.
 
-use meshdoctor::command::{Arg, Command, kubectl, meshdoctor, program};
+use meshdoctor::command::{Arg, Command, Line, kubectl, meshdoctor, program};
 use meshdoctor::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
 
 pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject, message: &str) -> Finding {
@@ -11,7 +11,7 @@ pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject,
         subjects: vec![subject],
         message: message.to_owned(),
         evidence: vec![],
-        remedy: Remedy::verified_by(format!("meshdoctor check --only {check}")),
+        remedy: Remedy::verified_by(meshdoctor().words("check --only").arg(check)),
         parameters: vec![],
         ties: vec![],
         explains_nothing: false,
@@ -120,10 +120,10 @@ pub(super) fn unauthorized() -> Vec<Finding> {
                 "2026-01-15T11:57:30Z",
                 "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \"9a1f\": plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
             ))
-            .remedy(Remedy::verified_by("kubectl get pods -A --field-selector status.phase=Pending").run(
+            .remedy(Remedy::verified_by(Line::shell("kubectl get pods -A --field-selector status.phase=Pending")).run(
                 StepKind::Command,
                 "Delete the pods that hang, once the cause is gone",
-                "kubectl -n shop delete pod -l app=web",
+                Line::shell("kubectl -n shop delete pod -l app=web"),
             ))
             .tie(Tie::Node(NODES[at % 3].to_owned()))
         })
@@ -147,7 +147,7 @@ pub(super) fn deadlock() -> Vec<Finding> {
             "plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
         ))
         .remedy(
-            Remedy::verified_by("kubectl -n linkerd-cni get pods")
+            Remedy::verified_by(Line::shell("kubectl -n linkerd-cni get pods"))
                 .step(StepKind::Note, "Repair the entry first"),
         )
         .tie(Tie::Node(NODES[0].to_owned()))
@@ -169,10 +169,12 @@ pub(super) fn warnings() -> Vec<Finding> {
             format!("spec.template.metadata.annotations[\"{annotation}\"]"),
             "512Mi",
         ))
-        .remedy(Remedy::verified_by("meshdoctor check --only annotations").run(
+        .remedy(Remedy::verified_by(Line::shell("meshdoctor check --only annotations")).run(
             StepKind::Annotation,
             "Write the key that the installed injector reads, and take the other away",
-            format!("kubectl -n {namespace} patch deployment {name} --type merge -p '{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"config.linkerd.io/proxy-memory-limit\":\"512Mi\",\"{annotation}\":null}}}}}}}}}}'"),
+            kubectl().namespace(namespace).words("patch deployment").operand(name).words("--type merge -p").arg(format!(
+                "{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"config.linkerd.io/proxy-memory-limit\":\"512Mi\",\"{annotation}\":null}}}}}}}}}}"
+            )),
         ))
         .parameter(annotation)
     };
@@ -184,10 +186,10 @@ pub(super) fn warnings() -> Vec<Finding> {
     )
     .evidence(Evidence::other("linkerd CLI", "2.15.7"))
     .evidence(Evidence::other("control plane", "2.17.1"))
-    .remedy(Remedy::verified_by("linkerd version").run(
+    .remedy(Remedy::verified_by(Line::shell("linkerd version")).run(
         StepKind::Upgrade,
         "Install the command of the control plane's release",
-        "curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/install-edge | LINKERD2_VERSION=edge-24.11.8 sh",
+        Line::shell("curl --proto '=https' --tlsv1.2 -sSfL https://run.linkerd.io/install-edge | LINKERD2_VERSION=edge-24.11.8 sh"),
     ));
     let mut half = finding(
         "workload-half-meshed",
@@ -203,10 +205,10 @@ pub(super) fn warnings() -> Vec<Finding> {
             "kafka, exporter",
         ));
     }
-    let half = half.remedy(Remedy::verified_by("meshdoctor check --only injection").run(
+    let half = half.remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).run(
         StepKind::Command,
         "Restart the workload, so that the injector sees its pods",
-        "kubectl -n data rollout restart statefulset kafka",
+        Line::shell("kubectl -n data rollout restart statefulset kafka"),
     ));
     vec![
         misspelled("shop", "web"),
@@ -229,7 +231,7 @@ pub(super) fn infos() -> Vec<Finding> {
         "webhooks[0].failurePolicy",
         "Ignore",
     ))
-    .remedy(Remedy::verified_by("meshdoctor check --only injection").step(
+    .remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).step(
         StepKind::ChartValue,
         "Set webhookFailurePolicy to Fail, after high availability is on",
     ));
@@ -245,7 +247,7 @@ pub(super) fn infos() -> Vec<Finding> {
         "cr.l5d.io/linkerd/proxy:2.16.0",
     ))
     .remedy(
-        Remedy::verified_by("meshdoctor check --only versions")
+        Remedy::verified_by(Line::shell("meshdoctor check --only versions"))
             .step(StepKind::Note, "Restart it when it suits"),
     );
     vec![open, behind]
