@@ -161,7 +161,7 @@ fn objects() -> Vec<Value> {
         _ => json!({ "name": name, "namespace": "default", "labels": { "app": "a" } }),
     };
     let spec = json!({
-        "nodeName": "node-1", "hostNetwork": true, "serviceAccountName": "someone", "automountServiceAccountToken": false,
+        "nodeName": "node-1", "hostNetwork": true, "priorityClassName": "system-node-critical", "serviceAccountName": "someone", "automountServiceAccountToken": false,
         "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always",
         "volumes": [{ "name": "one", "emptyDir": {} }, { "name": "two", "hostPath": { "path": "/tmp" } }],
         "initContainers": [

@@ -125,7 +125,7 @@ fn collect(doctor: &Doctor, words: &[&str]) -> Command {
     let (kubeconfig, bundle) = (doctor.file("kubeconfig"), doctor.file("nodes.tar.gz"));
     command
         .args(["collect", "--node-pods", "--yes", "--node-image", "registry.example/meshdoctor:1"])
-        .args(["--kubeconfig", text(&kubeconfig), "-o", text(&bundle), "--linkerd-cli", "none"])
+        .args(["--kubeconfig", text(&kubeconfig), "-o", text(&bundle), "--force", "--linkerd-cli", "none"])
         .args(["--only", "control-plane-missing"])
         .args(words)
         .env_clear()
