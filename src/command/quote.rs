@@ -19,8 +19,10 @@ pub(super) fn word(text: &str) -> String {
     let mut quoted = String::new();
     if !inner.is_empty() {
         quoted.push_str("\"$(printf '");
-        for c in inner.chars() {
+        for (at, c) in inner.char_indices() {
             match c {
+                // A format that begins with a dash would be an option.
+                '-' if at == 0 => quoted.push_str("\\055"),
                 '%' => quoted.push_str("%%"),
                 '\\' => quoted.push_str("\\\\"),
                 '\'' => quoted.push_str("'\\''"),
@@ -104,6 +106,8 @@ mod tests {
             "{a,b}",
             "x\\\n",
             "\u{9b}2J",
+            "-\u{200b}",
+            "--\nx",
         ];
         for text in texts {
             for shell in ["sh", "bash"] {
