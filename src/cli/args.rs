@@ -12,7 +12,7 @@ pub use connection::{Connection, Instead, Token};
 
 use super::values::{
     CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, linkerd_version, logs,
-    nodes, output,
+    namespace, node, nodes, output,
 };
 use crate::version::{CniVersion, LinkerdVersion};
 
@@ -100,10 +100,10 @@ pub struct Evidence {
     #[arg(long, value_name = "PATH|VERSION|none", value_parser = cli_version)]
     pub linkerd_cli: Option<CliVersionArg>,
     /// The namespace of the control plane; found by its labels when not given.
-    #[arg(short = 'L', long, value_name = "NAMESPACE", env = "LINKERD_NAMESPACE")]
+    #[arg(short = 'L', long, value_name = "NAMESPACE", value_parser = namespace, env = "LINKERD_NAMESPACE")]
     pub linkerd_namespace: Option<String>,
     /// The namespace of linkerd-cni; found by its labels when not given.
-    #[arg(long, value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub cni_namespace: Option<String>,
 }
 
@@ -161,7 +161,7 @@ pub struct Check {
     #[command(flatten)]
     pub selection: Selection,
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
-    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', help_heading = "Checks")]
+    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
     pub namespace: Vec<String>,
     /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By
     /// default the newest release that meshdoctor knows.
@@ -284,13 +284,13 @@ pub struct NodePods {
     #[arg(long, conflicts_with = "bundle")]
     pub node_pods: bool,
     /// Only this node, ready or not. Repeatable; every Linux node when not given.
-    #[arg(long, value_name = "NAME", requires = "node_pods")]
+    #[arg(long, value_name = "NAME", value_parser = node, requires = "node_pods")]
     pub node: Vec<String>,
     /// The image of the pods; it must hold this version of meshdoctor on its PATH.
     #[arg(long, value_name = "IMAGE", requires = "node_pods")]
     pub node_image: Option<String>,
     /// The namespace of the pods; it must admit pods that mount files of the node.
-    #[arg(long, value_name = "NAMESPACE", requires = "node_pods", default_value = "kube-system")]
+    #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "node_pods", default_value = "kube-system")]
     pub node_namespace: String,
     /// Create the pods without asking.
     #[arg(long, requires = "node_pods")]

@@ -145,8 +145,10 @@ pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
 }
 
 pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
-    let checks =
-        policy.select().map_err(|e| Stop::usage(e.to_string(), "meshdoctor list shows every check"))?;
+    let checks = policy.select().map_err(|error| {
+        let flag = if policy.only.contains(&error.word) { "--only" } else { "--skip" };
+        Stop::usage(format!("{flag}: {error}"), "meshdoctor list shows every check")
+    })?;
     if checks.is_empty() {
         return Err(
             Stop::usage("no check is left to run", "--skip takes away everything that --only names").into()

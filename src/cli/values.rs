@@ -6,7 +6,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::item::Kind;
+use crate::model::log::LogOf;
+use crate::model::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
 use crate::version::{CniVersion, LinkerdVersion};
+
+/// The name of a namespace.
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    if is_label(text) { Ok(text.to_owned()) } else { Err(A_NAMESPACE.to_owned()) }
+}
+
+/// The name of a node.
+pub(super) fn node(text: &str) -> Result<String, String> {
+    if is_subdomain(text) { Ok(text.to_owned()) } else { Err(A_NODE.to_owned()) }
+}
 
 /// A form of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +152,7 @@ pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
         Some((_, "")) => Err("a path follows the '='".to_owned()),
         // A path with '=' in a folder's name, not a node's name.
         Some((name, _)) if name.contains('/') => Ok(NodesArg::Folder(PathBuf::from(text))),
-        Some((name, path)) => Ok(NodesArg::One { name: name.to_owned(), path: PathBuf::from(path) }),
+        Some((name, path)) => Ok(NodesArg::One { name: node(name)?, path: PathBuf::from(path) }),
         None => Ok(NodesArg::Folder(PathBuf::from(text))),
     }
 }
@@ -150,6 +162,9 @@ pub(super) fn logs(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some(("", _)) => Err("the name of a node or pod comes before the '='".to_owned()),
         Some((_, "")) => Err("a file follows the '='; '-' is standard input".to_owned()),
+        Some((name, _)) if LogOf::parse(name).is_none() => Err(format!(
+            "{name:?} names neither a node nor a pod: NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
+        )),
         Some((name, path)) => Ok((name.to_owned(), PathBuf::from(path))),
         None => {
             Err("whose log is it? NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned())

@@ -196,6 +196,10 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
             "give a report of meshdoctor",
         )
     };
+    let named = asked.namespaces.iter().chain(&asked.linkerd_namespace).chain(&asked.cni_namespace);
+    if let Some(name) = named.into_iter().find(|name| super::values::namespace(name).is_err()) {
+        return Err(wrong("a namespace", name).into());
+    }
     let to_cni = match (&args.to_cni, &asked.to_cni) {
         (Some(given), _) => Some(given.clone()),
         (None, Some(then)) => {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::names::{is_label, is_subdomain};
 use super::node;
 use super::objects::{Object, meta::Meta};
 
@@ -51,16 +52,20 @@ pub enum LogOf {
 impl LogOf {
     /// Reads what `--logs` names: `NODE`, `NAMESPACE/POD` or `NAMESPACE/POD/CONTAINER`. `None`: it can be no such name.
     pub fn parse(name: &str) -> Option<LogOf> {
-        let parts: Vec<&str> = name.split('/').collect();
-        let sound = parts.iter().all(|part| is_name(part));
-        match parts.as_slice() {
-            _ if !sound => None,
-            [node] => Some(LogOf::Node((*node).to_owned())),
-            [namespace, pod, container @ ..] if container.len() <= 1 => Some(LogOf::Pod {
-                namespace: (*namespace).to_owned(),
-                pod: (*pod).to_owned(),
-                container: container.first().map(|name| (*name).to_owned()),
-            }),
+        match name.split('/').collect::<Vec<_>>().as_slice() {
+            [node] if is_subdomain(node) => Some(LogOf::Node((*node).to_owned())),
+            [namespace, pod, container @ ..]
+                if container.len() <= 1
+                    && is_label(namespace)
+                    && is_subdomain(pod)
+                    && container.iter().all(|name| is_label(name)) =>
+            {
+                Some(LogOf::Pod {
+                    namespace: (*namespace).to_owned(),
+                    pod: (*pod).to_owned(),
+                    container: container.first().map(|name| (*name).to_owned()),
+                })
+            }
             _ => None,
         }
     }
@@ -77,15 +82,6 @@ impl fmt::Display for LogOf {
             }
         }
     }
-}
-
-/// A name as Kubernetes takes it; everything else is refused.
-fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
-    (1..=253).contains(&name.len())
-        && name.chars().all(plain)
-        && !name.starts_with(['-', '.'])
-        && !name.ends_with(['-', '.'])
 }
 
 /// A log in the form in which sources hand it over and bundles keep it: an object with a text.
@@ -185,7 +181,9 @@ mod tests {
         for name in ["ip-10-0-1-12.ec2.internal", "shop/web-1", "shop/web-1/linkerd-network-validator"] {
             assert_eq!(LogOf::parse(name).map(|of| of.to_string()).as_deref(), Some(name));
         }
-        for name in ["", "a/b/c/d", "../x", "A", "a//b", "a/", "/a", "x y", "-x"] {
+        for name in
+            ["", "a/b/c/d", "../x", "A", "a//b", "a/", "/a", "x y", "-x", "x..y", "s.hop/web", "a/b/c.d"]
+        {
             assert_eq!(LogOf::parse(name), None, "{name}");
         }
     }

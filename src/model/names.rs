@@ -11,8 +11,6 @@ pub enum Rule {
     Subdomain,
     /// What can stand between two slashes of a path: RBAC, events, API services.
     Segment,
-    /// No name of an object: the API server does not see it.
-    Any,
 }
 
 impl Rule {
@@ -22,7 +20,6 @@ impl Rule {
             Rule::Label => is_label(name),
             Rule::Subdomain => is_subdomain(name),
             Rule::Segment => is_segment(name),
-            Rule::Any => true,
         }
     }
 
@@ -61,11 +58,15 @@ pub fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%'])
 }
 
+/// What a namespace can be called, for a message.
+pub const A_NAMESPACE: &str =
+    "a namespace has lower-case letters, digits and dashes, 63 at most, such as linkerd-viz";
+/// What a node can be called, for a message.
+pub const A_NODE: &str =
+    "a node has lower-case letters, digits, dashes and dots, such as ip-10-0-1-12.ec2.internal";
+
 /// Why an object with these names is refused; the names are quoted so far as a message needs.
 pub fn refused(rule: Rule, namespace: &str, name: &str) -> Option<String> {
-    if rule == Rule::Any {
-        return None;
-    }
     if !namespace.is_empty() && !is_label(namespace) {
         return Some(format!("Kubernetes accepts no namespace named {}", quoted(namespace)));
     }
@@ -105,7 +106,6 @@ mod tests {
     #[test]
     fn a_refusal_names_what_is_wrong() {
         assert_eq!(refused(Rule::Subdomain, "shop", "web"), None);
-        assert_eq!(refused(Rule::Any, "$(id)", "$(id)"), None);
         assert!(refused(Rule::Subdomain, "$(id)", "web").is_some_and(|why| why.contains("namespace")));
         let long = refused(Rule::Subdomain, "", &"X\u{1b}".repeat(1000)).expect("refused");
         assert!(long.len() < 400 && !long.contains('\u{1b}'), "{long}");

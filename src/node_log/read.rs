@@ -152,7 +152,7 @@ fn unpack(packed: &[u8]) -> Result<Tree, LogError> {
     let mut spool = Spool::new();
     spool.write_all(packed).map_err(broken)?;
     let mut budget = Budget::of(MAX_FILES_BYTES, MAX_ENTRIES);
-    match archive::unpack(&spool.finish(), &mut budget).map_err(broken)? {
+    match archive::unpack(&spool.finish(), &mut budget, |_| false).map_err(broken)? {
         Unpacked::Tree(tree) => Ok(tree),
         Unpacked::Plain(..) => Err(damaged("it is no archive")),
     }

@@ -6,9 +6,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::Fetched;
 use super::error::LoadError;
+use super::{Fetched, Why};
 use crate::model::log::{LogObject, LogOf, MAX_RAW};
+
+/// How much of a pipe is read, to find its end. A longer one may have none, and its end may be what one wanted to see.
+const MAX_PIPED: u64 = 64 * MAX_RAW as u64;
 
 /// The path that means stdin.
 pub const STDIN: &str = "-";
@@ -18,6 +21,8 @@ pub const STDIN: &str = "-";
 pub struct Logs {
     name: String,
     texts: BTreeMap<LogOf, (String, bool)>,
+    /// What was not read to its end.
+    trouble: Vec<Why>,
 }
 
 impl Logs {
@@ -46,9 +51,17 @@ impl Logs {
             } else {
                 tail_of_file(path)
             };
-            let (bytes, cut) = read.map_err(|error| LoadError::Open { path: shown.clone(), error })?;
+            let Tail { bytes, cut, ended } =
+                read.map_err(|error| LoadError::Open { path: shown.clone(), error })?;
             if let Some(reason) = no_text(&bytes) {
                 return Err(LoadError::Unreadable { path: shown, reason: reason.to_owned() });
+            }
+            if !ended {
+                let message = format!(
+                    "{shown}: more than {} MiB came; what followed is not read: give the end of the log, as with tail -c {MAX_RAW}",
+                    MAX_PIPED >> 20
+                );
+                logs.trouble.push(Why::Malformed { message });
             }
             let held = logs.texts.entry(of).or_default();
             if !held.0.is_empty() && !held.0.ends_with('\n') {
@@ -76,8 +89,21 @@ impl Logs {
             let object = LogObject::new(of, text.clone(), *cut);
             take(&serde_json::to_vec(&object).expect("a log is plain text"));
         }
-        Fetched::Complete
+        if self.trouble.is_empty() {
+            Fetched::Complete
+        } else {
+            Fetched::Partial { reasons: self.trouble.clone() }
+        }
     }
+}
+
+/// The end of a log.
+struct Tail {
+    bytes: Vec<u8>,
+    /// Whether something came before it.
+    cut: bool,
+    /// Whether it is the end.
+    ended: bool,
 }
 
 /// Why it is no log.
@@ -94,7 +120,7 @@ fn no_text(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-fn tail_of_file(path: &Path) -> io::Result<(Vec<u8>, bool)> {
+fn tail_of_file(path: &Path) -> io::Result<Tail> {
     let mut file = File::open(path)?;
     let meta = file.metadata()?;
     if meta.is_dir() {
@@ -107,17 +133,18 @@ fn tail_of_file(path: &Path) -> io::Result<(Vec<u8>, bool)> {
     file.seek(SeekFrom::Start(over))?;
     let mut bytes = Vec::new();
     file.take(MAX_RAW as u64).read_to_end(&mut bytes)?;
-    Ok((whole_lines(bytes, over > 0), over > 0))
+    Ok(Tail { bytes: whole_lines(bytes, over > 0), cut: over > 0, ended: true })
 }
 
-/// The end of something that cannot be rewound.
-fn tail_of_stream(mut input: impl Read) -> io::Result<(Vec<u8>, bool)> {
+/// The end of something that cannot be rewound, and may have none.
+fn tail_of_stream(input: impl Read) -> io::Result<Tail> {
+    let mut input = input.take(MAX_PIPED + 1);
     let mut bytes = Vec::new();
     let mut cut = false;
     loop {
         let read = input.by_ref().take(MAX_RAW as u64).read_to_end(&mut bytes)?;
         if read == 0 {
-            return Ok((whole_lines(bytes, cut), cut));
+            return Ok(Tail { bytes: whole_lines(bytes, cut), cut, ended: input.limit() > 0 });
         }
         if bytes.len() > MAX_RAW {
             bytes.drain(..bytes.len() - MAX_RAW);
@@ -154,6 +181,16 @@ mod tests {
         assert_eq!(held.0, "one\ntwo\n");
         let twice = open(&[("n1", Path::new("-")), ("n2", Path::new("-"))], b"x").expect_err("twice");
         assert!(twice.is_usage());
+    }
+
+    #[test]
+    fn a_pipe_that_never_ends_is_read_so_far_and_said_to_be() {
+        let given = [("n1".to_owned(), PathBuf::from("-"))];
+        let logs = Logs::open(&given, io::repeat(b'\n')).expect("logs");
+        let Fetched::Partial { reasons } = logs.answer(&mut |_| {}) else { panic!("whole") };
+        assert!(format!("{reasons:?}").contains("stdin: more than"), "{reasons:?}");
+        let logs = Logs::open(&given, io::repeat(b'\n').take(2 * MAX_RAW as u64)).expect("logs");
+        assert_eq!(logs.answer(&mut |_| {}), Fetched::Complete);
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl NodeEvidence {
             match ([".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar"].iter())
                 .find_map(|end| file.strip_suffix(end))
             {
-                Some(node) => match archive::unpack(blob, budget) {
+                Some(node) => match archive::unpack(blob, budget, |_| false) {
                     Ok(Unpacked::Tree(tree)) => {
                         let tree = without_single_folder(tree);
                         self.add_node(node, &place, &tree);
@@ -325,12 +325,17 @@ fn is_configuration(name: &str) -> bool {
     [".conf", ".conflist", ".json"].iter().any(|end| name.ends_with(end)) && name != "meta.json"
 }
 
+/// Whether a beginning may be that of a log.
+fn is_lines(head: &[u8]) -> bool {
+    !head.contains(&0) && !head.trim_ascii().is_empty()
+}
+
 fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
     let open = |error| LoadError::Open { path: path.display().to_string(), error };
     if path.is_dir() {
         return folder::tree(path, budget).map_err(open);
     }
-    match archive::unpack(&Blob::file(path).map_err(open)?, budget).map_err(open)? {
+    match archive::unpack(&Blob::file(path).map_err(open)?, budget, is_lines).map_err(open)? {
         Unpacked::Tree(tree) => Ok(tree),
         Unpacked::Plain(blob, _) => {
             let unreadable = |reason| LoadError::Unreadable { path: path.display().to_string(), reason };

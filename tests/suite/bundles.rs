@@ -215,6 +215,39 @@ fn what_was_not_captured_is_not_captured_and_a_list_answers_for_its_objects() {
     assert_eq!(version.cluster.cli_version.unwrap().to_string(), "edge-25.4.4");
 }
 
+#[test]
+fn a_list_is_read_once_however_many_of_its_objects_are_asked_for_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x/");
+    let writer = Writer::create(&path).unwrap();
+    let collected =
+        collect_now(&troubled(), &[Item::List(Kind::Pod)].into(), &Options::default(), Some(&writer));
+    writer.finish(Closing::of(&collected, None, None)).unwrap();
+    let bundle = Bundle::load(&path).unwrap();
+    let named = |name: &str| Item::Named {
+        kind: Kind::Pod,
+        scope: Scope::Fixed("shop".to_owned()),
+        name: name.to_owned(),
+    };
+    let found = |name: &str| {
+        let item = named(name);
+        let got = collect_now(&bundle, &BTreeSet::from([item.clone()]), &Options::default(), None);
+        let answer = got.cluster.answer(&item).unwrap();
+        (answer.count(), answer.fetched.clone())
+    };
+    assert_eq!(found("web-00001"), (1, Fetched::Complete));
+    // Who reads the list again finds its head gone.
+    for entry in walkdir::WalkDir::new(&path) {
+        let entry = entry.unwrap();
+        let text = fs::read(entry.path()).unwrap_or_default();
+        if entry.file_name() != "manifest.json" && text.starts_with(b"{") {
+            fs::write(entry.path(), [b"?", &text[1..]].concat()).unwrap();
+        }
+    }
+    assert_eq!(found("web-00700"), (1, Fetched::Complete));
+    assert_eq!(found("gone"), (0, Fetched::Complete));
+}
+
 /// Gives some pods, begins again, and gives others.
 struct Restarting;
 

@@ -171,6 +171,49 @@ fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
 }
 
 #[test]
+fn what_a_tenant_may_write_makes_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let owner = |name: &str| {
+        format!(
+            r#"{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"{name}","uid":"u","controller":true}}"#
+        )
+    };
+    for object in [
+        r#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"e1","namespace":"shop"},"type":"Warning","reason":"FailedCreatePodSandBox","message":"plugin type=\"linkerd-cni\" failed (add)","involvedObject":{"kind":"Pod","namespace":"shop","name":"x;$(id)"}}"#.to_owned(),
+        r#"{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"e1","namespace":"shop"},"type":"Warning","regarding":{"kind":"Pod","namespace":"$(id)","name":"x"}}"#.to_owned(),
+        format!(r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"web","namespace":"shop","ownerReferences":[{}]}},"spec":{{"containers":[{{"name":"web"}}]}}}}"#, owner("x;$(id)")),
+    ] {
+        let (status, document, _) = report(folder.path(), &object);
+        let said = document.to_string();
+        assert!(!said.contains("Kubernetes accepts no") && !said.contains("$(id)"), "{said}");
+        let (without, ..) = report(folder.path(), NAMESPACES);
+        assert_eq!(status, without, "{object}: {}", document["coverage"]);
+    }
+}
+
+#[test]
+fn a_flag_takes_no_name_that_kubernetes_would_not_accept() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.json"), NAMESPACES).unwrap();
+    for (flag, value, allowed) in [
+        ("--namespace", "Shop", "lower-case letters, digits and dashes"),
+        ("--namespace", "shop,$(id)", "lower-case letters, digits and dashes"),
+        ("--namespace", "", "lower-case letters, digits and dashes"),
+        ("--linkerd-namespace", "linkerd.x", "lower-case letters, digits and dashes"),
+        ("--cni-namespace", "a b", "lower-case letters, digits and dashes"),
+        ("--nodes", "N1=in.json", "lower-case letters, digits, dashes and dots"),
+        ("--logs", "$(id)=in.json", "NAMESPACE/POD"),
+        ("--only", "$(id)", "no check or category"),
+        ("--skip", "$(id)", "no check or category"),
+    ] {
+        let output = run(folder.path(), &["check", "--bundle", "in.json", flag, value]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flag} {value}: {said}");
+        assert!(said.contains(flag) && said.contains(allowed), "{flag} {value}: {said}");
+    }
+}
+
+#[test]
 fn a_million_troubles_are_the_first_ones_and_a_count() {
     let folder = tempfile::tempdir().unwrap();
     let list = |item: &str, n: usize| {

@@ -29,6 +29,14 @@ pub(crate) fn redacted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Str
     })
 }
 
+/// What owns an object, apart from what nothing can be called: the API server takes any name of an owner, from everybody
+/// who may write the object, so such a reference is dropped and is no gap.
+fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnerReference>, D::Error> {
+    let mut owners: Vec<OwnerReference> = nullable(deserializer)?;
+    owners.retain(|owner| Rule::of_kind(&owner.kind).accepts(&owner.name));
+    Ok(owners)
+}
+
 /// An address; nothing where what is written is none, such as the `None` of a headless Service.
 pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<IpAddr>, D::Error> {
     let text = Option::<Text<'de>>::deserialize(deserializer)?;
@@ -63,7 +71,7 @@ pub struct Meta {
     /// Set while it is being deleted.
     pub deletion_timestamp: Option<Timestamp>,
     /// What owns it.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "owners")]
     pub owner_references: Vec<OwnerReference>,
 }
 
@@ -91,13 +99,9 @@ impl Meta {
         self.owner_references.shrink_to_fit();
     }
 
-    /// Why these cannot be the names of an object and of what owns it.
+    /// Why these cannot be the names of an object.
     pub(super) fn refused(&self, rule: Rule) -> Option<String> {
-        let owner = |owner: &&OwnerReference| !Rule::of_kind(&owner.kind).accepts(&owner.name);
-        names::refused(rule, &self.namespace, &self.name).or_else(|| {
-            let owner = self.owner_references.iter().find(owner)?;
-            Some(format!("Kubernetes accepts no owner named {}", names::quoted(&owner.name)))
-        })
+        names::refused(rule, &self.namespace, &self.name)
     }
 
     /// The managing owner, or else the only one.

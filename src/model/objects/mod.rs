@@ -91,9 +91,9 @@ objects! {
     Service, Subdomain;
     ServiceAccount, Subdomain;
     EndpointSlice, Subdomain;
-    Event, Segment, names: Event::refused_names, trim: Event::trim;
+    Event, Segment, trim: Event::trim;
     WebhookConfiguration, Subdomain;
-    ServedCertificates, Any;
+    ServedCertificates, Subdomain, names: ServedCertificates::refused_names;
     rbac::ClusterRole, Segment;
     rbac::ClusterRoleBinding, Segment;
     rbac::Role, Segment;
@@ -101,7 +101,7 @@ objects! {
     ApiService, Segment;
     Link, Subdomain;
     Named, Subdomain;
-    ProbeAnswer, Any;
+    ProbeAnswer, Subdomain;
 }
 
 impl Object for CustomResourceDefinition {

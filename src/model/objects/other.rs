@@ -145,15 +145,16 @@ pub struct Event {
 }
 
 impl Event {
-    /// Why it cannot be about what it names: the API server takes any name here.
-    pub(super) fn refused_names(&self) -> Option<String> {
-        let about = &self.about;
-        let refused = || names::refused(Rule::of_kind(&about.kind), &about.namespace, &about.name);
-        (!about.name.is_empty()).then(refused).flatten()
-    }
-
-    /// What is no node's name is a controller's name for itself.
+    /// The API server takes any name for what an event is about, from everybody who may write events: what nothing can be
+    /// called is dropped, and the event is about nothing. It is no gap, or any tenant could make one. A host that is no
+    /// node's name is a controller's name for itself.
     pub(super) fn trim(&mut self) {
+        let about = &self.about;
+        if !about.name.is_empty()
+            && names::refused(Rule::of_kind(&about.kind), &about.namespace, &about.name).is_some()
+        {
+            self.about = ObjectReference::default();
+        }
         if !names::is_subdomain(&self.host) {
             self.host.clear();
         }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
+use crate::model::names::{self, Rule};
 
 /// The answers of a server's pods.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -13,6 +14,13 @@ pub struct ServedCertificates {
     /// Its pods.
     #[serde(deserialize_with = "nullable")]
     pub pods: Vec<ServedBy>,
+}
+
+impl ServedCertificates {
+    /// Why one of these can be no pod's answer.
+    pub(super) fn refused_names(&self) -> Option<String> {
+        self.pods.iter().find_map(|pod| names::refused(Rule::Subdomain, "", &pod.name))
+    }
 }
 
 /// What one pod showed.

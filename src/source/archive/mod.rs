@@ -31,6 +31,8 @@ pub const MAX_ENTRIES: usize = 200_000;
 pub const MAX_PATH: usize = 1024;
 /// How many folders deep a path may go.
 pub const MAX_DEPTH: usize = 32;
+/// So much of what is packed and no archive shows what it is.
+const PLAIN_HEAD: u64 = 4096;
 /// Decoding zstd may take a window of so many bytes, as a power of two.
 const MAX_WINDOW_LOG: u32 = 27;
 
@@ -91,11 +93,12 @@ const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// Looks at the first bytes and unpacks what is packed.
+/// Looks at the first bytes and unpacks what is packed. What is packed and no archive is unpacked whole where its
+/// beginning is `wanted`; of any other only the beginning is given, which is enough to say what it is.
 ///
 /// # Errors
 /// Nothing of it can be read.
-pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
+pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io::Result<Unpacked> {
     let head = blob.head(BLOCK as u64)?;
     let (packed, ratio): (Box<dyn Read>, u64) = if head.starts_with(GZIP) {
         let input = BufReader::with_capacity(1 << 16, blob.reader()?);
@@ -115,24 +118,29 @@ pub fn unpack(blob: &Blob, budget: &mut Budget) -> io::Result<Unpacked> {
     let most = budget.bytes.min(RATIO_FREE.max(blob.len().saturating_mul(ratio)));
     let mut input = Bounded { input: packed, left: most };
     let mut first = Vec::new();
-    let broken = (&mut input).take(BLOCK as u64).read_to_end(&mut first).err();
+    let mut broken = (&mut input).take(BLOCK as u64).read_to_end(&mut first).err();
     if first.is_empty() {
         return match broken {
             Some(error) => Err(error),
             None => Ok(Unpacked::Plain(blob.slice(0, 0), None)),
         };
     }
-    let tar = is_tar(&first);
-    let mut input = io::Cursor::new(first).chain(input);
-    let unpacked = if tar {
-        Unpacked::Tree(Walk::new(&mut input, Keep::Copy(Spool::new())).walk(budget))
+    let unpacked = if is_tar(&first) {
+        let input = io::Cursor::new(first).chain(&mut input);
+        Unpacked::Tree(Walk::new(input, Keep::Copy(Spool::new())).walk(budget))
     } else {
+        if broken.is_none() {
+            broken = (&mut input).take(PLAIN_HEAD - BLOCK as u64).read_to_end(&mut first).err();
+        }
         let mut spool = Spool::new();
-        let ended = broken.map_or_else(|| copy(&mut input, &mut spool).err(), Some);
+        spool.write_all(&first)?;
+        let ended = match broken {
+            None if wanted(&first) => copy(&mut input, &mut spool).err(),
+            broken => broken,
+        };
         Unpacked::Plain(spool.finish(), ended.map(|error| error.to_string()))
     };
-    let (_, rest) = input.into_inner();
-    budget.bytes = budget.bytes.saturating_sub(most - rest.left);
+    budget.take(most - input.left);
     Ok(unpacked)
 }
 

@@ -31,11 +31,24 @@ fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
 fn a_bomb_is_cut_at_the_limit_and_the_limit_is_for_all_together() {
     for bytes in packed(&[b' '; 10_000]) {
         let mut budget = Budget { bytes: 15_000, entries: 10 };
-        let Ok(Unpacked::Plain(first, None)) = unpack(&blob(&bytes), &mut budget) else { panic!() };
+        let Ok(Unpacked::Plain(first, None)) = unpack(&blob(&bytes), &mut budget, |_| true) else { panic!() };
         assert_eq!(first.len(), 10_000);
-        let Ok(Unpacked::Plain(second, Some(why))) = unpack(&blob(&bytes), &mut budget) else { panic!() };
+        let Ok(Unpacked::Plain(second, Some(why))) = unpack(&blob(&bytes), &mut budget, |_| true) else {
+            panic!()
+        };
         assert_eq!(second.len(), 5_000);
         assert!(why.contains("more than is read"), "{why}");
+    }
+}
+
+#[test]
+fn what_nobody_wants_is_not_unpacked_to_the_limit_to_say_so() {
+    for bytes in packed(&[0; 1 << 20]) {
+        let mut budget = Budget::default();
+        let wanted = |head: &[u8]| !head.contains(&0);
+        let Ok(Unpacked::Plain(held, None)) = unpack(&blob(&bytes), &mut budget, wanted) else { panic!() };
+        assert_eq!(held.len(), PLAIN_HEAD);
+        assert_eq!(MAX_UNPACKED - budget.left(), PLAIN_HEAD);
     }
 }
 
@@ -44,12 +57,14 @@ fn entries_are_counted_and_long_names_are_read() {
     let long = format!("{}/x.json", "d".repeat(200));
     let tar = tar_of(&[(&long, b"1"), ("b", b"2"), ("c", b"3")]);
     for bytes in [tar.clone(), packed(&tar)[0].clone()] {
-        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut Budget::default()) else { panic!() };
+        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut Budget::default(), |_| true) else {
+            panic!()
+        };
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["b", "c", &long]);
         assert_eq!(tree.files[&long].bytes(9).unwrap(), b"1");
         assert!(tree.trouble.is_empty());
         let mut few = Budget { bytes: 1 << 20, entries: 3 };
-        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut few) else { panic!() };
+        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut few, |_| true) else { panic!() };
         assert!(tree.trouble[0].1.contains("entries"), "{tree:?}");
     }
 }
@@ -60,7 +75,7 @@ fn a_flipped_byte_is_noticed() {
     let [mut gz, _] = packed(&tar);
     let checksum = gz.len() - 6;
     gz[checksum] ^= 0x10;
-    let Ok(Unpacked::Tree(tree)) = unpack(&blob(&gz), &mut Budget::default()) else { panic!() };
+    let Ok(Unpacked::Tree(tree)) = unpack(&blob(&gz), &mut Budget::default(), |_| true) else { panic!() };
     assert!(tree.corrupt && !tree.trouble.is_empty(), "{tree:?}");
     let mut open = tar.clone();
     open[0] ^= 1;
@@ -76,7 +91,7 @@ proptest! {
         let len = bytes.len();
         bytes[at % len] = byte;
         bytes.truncate(cut.max(1));
-        _ = unpack(&blob(&bytes), &mut Budget { bytes: 1 << 20, entries: 100 });
+        _ = unpack(&blob(&bytes), &mut Budget { bytes: 1 << 20, entries: 100 }, |_| true);
     }
 
     #[test]

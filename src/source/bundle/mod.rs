@@ -15,6 +15,7 @@
 //! truncated one still says what is missing. This module knows files and pages; what the objects mean is not its
 //! business, and nothing is redacted here: the border does that, before the writer and after the reader.
 
+mod index;
 mod manifest;
 mod pack;
 mod reader;

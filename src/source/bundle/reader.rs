@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use serde::Deserialize;
 
+use super::index::Index;
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
 use crate::item::{Item, Kind, Namespaces, Program, Server};
 use crate::model::names::{is_label, is_subdomain, quoted};
@@ -28,6 +29,8 @@ pub struct Bundle {
     tree: Tree,
     manifest: Manifest,
     records: BTreeMap<Asked, usize>,
+    /// Where the objects of each list lie of which one was asked for by its name.
+    indexes: Mutex<BTreeMap<Kind, Arc<Index>>>,
 }
 
 /// What was asked for, apart from how the card wrote it.
@@ -93,7 +96,7 @@ impl Bundle {
                 Some((Asked::of(&item, record.namespace.as_deref()), at))
             })
             .collect();
-        Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records }))
+        Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records, indexes: Mutex::default() }))
     }
 
     /// The bundle at a path: a folder, or an archive of one.
@@ -107,7 +110,7 @@ impl Bundle {
         let tree = if path.is_dir() {
             folder::tree(path, &mut budget).map_err(open)?
         } else {
-            match archive::unpack(&Blob::file(path).map_err(open)?, &mut budget).map_err(open)? {
+            match archive::unpack(&Blob::file(path).map_err(open)?, &mut budget, |_| false).map_err(open)? {
                 Unpacked::Tree(tree) => tree,
                 Unpacked::Plain(..) => Tree::default(),
             }
@@ -175,7 +178,7 @@ impl Bundle {
         if let Asked::Named(kind, namespace, name) = &asked
             && let Some(record) = self.record(&Asked::List(*kind))
         {
-            return self.pick(record, namespace.as_deref(), name, take);
+            return self.index(*kind, record).pick(&self.tree, (namespace.as_deref(), name), take);
         }
         let reason = match asked {
             // The cluster does not hold it; the run that was saved had none to look at.
@@ -257,6 +260,11 @@ impl Bundle {
 
     /// Everything that a record names, and its outcome; with what is damaged now.
     fn replay(&self, record: &ItemRecord, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        self.placed(record, &mut |_, _, json| take(json))
+    }
+
+    /// The same, each with its file and its place in it.
+    fn placed(&self, record: &ItemRecord, take: &mut dyn FnMut(&str, u64, &[u8])) -> Fetched {
         let mut damage = Vec::new();
         if self.tree.corrupt {
             damage.extend(self.tree.trouble.iter().map(|(path, why)| self.malformed(path, why)));
@@ -274,7 +282,8 @@ impl Bundle {
                 damage.push(self.malformed(path, &format!("it is not there{why}")));
                 continue;
             };
-            let mut objects = Objects { take, count: 0, too_large: Vec::new() };
+            let mut take = |offset: u64, json: &[u8]| take(path, offset, json);
+            let mut objects = Objects { take: &mut take, count: 0, too_large: Vec::new() };
             match page(blob, &mut objects) {
                 Ok(()) => {}
                 Err((offset, why)) => {
@@ -296,41 +305,12 @@ impl Bundle {
         with(record.fetched.clone(), damage)
     }
 
-    /// One object of a list that was captured.
-    fn pick(
-        &self,
-        record: &ItemRecord,
-        namespace: Option<&str>,
-        name: &str,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Fetched {
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Named {
-            metadata: Names,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Names {
-            namespace: Option<String>,
-            name: String,
-        }
-        let mut found = false;
-        let fetched = self.replay(record, &mut |json| {
-            let names = serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
-            if names.name == name && names.namespace.as_deref() == namespace && !found {
-                found = true;
-                take(json);
-            }
-        });
-        match fetched {
-            _ if found => Fetched::Complete,
-            Fetched::Partial { reasons } => {
-                let reason = reasons.into_iter().next().unwrap_or(Why::NotCaptured);
-                Fetched::Missing { reason }
-            }
-            other => other,
-        }
+    /// Where the objects of a list lie: read once, however many of them are asked for by their names.
+    fn index(&self, kind: Kind, record: &ItemRecord) -> Arc<Index> {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let index =
+            indexes.entry(kind).or_insert_with(|| Arc::new(Index::of(|file| self.placed(record, file))));
+        Arc::clone(index)
     }
 
     fn place(&self, path: &str, why: &str) -> String {
@@ -401,22 +381,22 @@ fn page(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
 
 /// Passes objects on, counted.
 struct Objects<'a> {
-    take: &'a mut dyn FnMut(&[u8]),
+    take: &'a mut dyn FnMut(u64, &[u8]),
     count: usize,
     too_large: Vec<u64>,
 }
 
 impl Found for Objects<'_> {
-    fn item(&mut self, _: u64, json: &[u8]) {
+    fn item(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
-        (self.take)(json);
+        (self.take)(offset, json);
     }
 
     fn list(&mut self, _: Head) {}
 
-    fn object(&mut self, _: u64, json: &[u8]) {
+    fn object(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
-        (self.take)(json);
+        (self.take)(offset, json);
     }
 
     fn too_large(&mut self, offset: u64) {

@@ -69,9 +69,9 @@ pub fn of_head(head: &[u8]) -> Text {
     }
 }
 
-/// Whether the first bytes are those of a text that is read, in any encoding.
+/// Whether the first bytes are those of a text that is read, in any encoding. Nothing but blanks begins none.
 pub fn is_text(head: &[u8]) -> bool {
-    !matches!(of_head(head), Text::Neither(_)) || utf16(head).is_some()
+    matches!(of_head(head), Text::Json | Text::Yaml) || utf16(head).is_some()
 }
 
 /// Whether a line can begin a YAML mapping or sequence.

@@ -78,7 +78,7 @@ impl Loading {
 
     /// A file; `given` if the operator named it, rather than a folder that it is in.
     fn file(&mut self, name: &str, blob: &Blob, nesting: usize, given: bool) -> Result<(), LoadError> {
-        match archive::unpack(blob, &mut self.budget) {
+        match archive::unpack(blob, &mut self.budget, sniff::is_text) {
             Ok(Unpacked::Tree(_)) if nesting >= MAX_NESTING => {
                 self.useless(name, "an archive in an archive in an archive is not opened", true);
                 Ok(())

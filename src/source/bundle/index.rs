@@ -1,0 +1,84 @@
+//! Where each object of a list lies in a bundle, so that one of them can be had by its name without reading the list for
+//! each. It holds places, never objects.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::source::archive::Tree;
+use crate::source::json::MAX_OBJECT;
+use crate::source::{Fetched, Why};
+
+/// The places of one list.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// By namespace and name; of two objects of one name the first.
+    places: BTreeMap<(Option<String>, String), Place>,
+    /// How reading the list ended.
+    fetched: Fetched,
+}
+
+/// Where an object lies.
+#[derive(Debug)]
+struct Place {
+    path: String,
+    offset: u64,
+    len: u64,
+}
+
+impl Index {
+    /// Of what `each` gives: file, offset in it, and object.
+    pub(super) fn of(each: impl FnOnce(&mut dyn FnMut(&str, u64, &[u8])) -> Fetched) -> Index {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Named {
+            metadata: Names,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Names {
+            namespace: Option<String>,
+            name: String,
+        }
+        let mut places = BTreeMap::new();
+        let fetched = each(&mut |path, offset, json| {
+            let Names { namespace, name } =
+                serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
+            let place = || Place { path: path.to_owned(), offset, len: json.len() as u64 };
+            places.entry((namespace, name)).or_insert_with(place);
+        });
+        Index { places, fetched }
+    }
+
+    /// One object, out of the files of the bundle.
+    pub(super) fn pick(
+        &self,
+        tree: &Tree,
+        (namespace, name): (Option<&str>, &str),
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Fetched {
+        if let Some(place) = self.places.get(&(namespace.map(str::to_owned), name.to_owned())) {
+            let blob = tree.files.get(&place.path).map(|blob| blob.slice(place.offset, place.len));
+            let bytes = blob.map(|blob| blob.bytes(MAX_OBJECT as u64));
+            return match bytes {
+                Some(Ok(bytes)) => {
+                    take(&bytes);
+                    Fetched::Complete
+                }
+                Some(Err(error)) => missing(format!("{}: {error}", place.path)),
+                None => missing(format!("{}: it is not there", place.path)),
+            };
+        }
+        match &self.fetched {
+            Fetched::Partial { reasons } => {
+                let reason = reasons.first().cloned().unwrap_or(Why::NotCaptured);
+                Fetched::Missing { reason }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+fn missing(message: String) -> Fetched {
+    Fetched::Missing { reason: Why::Malformed { message } }
+}
