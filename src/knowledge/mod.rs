@@ -39,6 +39,7 @@ pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
+pub(crate) use nearest::apart;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use range::ReleaseRange;

@@ -53,17 +53,30 @@ fn distance(written: &str, known: &str) -> Option<usize> {
     let letters = |text: &str| text.chars().count();
     // One slip in a short name, two in a longer one.
     let slips = |text: &str| if letters(text) < 8 { 1 } else { 2 };
-    let domains = 2 * strsim::damerau_levenshtein(domain, known_domain).min(4);
+    let domains = || 2 * apart(domain, known_domain, 3).unwrap_or(4);
     let lower = name.to_ascii_lowercase();
-    let by_name = strsim::damerau_levenshtein(&lower, known_name);
     let case = usize::from(lower != name);
-    if by_name <= slips(known_name) && by_name < letters(known_name) {
-        return Some(3 * by_name + domains + case);
+    if let Some(by_name) = apart(&lower, known_name, slips(known_name))
+        && by_name < letters(known_name)
+    {
+        return Some(3 * by_name + domains() + case);
     }
     let (core, known_core) = (core(&lower), core(known_name));
-    let by_core = strsim::damerau_levenshtein(&core, &known_core);
-    let close = letters(&known_core) >= 5 && by_core <= slips(&known_core);
-    close.then_some(4 + 3 * by_core + domains + case)
+    if letters(&known_core) < 5 {
+        return None;
+    }
+    let by_core = apart(&core, &known_core, slips(&known_core))?;
+    Some(4 + 3 * by_core + domains() + case)
+}
+
+/// By how many slips two words differ, if by no more than `most`. To count them takes far longer than to see that one is
+/// too long, and a stranger may write any number of words.
+pub(crate) fn apart(one: &str, other: &str, most: usize) -> Option<usize> {
+    if one.chars().count().abs_diff(other.chars().count()) > most {
+        return None;
+    }
+    let slips = strsim::damerau_levenshtein(one, other);
+    (slips <= most).then_some(slips)
 }
 
 /// A name without the words that people add, leave out and reorder.

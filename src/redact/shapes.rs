@@ -186,6 +186,8 @@ pub(super) fn prefixed(input: &[u8], hits: &mut Vec<Range<usize>>) {
 fn pem_blocks(input: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut blocks = Vec::new();
     let mut at = 0;
+    // The next quote, looked for only once it is passed: many blocks may follow without one.
+    let mut quote = 0;
     while let Some(dashes) = find(input, b"--", at) {
         let word = run(input, dashes, |byte| byte == b'-');
         let word = run(input, word, |byte| byte == b' ');
@@ -201,8 +203,11 @@ fn pem_blocks(input: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
         if !input[label..].starts_with(b"--") {
             continue;
         }
-        let quote = input[label..].iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`'));
-        let limit = quote.map_or(input.len(), |step| label + step);
+        if quote <= label {
+            let step = memchr::memchr3(b'"', b'\'', b'`', &input[label..]);
+            quote = step.map_or(input.len(), |step| label + step);
+        }
+        let limit = quote;
         let mut end = limit;
         let mut from = run(input, label, |byte| byte == b'-');
         while let Some(dashes) = find(&input[..limit], b"--", from) {

@@ -20,6 +20,15 @@ fn mk_private_key() -> String {
 }
 
 #[test]
+fn many_blocks_without_a_quote_are_read_once() {
+    let blocks = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".repeat(20_000);
+    let began = std::time::Instant::now();
+    _ = text(&blocks);
+    // With a search to the end for each block it was over a minute.
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_jwt_is_hashed_and_all_else_is_not() {
     let jwt = mk_jwt();
     let clean = text(&jwt).into_owned();

@@ -323,7 +323,7 @@ impl<'a> Scanner<'_, 'a> {
             .filter(|d| d.contains("linkerd"))
             .collect();
         known.iter().any(|known| {
-            strsim::damerau_levenshtein(known, &domain) <= 2
+            knowledge::apart(known, &domain, 2).is_some()
                 || stem(known) == stem(&domain)
                 || stem(known) == domain
         })
