@@ -184,7 +184,7 @@ pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> Command {
     let binding = kubectl()
         .namespace(namespace)
         .words("create rolebinding meshdoctor-links --role=meshdoctor-links")
-        .arg(Arg::from("--user=").then(Arg::placeholder("USER_NAME")));
+        .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME")));
     Line::from(role).and(binding).into()
 }
 

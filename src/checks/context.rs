@@ -340,6 +340,11 @@ impl<'a> Context<'a> {
             self.gap(Missing::whole(Request::of(Item::NodeFiles), why.clone()));
         }
         match &self.cluster.nodes {
+            // A place for node files in which there is none shows no node: nothing passes on it.
+            Ok(nodes) if nodes.is_empty() => {
+                let why = self.cluster.node_trouble.first().cloned().unwrap_or(Why::NotOffered);
+                Err(Missing::whole(Request::of(Item::NodeFiles), why))
+            }
             Ok(nodes) => Ok(nodes),
             Err(why) => Err(Missing::whole(Request::of(Item::NodeFiles), why.clone())),
         }

@@ -16,6 +16,8 @@ enum Part {
     Known(&'static str),
     /// What comes from elsewhere, perhaps from a cluster.
     Text(String),
+    /// The path of a file, perhaps from a cluster.
+    Path(String),
     Variable(&'static str),
     Placeholder(&'static str),
     Output(Box<Line>),
@@ -23,8 +25,14 @@ enum Part {
 }
 
 impl Arg {
-    pub(super) fn known(word: &'static str) -> Arg {
+    /// A word that is written here.
+    pub fn known(word: &'static str) -> Arg {
         Arg(vec![Part::Known(word)])
+    }
+
+    /// The path of a file, which no program takes for an option whatever it is, from a variable neither.
+    pub fn path(path: impl Into<String>) -> Arg {
+        Arg(vec![Part::Path(path.into())])
     }
 
     /// A variable that an earlier line of the same command sets.
@@ -65,10 +73,21 @@ impl Arg {
             Some(Part::Text(text)) => text.starts_with('-'),
             Some(Part::Known(word)) => word.starts_with('-'),
             // What a variable holds is not known.
-            Some(Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_)) | None => {
-                false
-            }
+            Some(
+                Part::Path(_) | Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_),
+            )
+            | None => false,
         }
+    }
+
+    /// Whether it begins with what is written here.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self.0.first(), Some(Part::Known(_)))
+    }
+
+    /// Whether it is an option that is written here.
+    pub(super) fn is_known_option(&self) -> bool {
+        matches!(self.0.as_slice(), [Part::Known(word)] if word.starts_with('-'))
     }
 
     pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
@@ -77,7 +96,7 @@ impl Arg {
                 Part::Placeholder(name) => names.push(name),
                 Part::Output(line) => line.placeholders(names),
                 Part::Script(lines) => lines.iter().for_each(|line| line.placeholders(names)),
-                Part::Known(_) | Part::Text(_) | Part::Variable(_) => {}
+                Part::Known(_) | Part::Text(_) | Part::Path(_) | Part::Variable(_) => {}
             }
         }
     }
@@ -94,7 +113,7 @@ impl Arg {
     pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
         for part in &mut self.0 {
             match part {
-                Part::Text(old) => *old = text(old),
+                Part::Text(old) | Part::Path(old) => *old = text(old),
                 Part::Output(line) => line.retell(text),
                 Part::Script(lines) => lines.iter_mut().for_each(|line| line.retell(text)),
                 Part::Known(_) | Part::Variable(_) | Part::Placeholder(_) => {}
@@ -118,6 +137,10 @@ impl fmt::Display for Arg {
             match part {
                 Part::Known(word) => f.write_str(&quote::word(word))?,
                 Part::Text(text) => f.write_str(&quote::word(text))?,
+                Part::Path(path) if path.starts_with('-') => {
+                    f.write_str(&quote::word(&format!("./{path}")))?
+                }
+                Part::Path(path) => f.write_str(&quote::word(path))?,
                 Part::Variable(name) => write!(f, "\"${name}\"")?,
                 Part::Placeholder(name) => write!(f, "\"${{{name}:?}}\"")?,
                 Part::Output(line) => write!(f, "\"$({line})\"")?,

@@ -35,10 +35,17 @@ pub struct Call {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Word {
-    /// An option, its value, or a word that cannot be taken for an option.
+    /// An option, its value, or a positional argument.
     Plain(Arg),
-    /// A positional argument, which must not be taken for an option whatever it is.
+    /// A positional argument, whatever stands before it.
     Operand(Arg),
+}
+
+impl Word {
+    fn arg(&self) -> &Arg {
+        let (Word::Plain(arg) | Word::Operand(arg)) = self;
+        arg
+    }
 }
 
 /// `kubectl`.
@@ -100,7 +107,8 @@ impl Call {
         self
     }
 
-    /// An argument that begins with something known, or the value of the option before it.
+    /// The value of the option before it, or else a positional argument that stands where it was put unless it looks
+    /// like an option.
     pub fn arg(mut self, arg: impl Into<Arg>) -> Call {
         self.words.push(Word::Plain(arg.into()));
         self
@@ -141,6 +149,19 @@ impl Call {
         self.each(|arg| arg.aim(connection));
     }
 
+    /// Whether a word must not be taken for an option, whatever it is: what is known here is written as it is meant.
+    fn is_operand(&self, at: usize) -> bool {
+        let is_value = |at: usize| at > 0 && self.words[at - 1].arg().is_known_option();
+        // What stands behind the end of the options is written as it is meant.
+        if self.words[..at].iter().any(|word| word.arg().text() == Some("--")) {
+            return false;
+        }
+        match &self.words[at] {
+            Word::Operand(_) => true,
+            Word::Plain(arg) => !arg.is_known() && !is_value(at),
+        }
+    }
+
     fn each(&mut self, mut act: impl FnMut(&mut Arg)) {
         for Word::Plain(arg) | Word::Operand(arg) in &mut self.words {
             act(arg);
@@ -172,16 +193,13 @@ impl fmt::Display for Call {
         f.write_str(name)?;
         // Its own options belong to its subcommands.
         let subcommand = usize::from(self.program == Program::Meshdoctor);
-        let is_risky = |word: &Word| matches!(word, Word::Operand(arg) if arg.begins_with_dash());
         // From the first positional argument on that looks like an option, those stand behind all options.
-        let risky = self.words.iter().position(is_risky).unwrap_or(self.words.len());
-        let (mut front, mut behind) = (Vec::new(), Vec::new());
-        for (at, word) in self.words.iter().enumerate() {
-            match word {
-                Word::Operand(arg) if at >= risky => behind.push(arg),
-                Word::Operand(arg) | Word::Plain(arg) => front.push(arg),
-            }
-        }
+        let words = || self.words.iter().enumerate();
+        let is_risky = |(at, word): (usize, &Word)| self.is_operand(at) && word.arg().begins_with_dash();
+        let risky = words().position(is_risky).unwrap_or(self.words.len());
+        let (behind, front): (Vec<_>, Vec<_>) =
+            words().partition(|(at, _)| *at >= risky && self.is_operand(*at));
+        let front: Vec<_> = front.into_iter().map(|(_, word)| word.arg()).collect();
         let (first, rest) = front.split_at(subcommand.min(front.len()));
         for arg in first.iter().copied().chain(&self.aim).chain(rest.iter().copied()) {
             write!(f, " {arg}")?;
@@ -189,6 +207,6 @@ impl fmt::Display for Call {
         if !behind.is_empty() {
             f.write_str(" --")?;
         }
-        behind.into_iter().try_for_each(|arg| write!(f, " {arg}"))
+        behind.into_iter().try_for_each(|(_, word)| write!(f, " {}", word.arg()))
     }
 }

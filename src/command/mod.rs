@@ -72,7 +72,7 @@ impl Command {
     pub fn on_node(node: &str, script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         let debug = kubectl()
             .words("debug")
-            .arg(Arg::from("node/").then(Arg::node()))
+            .arg(Arg::known("node/").then(Arg::node()))
             .words("-it --profile=sysadmin --image=busybox -- chroot /host sh -c")
             .arg(Arg::script(script));
         Command::about_node(node, [debug])

@@ -75,6 +75,23 @@ fn a_list_that_may_hold_more_is_never_a_pass() {
 }
 
 #[test]
+fn where_the_files_of_no_node_are_left_nothing_passes_on_them() {
+    let mut wrong = Vec::new();
+    let needing = |check: &&'static checks::Check| check.card().front.needs.contains(&Item::NodeFiles);
+    for check in checks::all().filter(needing) {
+        for case in &check.card().cases {
+            let live = case::live(check, case);
+            let mut collected = live.collect(&[check]);
+            collected.cluster.nodes = Ok(Vec::new());
+            if matches!(live.judge_on(&collected, check).outcome, Outcome::Pass) {
+                wrong.push(format!("{} / {}", check.id, case.title));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn what_a_card_does_not_name_changes_nothing() {
     for check in checks::all() {
         let front = &check.card().front;

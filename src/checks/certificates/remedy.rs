@@ -157,7 +157,7 @@ pub(super) fn add_to_bundle(
     file: &'static str,
     more: &'static str,
 ) -> Remedy {
-    let newline = Line::from(program("printf").arg("\\n")).and_shell(">>").arg(file);
+    let newline = Line::from(program("printf").words("\\n")).and_shell(">>").arg(file);
     let added = Line::from(program("cat").arg(more)).and_shell(">>").arg(file);
     remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file).and(newline).and(added))
 }

@@ -50,7 +50,7 @@ fn journal(remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
     }
     let read = kubectl()
         .words("debug")
-        .arg(Arg::from("node/").then(Arg::node()))
+        .arg(Arg::known("node/").then(Arg::node()))
         .words("-i --profile=sysadmin --image=busybox -- chroot /host")
         .words("journalctl -u containerd -u crio --since -1h --no-pager")
         .to_file("journal.txt");

@@ -108,7 +108,7 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
     let node = snapshot.node.as_str();
     let pods = kubectl()
         .words("get pods -A -o wide --field-selector")
-        .arg(Arg::from("spec.nodeName=").then(Arg::node()));
+        .arg(Arg::known("spec.nodeName=").then(Arg::node()));
     let mut remedy = Remedy::new().run(
         StepKind::Command,
         "See which of the node's network pods do not run: the base network writes its configuration when it starts",

@@ -6,7 +6,7 @@ use super::nodes::{Nodes, unused};
 use super::places::in_file;
 use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement};
-use crate::command::Line;
+use crate::command::{Arg, Line};
 use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot, Plugin};
 
@@ -67,7 +67,7 @@ fn lookalike(
             file.path()
         ),
         [
-            Line::set("F", file.path()),
+            Line::set("F", Arg::path(file.path())),
             Line::shell("cp -p \"$F\" \"$F.bak\" && vi \"$F.bak\" && mv \"$F.bak\" \"$F\""),
         ],
     );

@@ -79,7 +79,7 @@ fn cure(
                 &snapshot.node,
                 [kubectl()
                     .words("get pods -A -o wide --field-selector")
-                    .arg(Arg::from("spec.nodeName=").then(Arg::node()))],
+                    .arg(Arg::known("spec.nodeName=").then(Arg::node()))],
             ),
         );
     }

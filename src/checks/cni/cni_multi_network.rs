@@ -4,7 +4,7 @@ use super::host::on_host;
 use super::nodes::{Nodes, silent, unused};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
-use crate::command::Line;
+use crate::command::{Arg, Line};
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
 
@@ -51,7 +51,7 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
         &snapshot.node,
         "Unless several networks are intended, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not affected. Where the node's image sets it, change it there",
         [
-            Line::set("F", "/etc/containerd/config.toml"),
+            Line::set("F", Arg::known("/etc/containerd/config.toml")),
             Line::shell(
                 "grep -n max_conf_num \"$F\" && sed -i \"s/max_conf_num = .*/max_conf_num = 1/\" \"$F\" && systemctl restart containerd",
             ),

@@ -153,7 +153,7 @@ pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) ->
     let of_node = kubectl()
         .namespace(namespace)
         .words("get pods --no-headers --field-selector")
-        .arg(Arg::from("spec.nodeName=").then(Arg::node()))
+        .arg(Arg::known("spec.nodeName=").then(Arg::node()))
         .words("-o custom-columns=NAME:.metadata.name,OWNER:.metadata.ownerReferences[0].name");
     // Other workloads of the network have names that begin with its name.
     let owned = program("awk").words("-v").arg(format!("set={name}")).arg("$2 == set {print $1}");

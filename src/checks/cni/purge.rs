@@ -65,7 +65,7 @@ fn awaited(target: &Target<'_>) -> crate::command::Call {
 }
 
 fn on_its_node(call: crate::command::Call) -> crate::command::Call {
-    call.words("-l k8s-app=linkerd-cni --field-selector").arg(Arg::from("spec.nodeName=").then(Arg::node()))
+    call.words("-l k8s-app=linkerd-cni --field-selector").arg(Arg::known("spec.nodeName=").then(Arg::node()))
 }
 
 /// What an entry looks like to jq, wherever it is: in the list, or in what multus delegates to.
@@ -82,7 +82,7 @@ fn edit(
     known: Option<(&ConfFile, &LinkerdEntry)>,
 ) -> Remedy {
     let file = match known {
-        Some((file, _)) => Line::set("F", file.path()),
+        Some((file, _)) => Line::set("F", Arg::path(file.path())),
         None => Line::shell(FIRST),
     };
     let lines = known.and_then(|(file, entry)| Lines::of(file, entry));
@@ -215,7 +215,7 @@ mod tests {
         let path =
             std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");
-        let script = lines.script(Line::set("F", path.to_string_lossy().into_owned()));
+        let script = lines.script(Line::set("F", Arg::path(path.to_string_lossy())));
         let script = super::Command::in_node_shell(script).to_string();
         let ran = Command::new("sh").arg("-c").arg(script).output().expect("a shell");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .run(
                     StepKind::Command,
                     "See whether it is up, and how long it takes",
-                    kubectl().words("get").arg("--raw=/readyz?verbose"),
+                    kubectl().words("get --raw=/readyz?verbose"),
                 )
                 .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
         ),
