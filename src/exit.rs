@@ -1,6 +1,6 @@
 //! The exit statuses and the one function that picks one.
 
-/// Every selected check ran, and nothing is at or above the gate.
+/// Nothing is at or above the gate, and no evidence that was asked for is missing.
 pub const FINE: u8 = 0;
 /// At least one finding is at or above the gate.
 pub const FINDINGS: u8 = 1;
@@ -13,7 +13,10 @@ pub const NOT_CHECKED: u8 = 4;
 
 /// Each status with what it means, for help and documentation.
 pub const ALL: [(u8, &str); 5] = [
-    (FINE, "every selected check ran, and no finding is at or above the gate (--fail-on, by default error)"),
+    (
+        FINE,
+        "no finding is at or above the gate (--fail-on, by default error), and no evidence that was asked for is missing; checks whose evidence nobody provided are listed as not checked",
+    ),
     (FINDINGS, "at least one finding is at or above the gate"),
     (USAGE, "wrong usage or configuration: an unknown check, namespace, context or flag value"),
     (COULD_NOT_RUN, "could not run at all: no cluster, an unreadable bundle, or nothing could be checked"),

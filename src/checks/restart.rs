@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
-use crate::command::{Command, Line, kubectl};
+use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -21,6 +21,15 @@ const NAMED: usize = 5;
 /// Adds the step that restarts all that is meshed outside the control plane. `act` says it, and why. Reads pods, ReplicaSets
 /// and Jobs where they are there.
 pub(super) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    meshed(ctx, remedy, act, None)
+}
+
+/// As [`all_meshed`], of the workloads with a pod on a node.
+pub(super) fn meshed_on(ctx: &Context<'_>, remedy: Remedy, act: &str, node: &str) -> Remedy {
+    meshed(ctx, remedy, act, Some(node))
+}
+
+fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let pods = ctx.hints::<Pod>(Kind::Pod);
     let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
@@ -28,21 +37,19 @@ pub(super) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy
     for pod in pods {
         let meta = &pod.metadata;
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-        if !own || meta.namespace == home || pod.is_finished() || meta.deletion_timestamp.is_some() {
+        let elsewhere = node.is_some_and(|node| pod.spec.node_name.as_str() != node);
+        if !own
+            || elsewhere
+            || meta.namespace == home
+            || pod.is_finished()
+            || meta.deletion_timestamp.is_some()
+        {
             continue;
         }
         found.entry(&meta.namespace).or_default().add(&owners.of(pod), &meta.name);
     }
     if found.is_empty() {
-        return remedy.run(
-            StepKind::Command,
-            format!("{act}. These are their pods"),
-            kubectl()
-                .words("get pods -A -l")
-                .arg(format!("{CONTROL_PLANE_NS}={home}"))
-                .words("-o \
-                        custom-columns=NAMESPACE:.metadata.namespace,POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name"),
-        );
+        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), listed(ctx, node));
     }
     let by_hand: BTreeSet<String> = found
         .iter()
@@ -64,6 +71,19 @@ pub(super) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy
         return remedy.step(StepKind::Note, text);
     }
     remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)))
+}
+
+/// What lists all meshed pods with their owners, or those on a node: for steps that cannot name them.
+pub(super) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
+    let home = ctx.namespaces().control_plane.as_str();
+    let pods = kubectl().words("get pods -A -l").arg(format!("{CONTROL_PLANE_NS}={home}"));
+    let pods = match node {
+        Some(node) => pods.words("--field-selector").arg(format!("spec.nodeName={node}")),
+        None => pods,
+    };
+    pods.words(
+        "-o custom-columns=NAMESPACE:.metadata.namespace,POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name",
+    )
 }
 
 /// What is meshed in a namespace.

@@ -6,10 +6,10 @@
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
-use crate::item::Kind;
+use crate::item::{Kind, Scope};
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::model::objects::Workload;
+use crate::model::objects::{CustomResourceDefinition, Workload};
 use crate::version::{Channel, LinkerdVersion};
 
 /// What is changed of the installation.
@@ -147,7 +147,7 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             Part::Crds { release: wanted, .. } => remedy.run(
                 kind,
                 format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
-                crds_by_helm(wanted),
+                crds_by_helm(release_of_crds(ctx), wanted),
             ),
         },
         (Some(Installer::Chart), _) => remedy.step(
@@ -287,8 +287,22 @@ fn if_chart_known(call: Call) -> Line {
         .and_shell(">&2; fi")
 }
 
+/// CRDs that every release has.
+const CRDS: [&str; 3] =
+    ["serviceprofiles.linkerd.io", "servers.policy.linkerd.io", "authorizationpolicies.policy.linkerd.io"];
+
+/// The Helm release of the chart of the CRDs, as the CRDs that are there say it. Reads them by name.
+fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
+    CRDS.iter().find_map(|name| {
+        let found =
+            ctx.named::<CustomResourceDefinition>(Kind::CustomResourceDefinition, Scope::Cluster, name);
+        let meta = &found.ok().flatten()?.metadata;
+        ManagedBy::told(&meta.labels, &meta.annotations).release()
+    })
+}
+
 /// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
-fn crds_by_helm(wanted: &LinkerdVersion) -> Command {
+fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Command {
     let mut lines = Vec::new();
     let reference = match repository(Some(wanted)) {
         Some((name, address)) => {
@@ -306,13 +320,19 @@ fn crds_by_helm(wanted: &LinkerdVersion) -> Command {
         }
         None => Arg::placeholder("CRDS_CHART"),
     };
-    lines.push(Line::from(helm().words("list -A --filter crds")));
+    let (name, namespace) = match release {
+        Some(release) => (Arg::from(release.name), Arg::from(release.namespace)),
+        None => {
+            lines.push(Line::from(helm().words("list -A --filter crds")));
+            (Arg::placeholder("CRDS_RELEASE"), Arg::placeholder("CRDS_NAMESPACE"))
+        }
+    };
     lines.push(Line::from(
         helm()
             .words("upgrade")
-            .arg(Arg::placeholder("CRDS_RELEASE"))
-            .arg(reference)
-            .option("-n", Arg::placeholder("CRDS_NAMESPACE"))
+            .operand(name)
+            .operand(reference)
+            .option("-n", namespace)
             .option("--version", Arg::placeholder("CHART_VERSION"))
             .words("--reuse-values"),
     ));

@@ -111,7 +111,7 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only at its start.
-pub(super) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     remedy.run(
         StepKind::Command,
@@ -121,7 +121,7 @@ pub(super) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy
 }
 
 /// Adds the restart of what is meshed: proxies keep the bundle that they were created with.
-pub(super) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with";
     restart::all_meshed(ctx, remedy, act)
 }
@@ -150,7 +150,7 @@ pub(in crate::checks) fn read_bundle(
 }
 
 /// Adds the step that writes the current bundle, with one more certificate, to a file.
-pub(super) fn add_to_bundle(
+pub(in crate::checks) fn add_to_bundle(
     ctx: &Context<'_>,
     remedy: Remedy,
     act: &str,

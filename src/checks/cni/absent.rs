@@ -11,6 +11,7 @@ use super::purge::installer_restarted;
 use super::remedy::rolled_out;
 use super::target::target;
 use crate::checks::Context;
+use crate::checks::restart::listed;
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Kind, Scope};
@@ -145,9 +146,10 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
         let words = "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods";
         return chart::install_again(ctx, remedy, words)
             .run(StepKind::Command, "Wait until it is on every node", rolled_out(ctx))
-            .step(
+            .run(
                 StepKind::Note,
-                "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads",
+                "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads, whose pods this lists",
+                listed(ctx, None),
             );
     }
     let node = absent.snapshot.node.as_str();

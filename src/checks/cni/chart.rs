@@ -205,12 +205,6 @@ fn releases(release: Release<'_>) -> Call {
     listing(release)
 }
 
-/// What shows the values of the Helm release, where Helm installed it.
-pub(super) fn shown_values(ctx: &Context<'_>) -> Option<Call> {
-    let release = target(ctx).managed_by?.release()?;
-    Some(helm().words("get values").operand(release.name).option("-n", release.namespace))
-}
-
 /// The CLI keeps no values: what is not given again becomes its default.
 fn by_cli(
     ctx: &Context<'_>,
@@ -238,7 +232,7 @@ fn by_cli(
     remedy
         .run(
             StepKind::Note,
-            "Compare first: linkerd install-cni sets what it is not given to its defaults. What the cluster shows of its options is in the command; if the difference shows more than the wanted change, add the options that are missing (--set KEY=VALUE)",
+            "Compare first: linkerd install-cni sets what it is not given to its defaults. What the cluster shows of its options is in the command; if the difference shows more than the wanted change, add the options that are missing (--set KEY=VALUE): tolerations, resources, imagePullSecrets and privileged cannot be read here",
             into(kubectl().words("diff -f -")),
         )
         .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
@@ -275,7 +269,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     remedy.run(
         StepKind::Command,
         format!(
-            "{words}. With Helm or GitOps: apply the chart {CHART} again, with its values; with the linkerd CLI of the installed release, add the options that it had (--set KEY=VALUE)"
+            "{words}. With Helm or GitOps: apply the chart {CHART} again, with its values; with the linkerd CLI of the installed release, add the options that it had (--set KEY=VALUE): tolerations, resources, imagePullSecrets and privileged are not in the command"
         ),
         cli(ctx, &target, &[]).pipe(kubectl().words("apply -f -")),
     )

@@ -123,7 +123,7 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
         ),
         None => remedy.step(
             StepKind::Note,
-            "Delete the base network's pod on the node, so that it starts again and writes its configuration",
+            "Delete the pod of the base network that is listed there, so that it starts again and writes its configuration",
         ),
     };
     let renamed: Vec<&&ConfFile> = inert.iter().filter(|file| file.name.ends_with(CILIUM_BAK)).collect();

@@ -8,6 +8,7 @@ use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, remedy};
+use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -158,9 +159,10 @@ fn cure(
     if relied_on.is_some() {
         let words = "Install linkerd-cni again, since the control plane relies on it";
         let remedy = chart::install_again(ctx, Remedy::new(), words);
-        return remedy::through_host_network(ctx, remedy).step(
+        return remedy::through_host_network(ctx, remedy).run(
             StepKind::Note,
-            "Otherwise install Linkerd without cniEnabled, restart the meshed workloads, and remove the entries node by node",
+            "Otherwise install Linkerd without cniEnabled, remove the entries node by node, and restart the meshed workloads, whose pods this lists",
+            listed(ctx, None),
         );
     }
     on_host(

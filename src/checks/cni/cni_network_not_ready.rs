@@ -8,7 +8,7 @@ use super::host::look;
 use super::logs::{journals, unmatched_logs};
 use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::program;
+use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
@@ -27,8 +27,8 @@ const NOTHING: &str =
     "no pod can start on the node: its container runtime has found no CNI configuration that it can load";
 const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime skips the CNI configuration with linkerd-cni's entry, because the plugin's binary is not where it searches";
 
-const WRITE_AGAIN: &str = "Let the base network write its file again by restarting its pod on the node, which is on the host network and can start; then restart linkerd-cni there";
-const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the pods that started meanwhile";
+const WRITE_AGAIN: &str = "Let the base network write its file again by deleting its pod on the node, which is on the host network and can start; then delete the linkerd-cni pod there. This lists the pods of the node";
+const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the meshed pods that started meanwhile. This lists the pods of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer)) {
@@ -116,5 +116,14 @@ fn cure(node: &str, last: &str) -> Remedy {
         "Provide the node's CNI files: meshdoctor then names the file and what is wrong with it",
         with_node_files(),
     )
-    .step(StepKind::Command, last)
+    .run(
+        StepKind::Command,
+        last,
+        Command::about_node(
+            node,
+            [kubectl()
+                .words("get pods -A -o wide --field-selector")
+                .arg(Arg::from("spec.nodeName=").then(Arg::node()))],
+        ),
+    )
 }

@@ -4,6 +4,7 @@ use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::rolled_out;
+use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -48,9 +49,10 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
-    let remedy = install_again(ctx).step(
+    let remedy = install_again(ctx).run(
         StepKind::Note,
-        "Or install Linkerd without cniEnabled, and restart the meshed workloads: linkerd-init then redirects their traffic",
+        "Or install Linkerd without cniEnabled, so that linkerd-init redirects traffic, and restart the meshed workloads, whose pods this lists",
+        listed(ctx, None),
     );
     let finding = ctx
         .finding(subject, message)

@@ -1,7 +1,7 @@
 //! What changes between two versions of linkerd-cni, and what of that the nodes do not bear: another iptables mode, files
 //! and addresses that the newer installer or plugin does not take.
 
-use super::chart::{ChartValue, image_version, set, shown_values};
+use super::chart::{ChartValue, image_version, set};
 use super::cni_plugin_upgrade_hazard::Upgrade;
 use super::mode::{Usable, chart_with, pair};
 use super::nodes::{Nodes, silent};
@@ -155,8 +155,8 @@ fn without_binaries(
     Some(if seen && !change.assumed { finding } else { finding.likely() })
 }
 
-/// Says in the values which mode is meant, so that no chart decides. The linkerd CLI keeps no values, so with it the mode
-/// comes in the same step as the upgrade.
+/// Says in the values which mode is meant, so that no chart decides, in the same step as the upgrade: before it, the ConfigMap
+/// shows the chart's default and the same value that somebody set alike, so nothing could tell whether it was done.
 fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
     let chart = chart_with(ctx, upgrade.row);
     let to = image_version(upgrade.to);
@@ -169,22 +169,11 @@ fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode
         let values = [ChartValue::new("iptablesMode", "plain"), to];
         return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
-    let values = [ChartValue::new("iptablesMode", mode.to_string())];
-    if target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli)) {
-        let words = format!(
-            "Upgrade with the linkerd CLI of the new release and set the mode in the same step: {mode} is what runs now"
-        );
-        let [mode] = values;
-        return set(ctx, Remedy::new(), words, Some(&chart), &[mode, to]);
-    }
-    let words = format!(
-        "Set the mode in the values before you upgrade: {mode} is what runs now. The ConfigMap looks the same before and after"
-    );
-    let remedy = match shown_values(ctx) {
-        Some(values) => Remedy::verified_by(values),
-        None => Remedy::new(),
-    };
-    set(ctx, remedy, words, None, &values)
+    let by_cli = target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli));
+    let with = if by_cli { " with the linkerd CLI of the new release" } else { "" };
+    let words = format!("Upgrade{with} and set the mode in the same step: {mode} is what runs now");
+    let values = [ChartValue::new("iptablesMode", mode.to_string()), to];
+    set(ctx, Remedy::new(), words, Some(&chart), &values)
 }
 
 /// What a node has that the newer installer or plugin does not take.

@@ -2,7 +2,7 @@
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Verdict, restart};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::objects::Node;
@@ -31,9 +31,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
         let remedy = match harmless(node) {
             true => remedy,
-            false => remedy
-                .step(StepKind::Note, "Or move the nodes to containerd")
-                .step(StepKind::Note, "Restart the meshed workloads on them"),
+            false => restart::meshed_on(
+                ctx,
+                remedy.step(StepKind::Note, "Or move the node to containerd, and leave linkerd-init as it is"),
+                "Restart the workloads with meshed pods on the node",
+                &node.metadata.name,
+            ),
         };
         let info = &node.status.node_info;
         let message = match harmless(node) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::SignedDuration;
 
+use crate::checks::renew::renew;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
@@ -186,7 +187,9 @@ fn finding(
         Stage::Unready | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
-            more_memory(remedy)
+            let mut remedy = more_memory(remedy);
+            remedy.steps.push(renew(owner, &names, "new pods have the new limit"));
+            remedy
         }
         Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(
             StepKind::Command,
@@ -222,7 +225,7 @@ fn more_memory(remedy: Remedy) -> Remedy {
     remedy.step(
         StepKind::Annotation,
         "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or proxy.resources.memory.limit in \
-         the values of the control plane; then restart the workload",
+         the values of the control plane",
     )
 }
 

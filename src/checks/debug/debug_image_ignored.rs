@@ -183,7 +183,9 @@ impl Judge<'_, '_> {
         }
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {
-            return remedy.step(StepKind::Note, format!("Create its pods again; {because}"));
+            let later =
+                "Only pods that are created from then on have it: the image is set when a pod is created";
+            return remedy.step(StepKind::Note, later);
         }
         remedy.steps.push(renew(owner, pods, because));
         remedy

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::Context;
 use crate::checks::renew::renew;
+use crate::command::meshdoctor;
 use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
@@ -174,9 +175,10 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
     victims.retain(|victim| victim.asked != Asked::Later);
     if victims.is_empty() {
-        return remedy.step(
-            StepKind::Note,
-            "Then restart the workloads that pod-missing-proxy names: a proxy is only added when a pod is created",
+        return remedy.run(
+            StepKind::Command,
+            "Then restart the workloads that this names, with the commands that it prints: a proxy is only added when a pod is created",
+            meshdoctor().words("check --only pod-missing-proxy"),
         );
     }
     remedy.steps.extend(renewals(&victims));

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::links::{CLUSTER, Links, links, no_links, other_cluster, subject};
-use crate::checks::certificates::remedy::{IN_FORCE_FILE, put_bundle, read_bundle};
+use crate::checks::certificates::remedy::{
+    IN_FORCE_FILE, add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
+};
 use crate::checks::control_plane::installation::config;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Judgement, Verdict};
@@ -13,6 +15,11 @@ use crate::item::{Kind, Program, Scope};
 use crate::model::certificates::{Certificate, from_bundle, from_pem};
 use crate::model::objects::{ConfigMap, Link};
 use crate::model::values::Values;
+
+/// The bundle of the other cluster.
+const THEIRS: &str = "bundle-other.crt";
+/// The bundle of both.
+const OF_BOTH: &str = "bundle-of-both.crt";
 
 /// The value of the chart.
 const INSTALLED: &str = "identityTrustAnchorsPEM";
@@ -94,6 +101,31 @@ fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
     Some(anchors.iter().map(Certificate::print).collect())
 }
 
+/// The steps that give this cluster the anchors of both. What the other one needs is the same, run against it.
+fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
+    let of_theirs = kubectl()
+        .in_context(other_cluster())
+        .namespace(theirs)
+        .words("get configmap linkerd-identity-trust-roots -o")
+        .arg(r"jsonpath={.data.ca-bundle\.crt}");
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Write the bundle of the other cluster to a file",
+        of_theirs.to_file(THEIRS),
+    );
+    let act = "Write the current bundle of this cluster, with that of the other, to a file";
+    let remedy = add_to_bundle(ctx, remedy, act, OF_BOTH, THEIRS);
+    let remedy = put_bundle(ctx, remedy, "Put the bundle of both in place in this cluster", OF_BOTH);
+    let remedy = restart_meshed(ctx, restart_control_plane(ctx, remedy));
+    remedy.step(
+        StepKind::Note,
+        format!(
+            "Do the same in the other cluster with {OF_BOTH}: put it in place, restart the control plane, then the meshed \
+             workloads. Replace issuers only when both clusters have it"
+        ),
+    )
+}
+
 /// How the anchors of two clusters compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
@@ -171,21 +203,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
             put_bundle(ctx, steps, "Make it the bundle of the installation", IN_FORCE_FILE)
         }
-        Found::NoneShared | Found::SomeShared => remedy
-            .step(
-                StepKind::Note,
-                "Give both clusters one bundle with the anchors of both, restart the control planes and then the meshed workloads of \
-                 both; only then replace issuers",
-            )
-            .run(
-                StepKind::Command,
-                "The bundle of the other cluster",
-                kubectl()
-                    .in_context(other_cluster())
-                    .namespace(theirs)
-                    .words("get configmap linkerd-identity-trust-roots -o")
-                    .arg(r"jsonpath={.data.ca-bundle\.crt}"),
-            ),
+        Found::NoneShared | Found::SomeShared => one_bundle(ctx, remedy, theirs),
     };
     // That command wants the very same anchors.
     ctx.finding(subject(link), message)

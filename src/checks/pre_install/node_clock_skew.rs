@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::{Context, Judgement};
-use crate::command::{Command, Line, program};
+use crate::command::{Command, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::objects::Node;
@@ -110,6 +110,21 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
             Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
                 .and_shell("||")
                 .call(program("timedatectl"))]),
+        )
+        .run(
+            StepKind::Command,
+            "Compare: its kubelet renews this Lease every 10 seconds by the node's clock. meshdoctor judges by the heartbeat and this \
+             machine's clock alone, and reads neither Leases nor the API server's clock",
+            Command::lines([
+                Line::from(program("date").words("-u +%Y-%m-%dT%H:%M:%SZ")),
+                kubectl()
+                    .namespace("kube-node-lease")
+                    .words("get lease")
+                    .operand(off.name)
+                    .words("-o")
+                    .arg("jsonpath={.spec.renewTime}")
+                    .into(),
+            ]),
         )
         .step(
             StepKind::Note,

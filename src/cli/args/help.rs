@@ -18,7 +18,7 @@ const EXAMPLES: [(&str, &str); 8] = [
 
 /// The exit statuses in as few words as a terminal has room for.
 const STATUSES: [(u8, &str); 5] = [
-    (exit::FINE, "every selected check ran, nothing at or above --fail-on"),
+    (exit::FINE, "nothing at or above --fail-on; what was asked for was checked"),
     (exit::FINDINGS, "a finding at or above --fail-on"),
     (exit::USAGE, "wrong usage: an unknown check, namespace, context or flag"),
     (exit::COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle"),
