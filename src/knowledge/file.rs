@@ -29,6 +29,12 @@ pub enum KnowledgeError {
         /// What is wrong.
         reason: String,
     },
+    /// A file that is part of the build, and differs from it.
+    #[error("{path} differs from this build's, and cannot be replaced: leave the file out")]
+    Fixed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A YAML file that nothing would read.
     #[error("{path} is no knowledge file: expected one of {expected}")]
     Stranger {
@@ -91,6 +97,17 @@ impl<T: KnowledgeFile> Part<T> {
         })
     }
 
+    /// The table of this build, which `dir` may hold a copy of and nothing else.
+    pub(super) fn fixed(dir: &Path) -> Result<Self, KnowledgeError> {
+        let path = dir.join(T::NAME);
+        match std::fs::read_to_string(&path) {
+            Ok(text) if text == T::EMBEDDED => Ok(Part::default()),
+            Ok(_) => Err(KnowledgeError::Fixed { path }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Part::default()),
+            Err(source) => Err(KnowledgeError::Unreadable { path, source }),
+        }
+    }
+
     /// Reads `dir/NAME` if it exists.
     pub(super) fn load(dir: &Path) -> Result<Self, KnowledgeError> {
         let path = dir.join(T::NAME);
@@ -144,5 +161,15 @@ mod tests {
         let error = Knowledge::load(dir.path()).expect_err("a stranger").to_string();
         assert!(error.contains("anotations.yaml") && error.contains("annotations.yaml"), "{error}");
         assert!(Knowledge::load(&dir.path().join("nowhere")).is_err());
+
+        // What passes the sanitizer is no matter of a directory.
+        std::fs::remove_file(dir.path().join("anotations.yaml")).expect("removed");
+        let text = include_str!("../../checks/knowledge/redaction.yaml");
+        std::fs::write(dir.path().join("redaction.yaml"), text).expect("written");
+        assert!(Knowledge::load(dir.path()).is_ok(), "a copy changes nothing");
+        let more = text.replace("providerID: text", "providerID: text\n      externalID: text");
+        std::fs::write(dir.path().join("redaction.yaml"), more).expect("written");
+        let error = Knowledge::load(dir.path()).expect_err("another table").to_string();
+        assert!(error.contains("redaction.yaml differs from this build's"), "{error}");
     }
 }

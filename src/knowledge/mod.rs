@@ -16,6 +16,7 @@ mod nearest;
 mod node;
 mod platforms;
 mod range;
+mod redaction;
 mod releases;
 mod signatures;
 mod unread;
@@ -43,6 +44,7 @@ pub(crate) use nearest::apart;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use range::ReleaseRange;
+pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{
     ChartDefault, Defect, GatewayApi, GatewayChannel, KubernetesRange, NotRecommended, ReleaseRow, Releases,
 };
@@ -68,6 +70,7 @@ pub struct Knowledge {
     chart_values: Part<ChartValues>,
     extensions: Part<Extensions>,
     unread: Part<UnreadKinds>,
+    redaction: Part<Redaction>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -101,6 +104,7 @@ impl Knowledge {
                 ChartValues::NAME,
                 Extensions::NAME,
                 UnreadKinds::NAME,
+                Redaction::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -116,6 +120,7 @@ impl Knowledge {
             chart_values: Part::load(dir)?,
             extensions: Part::load(dir)?,
             unread: Part::load(dir)?,
+            redaction: Part::fixed(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -195,6 +200,11 @@ impl Knowledge {
     /// `unread.yaml`: kinds that no check reads.
     pub fn unread(&self) -> &UnreadKinds {
         self.unread.get()
+    }
+
+    /// `redaction.yaml`: what passes the sanitizer.
+    pub fn redaction(&self) -> &Redaction {
+        self.redaction.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

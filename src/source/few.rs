@@ -86,15 +86,20 @@ fn left_out(more: usize) -> String {
 
 fn short(why: Why) -> Why {
     match why {
-        Why::Denied { message } => Why::Denied { message: shortened(message) },
-        Why::Malformed { message } => Why::Malformed { message: shortened(message) },
-        Why::Failed { message } => Why::Failed { message: shortened(message) },
+        Why::Denied { message } => Why::Denied { message: said(&message) },
+        Why::Malformed { message } => Why::Malformed { message: said(&message) },
+        Why::Failed { message } => Why::Failed { message: said(&message) },
         other @ (Why::NotServed
         | Why::NotCaptured
         | Why::PerhapsMore
         | Why::NotOffered
         | Why::TimedOut { .. }) => other,
     }
+}
+
+/// What is said of trouble, whichever source tells it: without secrets, and not too long.
+fn said(message: &str) -> String {
+    shortened(crate::redact::text(message).into_owned())
 }
 
 /// A text without its middle where it is very long.

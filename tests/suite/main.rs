@@ -31,6 +31,7 @@ mod parity;
 #[path = "../parity/mod.rs"]
 mod parity_rows;
 #[cfg(unix)]
+mod passing;
 mod pasted;
 #[cfg(unix)]
 mod platforms;

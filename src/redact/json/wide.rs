@@ -1,0 +1,42 @@
+//! UTF-16, which Windows' editors write: read as text, and written back in the same encoding.
+
+/// Text in two-byte units.
+#[derive(Clone, Copy)]
+pub(super) struct Wide {
+    big_endian: bool,
+}
+
+impl Wide {
+    pub(super) fn of(input: &[u8]) -> Option<Wide> {
+        match input {
+            [0xFF, 0xFE, ..] => return Some(Wide { big_endian: false }),
+            [0xFE, 0xFF, ..] => return Some(Wide { big_endian: true }),
+            _ => {}
+        }
+        // Without a byte-order mark: every other byte of an ASCII text is zero.
+        let sample = &input[..input.len().min(4096)];
+        let zeros = |parity: usize| sample.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count();
+        let (even, odd) = (zeros(0), zeros(1));
+        let many = sample.len() / 4;
+        if many == 0 || even.max(odd) <= many {
+            return None;
+        }
+        Some(Wide { big_endian: even > odd })
+    }
+
+    pub(super) fn decode(self, input: &[u8]) -> String {
+        let units = input.chunks(2).map(|pair| match (pair, self.big_endian) {
+            ([high, low], true) => u16::from_be_bytes([*high, *low]),
+            ([low, high], false) => u16::from_le_bytes([*low, *high]),
+            // An odd last byte cannot be a character of its own.
+            _ => 0xFFFD,
+        });
+        char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    }
+
+    pub(super) fn encode(self, text: &str) -> Vec<u8> {
+        text.encode_utf16()
+            .flat_map(|unit| if self.big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() })
+            .collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! Through which leaves of objects a plain word passes, and why it may: `passing.txt` lists them by reason. A leaf that is not
+//! in it holds nothing but a marker; one for which no reason is written here fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meshdoctor::redact;
+
+use crate::golden;
+use crate::leaves::{objects, plant};
+
+/// What is no secret by its looks, and is replaced wherever text is not known to be harmless.
+const PLAIN: &str = "plaincanary";
+
+/// Why a text may pass, and the last field of the leaves that pass for it. The first that fits counts.
+const REASONS: &[(&str, &[&str])] = &[
+    (
+        "An enumeration: Kubernetes or its controllers choose the word, one of a few, without blanks.",
+        &[
+            "type",
+            "status",
+            "reason",
+            "phase",
+            "restartPolicy",
+            "failurePolicy",
+            "operator",
+            "protocol",
+            "scope",
+            "addressType",
+            "operatingSystem",
+            "verbs[]",
+        ],
+    ),
+    (
+        "A kind, a resource or an API group with its version: the names of Kubernetes' own vocabulary.",
+        &["apiVersion", "kind", "group", "apiGroup", "apiGroups[]", "resources[]", "plural", "version"],
+    ),
+    (
+        "A time that Kubernetes writes.",
+        &[
+            "creationTimestamp",
+            "deletionTimestamp",
+            "lastTransitionTime",
+            "lastHeartbeatTime",
+            "lastTimestamp",
+            "eventTime",
+            "lastObservedTime",
+            "startTime",
+            "startedAt",
+            "finishedAt",
+        ],
+    ),
+    ("An id that the API server gives.", &["uid"]),
+    (
+        "The name of an object, of a node, of a cluster or of a domain: what a finding points to. Kubernetes holds them to \
+         the letters of DNS names.",
+        &[
+            "name",
+            "namespace",
+            "nodeName",
+            "serviceAccountName",
+            "host",
+            "resourceNames[]",
+            "targetClusterName",
+            "targetClusterDomain",
+            "targetClusterLinkerdNamespace",
+            "clusterCredentialsSecret",
+            "gatewayIdentity",
+            "providerID",
+        ],
+    ),
+    (
+        "A label, or what selects by labels: names and short words by Kubernetes' rules, sixty-three letters at most. Those \
+         whose name announces a secret are replaced.",
+        &["key", "values[]", "app", "component", "selector.*", "nodeSelector.*"],
+    ),
+    (
+        "An annotation for Linkerd, or one in which Helm, Argo CD or Kubernetes name themselves: settings, names, versions. \
+         Others are replaced, and those whose name announces a secret.",
+        &["annotations.*"],
+    ),
+    (
+        "An address, a port or a number.",
+        &[
+            "podIP",
+            "podCIDR",
+            "clusterIP",
+            "addresses[]",
+            "targetPort",
+            "gatewayAddress",
+            "gatewayPort",
+            "port",
+            "failureThreshold",
+            "period",
+            "timeout",
+        ],
+    ),
+    (
+        "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",
+        &["probeSpec.path"],
+    ),
+    (
+        "A version, or an image with its tag: what is compared with releases.",
+        &["image", "containerRuntimeVersion", "kernelVersion", "kubeletVersion", "osImage"],
+    ),
+    (
+        "A sentence that Kubernetes, the container runtime or Linkerd writes, and in which the cause stands. It is searched for \
+         the shapes of secrets and for what announces one.",
+        &["message", "note"],
+    ),
+    (
+        "A word of the command of a container that is Linkerd's own, by namespace and labels. Those of others are replaced.",
+        &["command[]", "args[]"],
+    ),
+    (
+        "A setting of Linkerd's, its CNI plugin's or Cilium's ConfigMap, of those that are known by name. The data of other \
+         ConfigMaps is replaced.",
+        &["data.*"],
+    ),
+];
+
+fn reason(leaf: &str) -> &'static str {
+    let of = |ending: &&str| leaf.ends_with(&format!(".{ending}")) || leaf.ends_with(&format!(" {ending}"));
+    let found = REASONS.iter().find(|(_, endings)| endings.iter().any(|ending| of(&ending)));
+    found.unwrap_or_else(|| panic!("{leaf} passes, and nobody says why it may")).0
+}
+
+#[test]
+fn what_passes_is_known_leaf_by_leaf_and_why() {
+    let mut passing: BTreeSet<String> = BTreeSet::new();
+    for (kind, objects) in objects() {
+        for object in objects {
+            let mut planted = object.clone();
+            plant(&mut planted, "", &mut |path, text| {
+                let decides = ["kind", "metadata.name", "metadata.namespace"].contains(&path)
+                    || path.contains("metadata.labels");
+                if !decides && !path.ends_with("[].name") {
+                    PLAIN.clone_into(text);
+                }
+            });
+            redact::object_of(kind, &mut planted);
+            plant(&mut planted, "", &mut |path, text| {
+                if text == PLAIN {
+                    passing.insert(format!("{kind} {path}"));
+                }
+            });
+        }
+    }
+    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for leaf in passing {
+        groups.entry(reason(&leaf)).or_default().push(leaf);
+    }
+    let mut text = String::from(
+        "# Leaves of objects through which a word passes, beside names of objects, containers and the like, and labels; and why\n\
+         # it may. Written by UPDATE=1 cargo test, with the reasons of tests/suite/passing.rs.\n",
+    );
+    for (why, _) in REASONS {
+        if let Some(leaves) = groups.get(why) {
+            text += &format!("\n## {why}\n{}\n", leaves.join("\n"));
+        }
+    }
+    golden::check("tests/suite/passing.txt", &text);
+}
