@@ -96,10 +96,12 @@ fn commands() -> BTreeMap<Command, String> {
 
 /// A shell in which nothing exists but what records that it was run.
 fn harness(placeholders: &BTreeSet<&'static str>) -> String {
-    // One write a call: the programs of a pipe run side by side.
+    // One write a call: the programs of a pipe run side by side. bash writes at each line break, so there is none.
     let mut script = String::from(
-        "PATH=/nonexistent\nUS=$(printf '\\037') RS=$(printf '\\036')\n\
-         run() { RUN=; for ARG in \"$@\"; do RUN=$RUN$ARG$US; done; printf '%s' \"$RUN$RS\" >> \"$RECORD\"; }\n",
+        "PATH=/nonexistent\nUS=$(printf '\\037') RS=$(printf '\\036') FS=$(printf '\\034') NL='\n'\n\
+         run() { RUN=; for ARG in \"$@\"; do RUN=$RUN$ARG$US; done; REST=$RUN$RS; RUN=\n\
+         while :; do case \"$REST\" in *\"$NL\"*) RUN=$RUN${REST%%\"$NL\"*}$FS; REST=${REST#*\"$NL\"};; *) break;; esac; done\n\
+         printf '%s' \"$RUN$REST\" >> \"$RECORD\"; }\n",
     );
     for name in PROGRAMS {
         script.push_str(&format!("{name}() {{ run {name} \"$@\"; answer \"$@\"; }}\n"));
@@ -140,7 +142,7 @@ fn pasted(
         .stdin(Stdio::null())
         .output()
         .unwrap_or_else(|error| panic!("{shell}: {error}"));
-    let record = std::fs::read_to_string(&record).unwrap();
+    let record = std::fs::read_to_string(&record).unwrap().replace('\u{1c}', "\n");
     let mut each: Vec<Vec<Ran>> = Vec::new();
     let mut rest = record.as_str();
     for at in 0..commands.len() {

@@ -25,6 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let mut unknown_versions = Vec::new();
     let mut findings = Vec::new();
+    let (mut at_it, mut others) = (false, false);
     for set in installers(ctx)? {
         let Some(from) = cni::version_of(&set.spec.template) else { continue };
         let runs = known.for_version(&from);
@@ -36,8 +37,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         if from == *to {
+            at_it = true;
             continue;
         }
+        others = true;
         findings.extend(crossing::judge(ctx, &Upgrade { set, runs, to, row }));
     }
     if let Some(from) = unknown_versions.first() {
@@ -48,6 +51,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         } else if findings.is_empty() {
             return Ok(Verdict::not_applicable("the version of linkerd-cni that is installed is not known"));
         }
+    }
+    if at_it && !others && unknown_versions.is_empty() && findings.is_empty() {
+        return Ok(Verdict::not_applicable(format!("linkerd-cni {to} is what is installed")));
     }
     Ok(findings.into())
 }
