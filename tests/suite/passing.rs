@@ -120,7 +120,7 @@ const REASONS: &[(&str, &[&str])] = &[
 
 fn reason(leaf: &str) -> &'static str {
     let of = |ending: &&str| leaf.ends_with(&format!(".{ending}")) || leaf.ends_with(&format!(" {ending}"));
-    let found = REASONS.iter().find(|(_, endings)| endings.iter().any(|ending| of(ending)));
+    let found = REASONS.iter().find(|(_, endings)| endings.iter().any(&of));
     found.unwrap_or_else(|| panic!("{leaf} passes, and nobody says why it may")).0
 }
 
