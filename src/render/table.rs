@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::finding::Printer;
 use super::look::Look;
 use super::repair::Steps;
-use super::text::{clean, count, wrap};
+use super::text::{clean, count, width, wrap};
 use super::{coverage, header, headline, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::exit;
@@ -83,14 +83,19 @@ pub fn report(report: &Report, look: Look) -> String {
     blocks.join("\n")
 }
 
-/// Where to read on.
-fn more(report: &Report, unchecked: bool, look: Look) -> Option<String> {
+/// Where to read on: on one line, or on one each where the terminal is narrow.
+fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
-    let command = first.map(|first| look.command(&format!("meshdoctor explain {}", first.check)));
+    let command = first.map(|first| format!("meshdoctor explain {}", first.check));
     let coverage = "--coverage says why, and what each check needs".to_owned();
     let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
-    let words: Vec<String> = command.into_iter().chain(coverage).collect();
-    (!words.is_empty()).then(|| format!("{}  {}", look.faint("more    "), words.join("; ")))
+    let fits = [&command, &coverage].into_iter().flatten().map(|words| width(words) + 2).sum::<usize>()
+        <= look.width.max(Look::NARROWEST) - 8;
+    let words: Vec<String> =
+        command.map(|command| look.command(&command)).into_iter().chain(coverage).collect();
+    let words = if fits && !words.is_empty() { vec![words.join("; ")] } else { words };
+    let label = |at| super::text::pad(if at == 0 { "more" } else { "" }, 10);
+    words.iter().enumerate().map(|(at, words)| format!("{}{words}", look.faint(&label(at)))).collect()
 }
 
 fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
