@@ -30,7 +30,10 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     // An inferred cause takes the severity of what it explains, so symptoms pass theirs up before they are looked at.
     for &symptom in order.iter().rev() {
         for &cause in &causes[symptom] {
-            findings[cause].severity = findings[cause].severity.max(findings[symptom].severity);
+            if findings[symptom].severity > findings[cause].severity {
+                findings[cause].severity = findings[symptom].severity;
+                findings[cause].raised = true;
+            }
         }
     }
     let mut merged: Vec<Finding> = Vec::new();
@@ -213,6 +216,7 @@ mod tests {
             explains_nothing: false,
             rows: None,
             rows_as: None,
+            raised: false,
             caused_by: vec![],
             after: vec![],
             fact: None,

@@ -108,6 +108,8 @@ pub struct Finding {
     /// How its rows of `linkerd check` fail, where that differs from its severity: that command asks of one moment, in which
     /// a pod that has just been made is not ready, and it waits before it says so.
     pub rows_as: Option<Severity>,
+    /// Whether its severity is that of what it explains; filled in by `cause`.
+    pub raised: bool,
     /// The causes, filled in by `cause`.
     pub caused_by: Vec<Fingerprint>,
     /// What is to be repaired before it, the nearest only; filled in by `cause`.

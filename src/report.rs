@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::cause::{self, Relations};
-use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate};
+use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate, verify_raised};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
@@ -250,7 +250,8 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
         before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
     };
-    let findings = cause::link(found, &relations);
+    let mut findings = cause::link(found, &relations);
+    verify_raised(&mut findings, question.settings);
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {

@@ -285,6 +285,7 @@ mod tests {
             explains_nothing: false,
             rows: None,
             rows_as: None,
+            raised: false,
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,

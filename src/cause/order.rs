@@ -139,6 +139,7 @@ mod tests {
             explains_nothing: false,
             rows: None,
             rows_as: None,
+            raised: false,
             caused_by: vec![],
             after: vec![],
             fact: None,

@@ -136,6 +136,7 @@ impl<'a> Context<'a> {
             explains_nothing: false,
             rows: None,
             rows_as: None,
+            raised: false,
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,

@@ -29,6 +29,7 @@ mod versions;
 mod viz;
 mod written;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -251,9 +252,32 @@ pub fn evaluate(
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
 }
 
+/// What verifies a cause that took its severity from what it explains: that this is gone. Alone it would be found for as long
+/// as it is a choice that somebody made.
+pub fn verify_raised(findings: &mut [Finding], settings: &Settings) {
+    let symptoms = |cause: &Finding| -> BTreeSet<&'static str> {
+        let print = cause.fingerprint();
+        findings.iter().filter(|other| other.caused_by.contains(&print)).map(|other| other.check).collect()
+    };
+    let raised: Vec<(usize, BTreeSet<&'static str>)> = findings
+        .iter()
+        .enumerate()
+        .filter(|(_, finding)| finding.raised)
+        .map(|(at, finding)| (at, symptoms(finding)))
+        .collect();
+    for (at, symptoms) in raised {
+        let finding = &mut findings[at];
+        if let Some(check) = find(finding.check) {
+            let symptoms: Vec<&str> = symptoms.into_iter().collect();
+            let again = rerun::command(check.card(), finding, &symptoms, settings);
+            finding.remedy.verify = Some(again.aimed(&settings.rerun.connection));
+        }
+    }
+}
+
 /// Adds the command that judges it again, and has every command ask the cluster that was judged.
 fn verify(finding: &mut Finding, card: &Card, settings: &Settings) {
-    let again = rerun::command(card, finding, settings);
+    let again = rerun::command(card, finding, &[], settings);
     let remedy = std::mem::take(&mut finding.remedy);
     let verify = match remedy.verify {
         Some(shown) => again.after(shown),

@@ -11,20 +11,23 @@ use crate::item::Item;
 const FRESH: &str = "after.tar.gz";
 
 /// The command for one finding of a check.
-pub(super) fn command(card: &Card, finding: &Finding, settings: &Settings) -> Command {
+///
+/// Symptoms named `beside` it are judged with it: where its severity is theirs, their end is what verifies it.
+pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings: &Settings) -> Command {
     let rerun = &settings.rerun;
     let rests_on_nodes = card.front.needs.contains(&Item::NodeFiles)
         || finding.subjects.iter().any(|subject| matches!(subject, Subject::Node { file: Some(_), .. }))
         || finding.evidence.iter().any(|evidence| matches!(evidence.place, Place::File { .. }));
     if rests_on_nodes && rerun.provided.is_empty() {
         let collect = meshdoctor().words("collect --node-pods --force --output").arg(FRESH);
-        let collect = in_mode(rerun.asked(collect, false), settings.mode).option("--only", finding.check);
+        let collect =
+            in_mode(rerun.asked(collect, false), settings.mode).option("--only", only(finding, beside));
         let check = meshdoctor().words("check --bundle").arg(FRESH).offline();
-        return Line::from(collect).and(judged(check, finding, settings)).into();
+        return Line::from(collect).and(judged(check, finding, beside, settings)).into();
     }
     let check = rerun.providing(meshdoctor().words("check"));
     let asks_programs = card.front.needs.iter().any(|item| matches!(item, Item::Probe(_) | Item::Served(_)));
-    let check = judged(rerun.asked(check, asks_programs), finding, settings);
+    let check = judged(rerun.asked(check, asks_programs), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),
         false => Command::lines([
@@ -33,6 +36,12 @@ pub(super) fn command(card: &Card, finding: &Finding, settings: &Settings) -> Co
         ])
         .whole(),
     }
+}
+
+/// The checks that are run again.
+fn only(finding: &Finding, beside: &[&str]) -> String {
+    let all: Vec<&str> = std::iter::once(finding.check).chain(beside.iter().copied()).collect();
+    all.join(",")
 }
 
 /// The moment in the life of the mesh.
@@ -45,7 +54,7 @@ fn in_mode(call: Call, mode: Mode) -> Call {
 }
 
 /// What is judged of it.
-fn judged(mut call: Call, finding: &Finding, settings: &Settings) -> Call {
+fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Settings) -> Call {
     call = settings.rerun.judged(in_mode(call, settings.mode));
     if settings.cni_expected {
         call = call.words("--linkerd-cni-enabled");
@@ -59,7 +68,7 @@ fn judged(mut call: Call, finding: &Finding, settings: &Settings) -> Call {
     if let Some(version) = &settings.expected_version {
         call = call.option("--expected-version", version.to_string());
     }
-    call = call.option("--only", finding.check);
+    call = call.option("--only", only(finding, beside));
     match finding.severity {
         // What a run fails on by itself.
         Severity::Error => call,

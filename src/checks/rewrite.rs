@@ -125,6 +125,8 @@ fn step(
         Some(release) => {
             format!("{text}, and {there} the values of Helm release {}/{}", release.namespace, release.name)
         }
+        // It is made again from its manifest, which the text names.
+        None if object.kind == Kind::Job => text,
         None => format!("{text}, and {there} the manifest that it is applied from"),
     };
     remedy.run(StepKind::Annotation, text, command())

@@ -39,6 +39,9 @@ pub struct Signature {
     pub confirm: Option<String>,
     /// What to do, starting with a verb.
     pub remedy: String,
+    /// Whether that is, or ends with, a restart of linkerd-cni's DaemonSet.
+    #[serde(default)]
+    pub restart: bool,
     /// Threads in which it was seen: `owner/repository#number`.
     #[serde(default)]
     pub refs: Vec<String>,

@@ -373,7 +373,15 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         )],
         _ => {
             let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();
-            ways.into_iter().map(|way| (way.text.clone(), way.command.clone())).collect()
+            // What is said once leads to all of its commands.
+            let mut joined: Vec<(String, Option<Command>)> = Vec::new();
+            for way in ways {
+                match joined.last_mut() {
+                    Some((text, Some(command))) if *text == way.text => command.join(&way.command),
+                    Some(_) | None => joined.push((way.text.clone(), way.command.clone())),
+                }
+            }
+            joined
         }
     }
 }

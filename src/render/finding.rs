@@ -59,7 +59,14 @@ impl Printer {
         let name = named(finding);
         let told = match &finding.fact {
             Some(fact) => fact.clone(),
-            None => format!("{}: {}", subject::brief(finding.subjects.iter()), finding.message),
+            None => {
+                let about = subject::brief(finding.subjects.iter());
+                // What begins with its subject need not be told twice what it is about.
+                match finding.message.strip_prefix("the ").is_some_and(|told| told.starts_with(&about)) {
+                    true => finding.message.clone(),
+                    false => format!("{about}: {}", finding.message),
+                }
+            }
         };
         let fact = clean(&told);
         let plain = INFO + column + 2;

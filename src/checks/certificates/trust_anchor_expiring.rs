@@ -5,7 +5,7 @@ use super::remedy;
 use super::role::{Role, of_each};
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
@@ -54,10 +54,13 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
     let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
-    steps.step(
-        StepKind::Note,
-        "A day later, when every proxy has a certificate under the new anchor, remove the old anchor from the bundle as before, and \
-         restart \
-         the control plane and the workloads once more",
-    )
+    let steps = remedy::read_bundle(
+        ctx,
+        steps,
+        "A day later, when every proxy has a certificate under the new anchor, write the bundle to a file and remove the old \
+         anchor from it",
+        remedy::EDITED,
+    );
+    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
+    remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -3,9 +3,10 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::checks::dates::{clocks_first, dates};
+use crate::checks::injection::unmeshed::once_it_answers;
 use crate::checks::serving::{bring_together, out_of_date};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, Validity};
 use crate::model::objects::{Webhook, WebhookConfiguration};
@@ -65,8 +66,7 @@ fn finding(
     let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
-        remedy
-            .step(StepKind::Note, "Then restart the workloads whose pods were created meanwhile without a proxy: pod-missing-proxy lists them")
+        once_it_answers(ctx, remedy, webhook.map(|(_, webhook)| webhook))
     } else {
         remedy
     };

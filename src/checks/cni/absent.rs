@@ -10,8 +10,8 @@ use super::pods::meshed_replaced;
 use super::purge::installer_restarted;
 use super::remedy::rolled_out;
 use super::target::target;
-use crate::checks::Context;
-use crate::checks::restart::listed;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, restart};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Kind, Scope};
@@ -19,7 +19,7 @@ use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Meta, Pod, Workload};
+use crate::model::objects::{ConfigMap, Pod, Workload};
 use crate::source::Why;
 
 /// How long an installer may take to write its entry after its container started.
@@ -144,20 +144,19 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     }
     if uninstalled(ctx) {
         let words = "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods";
-        return chart::install_again(ctx, remedy, words)
-            .run(StepKind::Command, "Wait until it is on every node", rolled_out(ctx))
-            .run(
-                StepKind::Note,
-                "Or set cniEnabled of the control plane to false, so that pods get linkerd-init instead, and restart the meshed workloads, whose pods this lists",
-                listed(ctx, None),
-            );
+        let remedy = chart::install_again(ctx, remedy, words).run(
+            StepKind::Command,
+            "Wait until it is on every node",
+            rolled_out(ctx),
+        );
+        return without_plugin(ctx, remedy);
     }
     let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
         Some(pod) => remedy.run(
             StepKind::Command,
             "See why linkerd-cni's installer does not run on the node, and fix that: it writes its entry when it starts",
-            described(&pod.metadata),
+            described(pod),
         ),
         None => installer_restarted(remedy, &target, node),
     };
@@ -169,10 +168,29 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     )
 }
 
+/// Adds the other way: no linkerd-cni at all. Reads `deployments.apps`, `pods`, `replicasets.apps` and `jobs.batch`.
+pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Or have linkerd-init redirect traffic instead: set cniEnabled of the control plane to false",
+        Options::none().set("cniEnabled", "false"),
+    );
+    restart::all_meshed(ctx, remedy, "Restart the meshed workloads, so that their pods get the rules")
+}
+
 /// What shows why an installer's pod does not run.
-pub(super) fn described(meta: &Meta) -> Command {
+pub(super) fn described(pod: &Pod) -> Command {
+    let meta = &pod.metadata;
     let of = |verb: &'static str| kubectl().namespace(&meta.namespace).words(verb).operand(&meta.name);
-    Command::lines([of("describe pod"), of("logs -c install-cni --previous")])
+    // One that never ended has no log from before, and one that never started has none at all.
+    let log = match pod.container_status(cni::INSTALLER) {
+        Some(status) if status.restart_count > 0 => Some("logs -c install-cni --previous"),
+        Some(status) if status.state.waiting.is_some() => None,
+        Some(_) | None => Some("logs -c install-cni"),
+    };
+    Command::lines(std::iter::once("describe pod").chain(log).map(of))
 }
 
 /// Cilium's ConfigMap; `None` also where it is not known.

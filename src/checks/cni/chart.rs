@@ -70,7 +70,8 @@ pub(super) fn set(
         return unknown(ctx, &target, remedy, &words, chart, values);
     };
     if let Some(in_git) = managed_by.in_git() {
-        return remedy.step(StepKind::ChartValue, format!("{words} ({}); {in_git}", listed(values)));
+        let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
+        return remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}"));
     }
     // Vendors have charts and repositories of their own.
     let vendors = matches!(target.version, Some(CniVersion::Unknown(_)) | None);
@@ -88,7 +89,13 @@ pub(super) fn set(
         }
         Some(Installer::Chart) => remedy.step(
             StepKind::ChartValue,
-            format!("{words} ({}), in the values that the chart {CHART} is rendered with, and apply it", listed(values)),
+            match values {
+                [] => format!("{words}. Render the chart {CHART} with the tool that was used before, and apply it"),
+                some => format!(
+                    "{words}. Put {} into the values that the chart {CHART} is rendered with, and apply it",
+                    listed(some)
+                ),
+            },
         ),
         Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
         None => unknown(ctx, &target, remedy, &words, chart, values),

@@ -38,7 +38,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
     let remedy = if unsaid { journal(remedy, add) } else { remedy };
     let finding = refused(ctx, add, format!("pods cannot start because linkerd-cni fails: {}", meant.cause))
         .parameter(signature.id.clone())
-        .remedy(remedy.step(StepKind::Note, remedy::sentence(&meant.remedy)));
+        .remedy(remedy::of_signature(ctx, remedy, meant));
     detail.into_iter().fold(finding, |finding, row| finding.parameter(row.id.clone()))
 }
 

@@ -2,12 +2,12 @@
 
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
-use super::nodes::{Nodes, lacks, not_relied_on};
+use super::nodes::{Nodes, not_relied_on};
 use super::pods::meshed_replaced;
 use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::{Kind, Scope};
+use crate::item::{Item, Kind, Scope};
 use crate::model::objects::ConfigMap;
 use crate::source::Why;
 
@@ -15,19 +15,25 @@ const EVICTED: &str = "Cilium rewrites the node's CNI configuration without othe
 const WOULD: &str = "Cilium is set to rewrite the node's CNI configuration without other plugins' entries: linkerd-cni's entry is lost as soon as Cilium's agent checks the file";
 /// Cilium's own plugin.
 const PLUGIN: &str = "cilium-cni";
+/// Its ConfigMap.
+const CILIUM: &str = "cilium-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_relied_on(ctx) {
         return Ok(verdict);
     }
-    let scope = Scope::Fixed("kube-system".to_owned());
-    if ctx.named::<ConfigMap>(Kind::ConfigMap, scope, "cilium-config")?.is_none() {
+    if ctx.named::<ConfigMap>(Kind::ConfigMap, cilium_scope(), CILIUM)?.is_none() {
         return Ok(without_settings(ctx));
     }
     if exclusive(ctx) == Some(false) {
         return Ok(Verdict::fine());
     }
     Ok(vec![exclusive_finding(ctx)].into())
+}
+
+/// Where Cilium's ConfigMap is.
+fn cilium_scope() -> Scope {
+    Scope::Fixed("kube-system".to_owned())
 }
 
 /// A provider that manages Cilium may hide its ConfigMap, and only the nodes tell.
@@ -38,8 +44,9 @@ fn without_settings(ctx: &Context<'_>) -> Verdict {
         .find(|snapshot| snapshot.loadable_files().iter().any(|file| plugin_types(file).contains(&PLUGIN)));
     match runs {
         Some(snapshot) => {
-            let part = format!("node {} runs Cilium, whose settings are not in kube-system", snapshot.node);
-            lacks(ctx, Why::NotCaptured, part);
+            let item = Item::Named { kind: Kind::ConfigMap, scope: cilium_scope(), name: CILIUM.to_owned() };
+            let part = format!("the settings of Cilium, which node {} runs", snapshot.node);
+            ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
             Verdict::fine()
         }
         None => Verdict::not_applicable("there is no ConfigMap kube-system/cilium-config"),

@@ -8,8 +8,9 @@ use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
 use super::remedy::{changed, restarted};
 use super::template;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::{LinkerdEntry, NodeSnapshot, Position};
 use crate::model::objects::{ConfigMap, Namespace, Pod};
@@ -177,7 +178,7 @@ impl Drift<'_, '_> {
             return differing
                 .map(|(subject, quoted, seen)| {
                     let finding = self.finding(setting, subject, quoted, seen, expected);
-                    finding.remedy(self.cure(setting, expected, false))
+                    finding.remedy(self.cure(setting, expected, None))
                 })
                 .collect();
         };
@@ -188,7 +189,7 @@ impl Drift<'_, '_> {
         let subject = Subject::object("ConfigMap", &meta.namespace, &meta.name);
         let finding = self.finding(setting, subject, quoted, seen, expected);
         let finding = finding.evidences(differing.map(|(_, quoted, _)| quoted).take(QUOTED));
-        vec![finding.remedy(self.cure(setting, expected, true))]
+        vec![finding.remedy(self.cure(setting, expected, Some(seen)))]
     }
 
     fn finding(
@@ -233,18 +234,30 @@ impl Drift<'_, '_> {
         }
     }
 
-    fn cure(&self, setting: &Setting, expected: i64, in_template: bool) -> Remedy {
-        let value = match setting.annotation {
-            Some(_) => expected.to_string(),
-            None => (expected == 0).to_string(),
+    /// `in_template` is what linkerd-cni's template has, where it differs.
+    fn cure(&self, setting: &Setting, expected: i64, in_template: Option<i64>) -> Remedy {
+        let written = |number: i64| match setting.annotation {
+            Some(_) => number.to_string(),
+            None => (number == 0).to_string(),
         };
+        let value = written(expected);
         let remedy = Remedy::new();
-        let remedy = if in_template {
-            let words = format!(
-                "Set {} of linkerd-cni to {value}, as the control plane has it; where the control plane is the one to change, set its {} instead, and restart the meshed workloads",
-                setting.cni_value, setting.value
+        let remedy = if let Some(other) = in_template.map(written) {
+            let words =
+                format!("Set {} of linkerd-cni to {value}, as the control plane has it", setting.cni_value);
+            let remedy =
+                changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())]);
+            let act = format!(
+                "Or, where the control plane is the one to change, set its {} to {other} instead",
+                setting.value
             );
-            changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())])
+            upgrade::step(
+                self.ctx,
+                remedy,
+                StepKind::ChartValue,
+                &act,
+                Options::none().set(setting.value, other),
+            )
         } else {
             restarted(self.ctx, remedy)
         };

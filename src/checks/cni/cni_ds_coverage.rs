@@ -111,7 +111,7 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
         Some(pod) => remedy.run(
             StepKind::Command,
             "See why its pods are not ready: the events at the end, and the installer's log",
-            described(&pod.metadata),
+            described(pod),
         ),
         None => remedy.run(
             StepKind::Command,

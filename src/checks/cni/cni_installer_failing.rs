@@ -78,7 +78,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             let finding = base(message(line.signature))
                 .parameter(line.signature.id.clone())
                 .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))
-                .remedy(remedy.step(StepKind::Note, remedy::sentence(&line.signature.remedy)));
+                .remedy(remedy::of_signature(ctx, remedy, line.signature));
             // A log without a container that ends may be of the past.
             Some(match state {
                 Some(state) => finding.evidence(state),

@@ -5,6 +5,7 @@ use super::host::on_host;
 use super::nodes::{Nodes, not_installed};
 use super::places::in_file;
 use super::plugin::PluginOn;
+use super::remedy::first_clean;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
@@ -83,20 +84,24 @@ fn cure(
             ),
         );
     }
-    let remedy = on_host(
+    // An old version would write the file again.
+    let installed = super::installers::installed(ctx);
+    let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+    let remedy = match plugin.all(|row| row.writes_own_config) {
+        Some(true) => remedy.step(
+            StepKind::Upgrade,
+            format!(
+                "Run a newer linkerd-cni first, {} or later: this version writes the file again",
+                first_clean(ctx)
+            ),
+        ),
+        Some(false) | None => remedy,
+    };
+    on_host(
         remedy,
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,
         &format!("Delete {}", file.path()),
         [program("rm").operand(file.path())],
-    );
-    let installed = super::installers::installed(ctx);
-    let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
-    match plugin.all(|row| row.writes_own_config) {
-        Some(true) => remedy.step(
-            StepKind::Upgrade,
-            "Run a newer linkerd-cni before you do: this version writes the file again",
-        ),
-        Some(false) | None => remedy,
-    }
+    )
 }

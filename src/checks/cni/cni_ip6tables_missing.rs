@@ -147,7 +147,7 @@ impl<'a> Scan<'_, 'a, '_> {
 }
 
 fn cure(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
-    let words = "Where pods have no IPv6 addresses, turn IPv6 rules off, here and with the value of the same name in the control plane's chart. Where they have, install the ip6tables of the mode on the node instead";
+    let words = "Where pods have IPv6 addresses, install the ip6tables of the mode on the node. Where they have none, turn IPv6 rules off instead, here and with the value of the same name in the control plane's chart";
     let values = [ChartValue::new("disableIPv6", "true")];
     failed_deleted(changed(ctx, Remedy::new(), words, None, &values), failing)
 }

@@ -1,10 +1,10 @@
 //! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane relies on it.
 
+use super::absent::without_plugin;
 use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::rolled_out;
-use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -49,11 +49,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
-    let remedy = install_again(ctx).run(
-        StepKind::Note,
-        "Or install Linkerd without cniEnabled, so that linkerd-init redirects traffic, and restart the meshed workloads, whose pods this lists",
-        listed(ctx, None),
-    );
+    let remedy = without_plugin(ctx, install_again(ctx));
     let finding = ctx
         .finding(subject, message)
         .evidence(because)

@@ -5,6 +5,7 @@ use super::installers::{installers, shown, subject};
 use super::nodes::not_installed;
 use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Arg, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::knowledge::PluginRelease;
@@ -92,13 +93,35 @@ fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
     Evidence::other("upgrade of linkerd-cni", said)
 }
 
+/// Replaces the pod of one node while no other pod is there that could be locked out; the reader names the node.
+fn node_by_node(set: &Workload) -> Line {
+    let node = || Arg::placeholder("NODE_NAME");
+    let labels = &set.spec.template.metadata.labels;
+    let labels: Vec<String> = match labels.get("k8s-app") {
+        Some(app) => vec![format!("k8s-app={app}")],
+        None => labels.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+    };
+    let pods = |words: &'static str| {
+        let call = kubectl().namespace(&set.metadata.namespace).words(words).option("-l", labels.join(","));
+        call.option("--field-selector", Arg::known("spec.nodeName=").then(node()))
+    };
+    let drain = kubectl().words("drain").operand(node()).words("--ignore-daemonsets --delete-emptydir-data");
+    drain
+        .and(pods("delete pod"))
+        .and(program("sleep").words("10"))
+        .and(pods("wait pod --for=condition=Ready --timeout=5m"))
+        .and(kubectl().words("uncordon").operand(node()))
+}
+
 fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniVersion) -> Finding {
     let to = if from == to { ctx.knowledge.cni_plugin().last_release().to_string() } else { to.to_string() };
     let to = format!("v{}", to.trim_start_matches('v'));
     let because = "the installed version leaves a dead token behind each time it stops";
-    let remedy = onto_version(ctx, Remedy::new(), Some((&to, because))).step(
-        StepKind::Note,
-        "Where the DaemonSet cannot go onto the host network, set its updateStrategy to OnDelete, upgrade, and go node by node: drain the node, delete its linkerd-cni pod, see that the new one is Ready, uncordon. Where it is not, remove the entry of linkerd-cni from the file that the node's runtime loads",
+    let remedy = onto_version(ctx, Remedy::new(), Some((&to, because)));
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Or, where the DaemonSet cannot go onto the host network: set its updateStrategy to OnDelete, upgrade it, and go node by node. Where the new pod does not become Ready, remove the entry of linkerd-cni from the file that the node's runtime loads",
+        node_by_node(set),
     );
     ctx.finding(
         subject(set),

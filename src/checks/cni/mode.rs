@@ -128,7 +128,7 @@ pub(super) fn cure(
     if let Usable::Seen(modes) = usable
         && modes.is_empty()
     {
-        let install = "Install iptables on the node (its image, or the package): it has both binaries of no mode; or run Linkerd without linkerd-cni, with linkerd-init";
+        let install = "Install iptables on the node (its image, or the package), which lacks the binaries of every mode; or run Linkerd without linkerd-cni, with linkerd-init";
         return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
     }
     let plan = Plan::of(ctx, version);

@@ -127,7 +127,10 @@ impl<'a> Nodes<'a> {
     pub(super) fn loaded(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
         let chain = snapshot.chain(self.runtime(snapshot));
         for gap in &chain.gaps {
-            lacks(ctx, Why::NotCaptured, format!("node {}: {}: {}", snapshot.node, gap.path, gap.why));
+            // What keeps a file from being read names it.
+            let named = gap.why.starts_with(&format!("{}:", gap.path));
+            let path = if named { String::new() } else { format!("{}: ", gap.path) };
+            lacks(ctx, Why::NotCaptured, format!("node {}: {path}{}", snapshot.node, gap.why));
         }
         chain
     }

@@ -44,7 +44,18 @@ pub(super) fn purge_entry(
         "Uncordon the node, and go on with the next one. Pods that failed there start when the kubelet tries again",
         Command::about_node(node, [uncordon]),
     );
-    failed_deleted(remedy, failing)
+    // Its installer's pods were replaced on the way.
+    let left: Vec<&AddFailure<'_>> = failing
+        .iter()
+        .copied()
+        .filter(|add| {
+            !returns
+                || add.namespace != target.namespace
+                || add.owner.kind != "DaemonSet"
+                || add.owner.name != target.name
+        })
+        .collect();
+    failed_deleted(remedy, &left)
 }
 
 /// Adds the step after which the next installer of a node writes a new token and entry.

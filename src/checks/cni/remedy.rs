@@ -6,7 +6,7 @@ use super::target::{Target, target};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl, meshdoctor};
 use crate::finding::{Remedy, StepKind};
-use crate::knowledge::IptablesMode;
+use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
 use crate::version::ImageRef;
 
@@ -41,6 +41,16 @@ pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     }
     let restart = target.rollout("rollout restart");
     remedy.run(StepKind::Command, words, Command::lines([restart, target.rollout("rollout status")]).whole())
+}
+
+/// What a known text of the plugin or its installer calls for, with the restart where it ends with one.
+pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
+    let words = sentence(&signature.remedy);
+    match (signature.restart, target(ctx).clean_up_broken(ctx)) {
+        (false, _) => remedy.step(StepKind::Note, words),
+        (true, false) => restarted_for(ctx, remedy, &words),
+        (true, true) => through_host_network(ctx, remedy.step(StepKind::Note, words)),
+    }
 }
 
 /// Waits until a changed DaemonSet is on every node.

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx,
                 remedy,
                 StepKind::ChartValue,
-                "Apply the replicas of the release's values-ha.yaml again; look for what scales it down",
+                "Find out what scaled it down, then apply the replicas of the release's values-ha.yaml again",
                 Options::none().ha(),
             )
         } else {

@@ -4,7 +4,7 @@ use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, kubectl, linkerd};
+use crate::command::{Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::{CORE, serving};
@@ -35,9 +35,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new()
         .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L");
     let remedy = if there.is_empty() {
+        let remedy = remedy.run(
+            StepKind::Command,
+            "Otherwise see first whether the cluster can take it",
+            meshdoctor().words("check --pre"),
+        );
         remedy.run(
             StepKind::Command,
-            "Otherwise install it with the tool and the values that it is to be kept with; with the CLI",
+            "Then install it with the tool and the values that it is to be kept with; with the CLI",
             Command::lines([
                 linkerd()
                     .control_plane(namespace)

@@ -1,6 +1,7 @@
 //! `linkerd-config-unreadable`: a chart value is of a type that the injector cannot read.
 
 use crate::checks::control_plane::installation::{CONFIG, installed, values};
+use crate::checks::injection::unmeshed::{injector_webhook, once_it_answers};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -34,10 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         paths.join(", ")
     );
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());
-    let remedy = remedy.step(
-        StepKind::Note,
-        "Then restart the workloads whose pods were created without a proxy, which pod-missing-proxy lists; pods that were refused are created again by themselves",
-    );
+    let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
+    let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
     Ok(vec![finding.remedy(remedy)].into())
 }

@@ -41,9 +41,11 @@ pub(in crate::checks) fn reinstall(
                 ),
             }
         }
-        Some(Installer::Chart) => remedy.step(
+        // The CLI installs viz from the same chart, and says there that Helm did; a release of Helm would be seen.
+        Some(Installer::Chart) => remedy.run(
             StepKind::Command,
-            format!("{act}: render its chart, at the version that is installed, and apply it as it was applied"),
+            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset (where its chart is rendered by another tool, render and apply it again with that)"),
+            by_cli(ctx, extension, version.as_ref()),
         ),
         Some(Installer::Cli) => remedy.run(
             StepKind::Command,

@@ -1,9 +1,9 @@
 //! `injector-ca-mismatch`: the API server does not trust the certificate that the injector serves.
 
-use super::unmeshed::{injector_webhook, restart_unmeshed};
+use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::certificates::{Certificate, from_base64_pool};
 use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
@@ -68,14 +68,7 @@ fn finding(
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
     let remedy = bring_together(ctx, Remedy::new(), "proxyInjector", "injector");
-    let remedy = if webhook.failure_policy == "Ignore" {
-        restart_unmeshed(ctx, remedy, Some(webhook))
-    } else {
-        remedy.step(
-            StepKind::Note,
-            "Pods that could not be created meanwhile, since the webhook has failurePolicy Fail, are created by themselves",
-        )
-    };
+    let remedy = once_it_answers(ctx, remedy, Some(webhook));
     let seen = both_sides(
         &format!("Secret {namespace}/{SECRET}"),
         served,

@@ -9,7 +9,7 @@ mod injector_unavailable;
 mod injector_webhook_missing;
 mod kube_system_not_exempt;
 mod pod_missing_proxy;
-mod unmeshed;
+pub(super) mod unmeshed;
 mod workload_half_meshed;
 
 /// In alphabetical order.

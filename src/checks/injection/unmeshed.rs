@@ -67,7 +67,7 @@ pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is creat
 ///
 /// # Errors
 /// Webhook configurations could not be had, or not all, and it is not among those that are there.
-pub(super) fn injector_webhook<'a>(
+pub(in crate::checks) fn injector_webhook<'a>(
     ctx: &Context<'a>,
 ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
     let kind = Kind::MutatingWebhookConfiguration;
@@ -166,6 +166,22 @@ pub(super) fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Adds what is left to do once the injector answers again: with failurePolicy Fail its pods come by themselves, otherwise
+/// as [`restart_unmeshed`], whose reads it has.
+pub(in crate::checks) fn once_it_answers(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    webhook: Option<&Webhook>,
+) -> Remedy {
+    if webhook.is_some_and(|webhook| webhook.failure_policy == "Fail") {
+        return remedy.step(
+            StepKind::Note,
+            "Pods that could not be created meanwhile, since the webhook has failurePolicy Fail, are created by themselves",
+        );
+    }
+    restart_unmeshed(ctx, remedy, webhook)
 }
 
 /// Adds the steps for the pods that lack a proxy today, to be done once the injector works. Reads `pods`, `namespaces`, and
