@@ -1,6 +1,8 @@
 //! The shapes: texts and archives of about so many bytes that cost as much as their makers know how.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -23,6 +25,9 @@ const fn json(name: &'static str, make: fn(usize) -> Vec<u8>) -> Shape {
 const fn yaml(name: &'static str, make: fn(usize) -> Vec<u8>) -> Shape {
     Shape { name, file: "x.yaml", make }
 }
+
+/// Instead of a file: a folder with a small file for each byte that is made.
+pub const FOLDER: &str = "x.d";
 
 /// All of them.
 pub const SHAPES: &[Shape] = &[
@@ -155,6 +160,19 @@ pub const SHAPES: &[Shape] = &[
         format!("apiVersion: v1\nkind: List\nitems:\n{}", "- 1\n".repeat(n / 4)).into_bytes()
     }),
     yaml("yaml: broken documents", |n| "a: 1\nb: [\n---\n".repeat(n / 14).into_bytes()),
+    yaml("yaml: documents of nothing", |n| "a: 1\n---\n".repeat(n / 9).into_bytes()),
+    yaml("yaml: documents that are pods", |n| {
+        filled(n, |at| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-{at}, namespace: shop}}\nspec: {{}}"
+            )
+        })
+    }),
+    yaml("yaml: pods", |n| {
+        let items =
+            filled(n, |at| format!("- metadata:\n    name: web-{at}\n    namespace: shop\n  spec: {{}}"));
+        [&b"apiVersion: v1\nkind: PodList\nitems:\n"[..], &items].concat()
+    }),
     yaml("yaml: keys", |n| filled(n, |at| format!("k{at}: 1"))),
     Shape {
         name: "tar.gz: empty files",
@@ -173,8 +191,28 @@ pub const SHAPES: &[Shape] = &[
             packed(n, 75, |at| format!("d{at:06}/manifest.json"), br#"{"schema":"meshdoctor.bundle/1"}"#)
         },
     },
+    Shape {
+        name: "tar.gz: a hundred thousand a MB",
+        file: "x.tar.gz",
+        make: |n| packed(n, 10, |at| format!("d/{at:07}.txt"), b"junk"),
+    },
+    Shape { name: "folder: junk", file: FOLDER, make: |n| vec![b'x'; n / 40] },
     Shape { name: "gzip: a bomb of blanks", file: "x.gz", make: bomb },
 ];
+
+/// Writes a shape of about so many bytes to a path.
+pub fn write(shape: &Shape, bytes: usize, path: &Path) -> io::Result<()> {
+    let made = (shape.make)(bytes);
+    if shape.file != FOLDER {
+        return fs::write(path, made);
+    }
+    // Made anew: what a larger size left there would count.
+    if path.exists() {
+        fs::remove_dir_all(path)?;
+    }
+    fs::create_dir(path)?;
+    (0..made.len()).try_for_each(|at| fs::write(path.join(format!("{at:07}.json")), b"{\"a\": 1}\n"))
+}
 
 fn filled(bytes: usize, mut item: impl FnMut(usize) -> String) -> Vec<u8> {
     let mut text = String::new();

@@ -103,6 +103,9 @@ impl KnowledgeFile for Annotations {
     const EMBEDDED: &'static str = include_str!("../../checks/knowledge/annotations.yaml");
 
     fn finish(&mut self) -> Result<(), String> {
+        for row in &mut self.keys {
+            row.core = nearest::core(row.key.split_once('/').map_or(row.key.as_str(), |(_, name)| name));
+        }
         for (at, row) in self.keys.iter().enumerate() {
             let rows = self.by_key.entry(row.key.clone()).or_default();
             if rows.iter().any(|other| self.keys[*other].kind == row.kind) {

@@ -183,6 +183,9 @@ pub struct Key {
     pub successor: Option<String>,
     /// What else one should know, in one or two sentences.
     pub note: Option<String>,
+    /// Its name without the words that people add, leave out and reorder.
+    #[serde(skip)]
+    pub(super) core: String,
 }
 
 /// What a release makes of a key, its place and value left aside.

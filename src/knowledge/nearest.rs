@@ -28,55 +28,86 @@ pub(super) fn suggest<'a>(
     key: &str,
     pool: impl Fn(&Key) -> bool,
 ) -> Option<Suggestion<'a>> {
-    let pool = |row: &&Key| !row.is_prefix() && row.key != key && pool(row);
+    let pool = |row: &Key| !row.is_prefix() && row.key != key && pool(row);
     if let Some(seen) = mistaken.iter().find(|row| row.wrong.iter().any(|wrong| wrong == key)) {
-        let right = seen.right.iter().find_map(|name| keys.iter().filter(pool).find(|row| row.key == *name));
+        let right = seen
+            .right
+            .iter()
+            .find_map(|name| keys.iter().filter(|row| pool(row)).find(|row| row.key == *name));
         if right.is_some() || seen.advice.is_some() {
             return Some(Suggestion { key: right, advice: seen.advice.as_deref() });
         }
     }
+    let written = Written::of(key)?;
+    // Few keys are near, so the dearer question comes last.
     let best = keys
         .iter()
-        .filter(pool)
-        .filter_map(|row| Some((distance(key, &row.key)?, row)))
+        .filter_map(|row| Some((written.distance(row)?, row)))
+        .filter(|(_, row)| pool(row))
         .min_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.key.cmp(&right.key)))?;
     Some(Suggestion { key: Some(best.1), advice: None })
 }
 
-/// How far a known key is from the written one; smaller is nearer, `None` too far to be meant.
-fn distance(written: &str, known: &str) -> Option<usize> {
-    let (domain, name) = split(written);
-    let (known_domain, known_name) = split(known);
-    if name.is_empty() {
-        return None;
+/// A key as somebody wrote it, taken apart once.
+struct Written<'a> {
+    domain: &'a str,
+    name: String,
+    core: String,
+    /// Whether it has capitals.
+    case: usize,
+}
+
+impl<'a> Written<'a> {
+    fn of(key: &'a str) -> Option<Written<'a>> {
+        let (domain, name) = split(key);
+        let lower = name.to_ascii_lowercase();
+        let case = usize::from(lower != name);
+        (!name.is_empty()).then(|| Written { domain, core: core(&lower), name: lower, case })
     }
-    let letters = |text: &str| text.chars().count();
-    // One slip in a short name, two in a longer one.
-    let slips = |text: &str| if letters(text) < 8 { 1 } else { 2 };
-    let domains = || 2 * apart(domain, known_domain, 3).unwrap_or(4);
-    let lower = name.to_ascii_lowercase();
-    let case = usize::from(lower != name);
-    if let Some(by_name) = apart(&lower, known_name, slips(known_name))
-        && by_name < letters(known_name)
-    {
-        return Some(3 * by_name + domains() + case);
+
+    /// How far a known key is from it; smaller is nearer, `None` too far to be meant.
+    fn distance(&self, known: &Key) -> Option<usize> {
+        let (known_domain, known_name) = split(&known.key);
+        // One slip in a short name, two in a longer one.
+        let slips = |text: &str| if letters(text) < 8 { 1 } else { 2 };
+        let domains = || 2 * apart(self.domain, known_domain, 3).unwrap_or(4);
+        if let Some(by_name) = apart(&self.name, known_name, slips(known_name))
+            && by_name < letters(known_name)
+        {
+            return Some(3 * by_name + domains() + self.case);
+        }
+        let known_core = &known.core;
+        if letters(known_core) < 5 {
+            return None;
+        }
+        let by_core = apart(&self.core, known_core, slips(known_core))?;
+        Some(4 + 3 * by_core + domains() + self.case)
     }
-    let (core, known_core) = (core(&lower), core(known_name));
-    if letters(&known_core) < 5 {
-        return None;
-    }
-    let by_core = apart(&core, &known_core, slips(&known_core))?;
-    Some(4 + 3 * by_core + domains() + case)
 }
 
 /// By how many slips two words differ, if by no more than `most`. To count them takes far longer than to see that one is
-/// too long, and a stranger may write any number of words.
+/// too long or made of other letters, and a stranger may write any number of words.
 pub(crate) fn apart(one: &str, other: &str, most: usize) -> Option<usize> {
-    if one.chars().count().abs_diff(other.chars().count()) > most {
+    if letters(one).abs_diff(letters(other)) > most || letters_apart(one, other) > 2 * most {
         return None;
     }
     let slips = strsim::damerau_levenshtein(one, other);
     (slips <= most).then_some(slips)
+}
+
+/// How long a word is. Nearly all are ASCII, and to find that out takes less than to count.
+fn letters(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+/// How many letters one has and the other has not. A slip makes two at most: one goes, another comes.
+fn letters_apart(one: &str, other: &str) -> usize {
+    let mut counts = [0_i32; 64];
+    // Letters that share a place only hide a difference.
+    let place = |letter: char| letter as usize % 64;
+    one.chars().for_each(|letter| counts[place(letter)] += 1);
+    other.chars().for_each(|letter| counts[place(letter)] -= 1);
+    counts.iter().map(|count| count.unsigned_abs() as usize).sum()
 }
 
 /// A name without the words that people add, leave out and reorder.
@@ -93,4 +124,37 @@ pub(super) fn core(name: &str) -> String {
 
 fn split(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_that_differ_never_hide_a_word_that_is_near() {
+        let words =
+            ["proxy-cpu-limit", "proxy-cpu-limt", "proxy-cpu-limti", "porxy-cpu-limit", "ühere", "here", ""];
+        for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
+            for most in 0..4 {
+                let slips = strsim::damerau_levenshtein(one, other);
+                assert_eq!(apart(one, other, most), (slips <= most).then_some(slips), "{one} {other} {most}");
+            }
+        }
+        assert!(letters_apart("proxy-cpu-limit", "proxy-memory-limit") > 4);
+    }
+
+    #[test]
+    fn whether_a_key_works_is_asked_only_of_those_that_are_near() {
+        let known = crate::knowledge::Knowledge::embedded();
+        let asked = std::cell::Cell::new(0);
+        let found = known.annotations().suggest("config.linkerd.io/proxy-cpu-limt", |_| {
+            asked.set(asked.get() + 1);
+            true
+        });
+        assert_eq!(
+            found.and_then(|found| found.key).map(|row| row.key.as_str()),
+            Some("config.linkerd.io/proxy-cpu-limit")
+        );
+        assert!(asked.get() < 10, "{}", asked.get());
+    }
 }

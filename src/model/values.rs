@@ -1,15 +1,31 @@
 //! The chart values that the control plane was installed with, as the ConfigMap `linkerd-config` keeps them. Knows how
 //! to look a value up by its path; which values there are and what they mean is the checks' business.
 
+use std::sync::{Arc, OnceLock};
+
 use serde_yaml::Value;
 
 use super::chart_yaml;
 use super::objects::ConfigMap;
 use crate::knowledge::ChartType;
 
-/// The values, as YAML.
+/// The values, as YAML. To clone them costs nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values {
+pub struct Values(Arc<Tree>);
+
+/// What was made of the text of a ConfigMap when it was asked for first: two dozen checks ask, and a text may be of any
+/// length. It follows from the text, so it makes no two ConfigMaps different.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReadOnce(OnceLock<Option<Values>>);
+
+impl PartialEq for ReadOnce {
+    fn eq(&self, _: &ReadOnce) -> bool {
+        true
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Tree {
     root: Value,
     /// The same, with a mark in each text that stands in quotes and would be a boolean without them.
     marked: Option<Value>,
@@ -18,15 +34,18 @@ pub struct Values {
 impl Values {
     /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
     pub fn of(config: &ConfigMap) -> Option<Values> {
-        let text = config.data.get("values")?;
+        config.values.0.get_or_init(|| Values::read(config.data.get("values")?)).clone()
+    }
+
+    fn read(text: &str) -> Option<Values> {
         let root = without_global(chart_yaml::read(text)?);
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
         let marked = mark_quoted(text).and_then(|text| chart_yaml::read(&text)).map(without_global);
-        some.then_some(Values { root, marked })
+        some.then(|| Values(Arc::new(Tree { root, marked })))
     }
 
     fn get(&self, path: &str) -> Option<&Value> {
-        at(&self.root, path)
+        at(&self.0.root, path)
     }
 
     /// A boolean by its path, such as `proxy.nativeSidecar`; also by a word that Go's reader of YAML takes for one.
@@ -39,7 +58,7 @@ impl Values {
 
     /// Whether a text that would be a boolean without its quotes stands in them.
     fn is_quoted(&self, path: &str) -> bool {
-        let marked = self.marked.as_ref().and_then(|marked| at(marked, path)?.as_str());
+        let marked = self.0.marked.as_ref().and_then(|marked| at(marked, path)?.as_str());
         marked.is_some_and(|text| text.starts_with(MARK))
     }
 
@@ -189,6 +208,21 @@ mod tests {
         let values = Values::of(&config).expect("values");
         assert_eq!((values.text("clusterNetworks"), values.number("proxy.uid")), (Some("a"), Some(1)));
         assert_eq!((values.number("proxy.gid"), values.text("global")), (None, None));
+    }
+
+    #[test]
+    fn a_text_is_read_once_however_many_checks_ask() {
+        let said = |text: &str| ConfigMap {
+            data: [("values".to_owned(), text.to_owned())].into(),
+            ..ConfigMap::default()
+        };
+        let config = said("proxy: {uid: 1}");
+        let (first, second) = (Values::of(&config).expect("values"), Values::of(&config).expect("values"));
+        assert!(Arc::ptr_eq(&first.0, &second.0));
+        assert_eq!(config, said("proxy: {uid: 1}"), "one that was asked is as good as one that was not");
+        let broken = said("a: [");
+        assert_eq!((Values::of(&broken), Values::of(&broken)), (None, None));
+        assert_eq!(broken.values.0.get(), Some(&None), "nor is one that cannot be read tried again");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use meshdoctor::item::Kind;
 use meshdoctor::source::evidence::Evidence;
 use meshdoctor::source::{Completeness, Fetched};
 
+use crate::cli::meshdoctor;
 use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of};
 
 #[test]
@@ -219,4 +220,33 @@ fn links_in_a_folder_are_not_followed_out_of_it() {
     // The path that the operator names may be a link.
     symlink("dump", folder.path().join("link")).unwrap();
     assert_eq!(list(&open(&[&folder.path().join("link")], Completeness::Unstated).unwrap(), Kind::Pod).0, 1);
+}
+
+#[test]
+fn of_thousands_of_unknown_keys_some_are_named_and_the_rest_is_a_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.json");
+    let keys: serde_json::Map<String, serde_json::Value> =
+        (0..3000).map(|at| (format!("config.linkerd.io/proxy-cpu-limt{at}"), "1".into())).collect();
+    let injector = serde_json::json!({"kind": "Deployment", "apiVersion": "apps/v1",
+        "metadata": {"name": "linkerd-proxy-injector", "namespace": "linkerd",
+            "labels": {"linkerd.io/control-plane-component": "proxy-injector", "linkerd.io/control-plane-ns": "linkerd"}},
+        "spec": {"template": {"spec": {"containers": [
+            {"name": "proxy-injector", "image": "cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}}});
+    let namespace = serde_json::json!({"kind": "Namespace", "apiVersion": "v1",
+        "metadata": {"name": "shop", "annotations": keys}});
+    let list = serde_json::json!({"kind": "List", "apiVersion": "v1", "items": [injector, namespace]});
+    std::fs::write(&path, list.to_string()).unwrap();
+    let output =
+        meshdoctor(&["check", "-q", "--only", "annotation-unknown", "--complete", "all", "-o", "json"])
+            .arg("--bundle")
+            .arg(&path)
+            .output()
+            .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["findings"].as_array().map(Vec::len), Some(50));
+    let text = report["coverage"].to_string();
+    assert!(text.contains("2950 more unknown annotations and labels"), "{text}");
+    assert!(text.contains("Namespace shop"), "{text}");
+    assert_eq!(output.status.code(), Some(4));
 }

@@ -1,13 +1,21 @@
 //! `annotation-unknown`: an annotation or label in Linkerd's domains that no release knows.
 
-use super::fault::{Fault, Found};
+use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::finding::StepKind;
+use crate::item::Item;
 use crate::knowledge::Suggestion;
+use crate::source::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    wording::judge(ctx, |_, found| {
+    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    for (object, more) in &survey.left_out {
+        let message = format!("it has {more} more unknown annotations and labels than are compared");
+        let part = object.subject().to_string();
+        ctx.gap(ctx.lacking(Item::List(object.kind), Why::Malformed { message }, part));
+    }
+    let findings = wording::findings(ctx, &survey, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
         let mut remedy = wording::remedy();
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
@@ -20,7 +28,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => wording::remove(remedy, "Look up the one that was meant, and remove this one", found),
         };
         Some((message(ctx, found, *suggestion), remedy))
-    })
+    });
+    Ok(findings.into())
 }
 
 fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {

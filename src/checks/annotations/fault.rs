@@ -27,6 +27,10 @@ pub(super) const KINDS: [Kind; 8] = [
     Kind::Pod,
 ];
 
+/// So many unknown keys of one object are compared with the known ones and named. People write a few; an object that holds
+/// thousands was made to keep somebody busy.
+const MOST_UNKNOWN: usize = 50;
+
 /// What is wrong with a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault<'a> {
@@ -93,6 +97,8 @@ pub(super) struct Survey<'a> {
     pub(super) depends_on_values: bool,
     /// What is wrong, in the order of the objects.
     pub(super) found: Vec<Found<'a>>,
+    /// Objects with more unknown keys than were compared, and how many more.
+    pub(super) left_out: Vec<(Annotated<'a>, usize)>,
 }
 
 impl<'a> Survey<'a> {
@@ -112,10 +118,12 @@ impl<'a> Survey<'a> {
             depends: Cell::new(false),
             near: RefCell::default(),
             meant: RefCell::default(),
+            left_out: RefCell::default(),
         };
         let found = written.objects.iter().flat_map(|object| scanner.scan(object)).collect();
         let depends_on_values = scanner.depends.get();
-        Some(Survey { reader, values, depends_on_values, found })
+        let left_out = scanner.left_out.take();
+        Some(Survey { reader, values, depends_on_values, found, left_out })
     }
 }
 
@@ -130,6 +138,7 @@ struct Scanner<'l, 'a> {
     near: RefCell<BTreeMap<&'a str, bool>>,
     /// Unknown keys by the place they stand in, and what was probably meant.
     meant: RefCell<BTreeMap<(&'a str, Scope), Option<Suggestion<'a>>>>,
+    left_out: RefCell<Vec<(Annotated<'a>, usize)>>,
 }
 
 /// A key where it is written.
@@ -148,6 +157,7 @@ impl<'a> Scanner<'_, 'a> {
             return found;
         }
         let mut seen = BTreeSet::new();
+        let (mut unknown, mut more) = (0, 0);
         for site in &object.sites {
             let annotations = site.meta.annotations.iter().map(|entry| (knowledge::Kind::Annotation, entry));
             let labels = site.meta.labels.iter().map(|entry| (knowledge::Kind::Label, entry));
@@ -155,9 +165,14 @@ impl<'a> Scanner<'_, 'a> {
                 if !may_be_linkerds(key) || seen.contains(key.as_str()) {
                     continue;
                 }
+                if unknown >= MOST_UNKNOWN && self.may_be_unknown(key) {
+                    more += 1;
+                    continue;
+                }
                 let at = Cursor { object, site, key, value };
                 let Some(fault) = self.fault(&at, written_as) else { continue };
                 seen.insert(key.as_str());
+                unknown += usize::from(matches!(fault, Fault::Unknown(_)));
                 let field = match written_as {
                     knowledge::Kind::Annotation => "annotations",
                     knowledge::Kind::Label => "labels",
@@ -175,7 +190,16 @@ impl<'a> Scanner<'_, 'a> {
                 });
             }
         }
+        if more > 0 {
+            self.left_out.borrow_mut().push((object.clone(), more));
+        }
         found
+    }
+
+    /// Whether a key has to be compared with the known ones to know what is wrong with it.
+    fn may_be_unknown(&self, key: &'a str) -> bool {
+        let annotations = self.knowledge.annotations();
+        annotations.get(key).is_none() && (annotations.is_linkerds(key) || self.is_near_domain(key))
     }
 
     fn fault(&self, at: &Cursor<'_, 'a>, written_as: knowledge::Kind) -> Option<Fault<'a>> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::meta::{Meta, address, nullable};
 use super::workload::PodTemplate;
 use crate::model::names::{self, Rule};
+use crate::model::values::ReadOnce;
 
 /// A ConfigMap. Only Linkerd's and the CNI's are ever read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -19,6 +20,9 @@ pub struct ConfigMap {
     /// Text by key.
     #[serde(deserialize_with = "nullable")]
     pub data: BTreeMap<String, String>,
+    /// The chart values among it, once somebody has asked for them.
+    #[serde(skip)]
+    pub(crate) values: ReadOnce,
 }
 
 /// A Secret as it passes the border: certificates only, and whether the private key fits them.

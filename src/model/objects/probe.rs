@@ -212,6 +212,21 @@ mod tests {
     }
 
     #[test]
+    fn a_pod_that_nothing_can_be_called_answered_nothing() {
+        use crate::model::objects::Object;
+        let refused = |namespace: &str, pod: &str| {
+            let said = Said { status: 200, ..Said::default() };
+            let filed = object(Program::MetricsApi, (namespace, pod), &said);
+            serde_json::from_value::<ProbeAnswer>(filed).expect("an answer").refused()
+        };
+        assert_eq!(refused("linkerd-viz", "metrics-api-5d9f"), None);
+        for bad in ["", "$(id)", "-x", "a\nb", "Web", "a/b", "--all"] {
+            assert!(refused("linkerd-viz", bad).is_some(), "{bad}");
+            assert!(bad.is_empty() || refused(bad, "metrics-api-5d9f").is_some(), "{bad}");
+        }
+    }
+
+    #[test]
     fn a_page_of_something_else_is_not_the_answer_of_metrics_api() {
         assert!(Said::read(Program::MetricsApi, 200, b"ok\n").is_well());
         for other in [&b""[..], b"<html>login</html>", b"\xff\x00"] {

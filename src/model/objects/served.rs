@@ -36,3 +36,27 @@ pub struct ServedBy {
     #[serde(deserialize_with = "nullable")]
     pub error: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::objects::Object;
+
+    #[test]
+    fn a_pod_that_nothing_can_be_called_showed_nothing() {
+        let refused = |namespace: &str, server: &str, pod: &str| {
+            let served: ServedCertificates = serde_json::from_value(serde_json::json!({
+                "metadata": {"namespace": namespace, "name": server},
+                "pods": [{"name": "web-1", "chain": ""}, {"name": pod, "chain": ""}],
+            }))
+            .expect("certificates");
+            served.refused()
+        };
+        assert_eq!(refused("linkerd", "linkerd-proxy-injector", "web-2"), None);
+        for bad in ["", "$(id)", "-x", "a\nb", "Web", "a/b", "--all"] {
+            assert!(refused("linkerd", "linkerd-proxy-injector", bad).is_some(), "{bad}");
+            assert!(refused("linkerd", bad, "web-2").is_some(), "{bad}");
+            assert!(bad.is_empty() || refused(bad, "linkerd-proxy-injector", "web-2").is_some(), "{bad}");
+        }
+    }
+}
