@@ -159,7 +159,7 @@ fn value_after(input: &[u8], separator: usize, names: Names) -> Option<Range<usi
             if !sure && (blank == separator + 1 && input[separator] == b':' || is_prose(&input[blank..end])) {
                 return None;
             }
-            blank..end
+            blank..goes_on(input, blank, end)
         }
     };
     if Marker::at(input, value.start).is_some_and(|marker| marker.end >= value.end) {
@@ -167,6 +167,21 @@ fn value_after(input: &[u8], separator: usize, names: Names) -> Option<Range<usi
     }
     let content = &input[value.clone()];
     (!keys::is_harmless(content)).then_some(value)
+}
+
+/// Where a value without quotes ends of which a part is quoted, as in `password=one"two three"`: behind that part. A quote that
+/// closes what stands around the value is not followed by a letter.
+fn goes_on(input: &[u8], start: usize, end: usize) -> usize {
+    let slashes = run(input, end, |byte| byte == b'\\');
+    match input.get(slashes) {
+        Some(quote @ (b'"' | b'\''))
+            if end > start && input.get(slashes + 1).is_some_and(|byte| is_url_safe(*byte)) =>
+        {
+            let close = [&input[end..slashes], &[*quote]].concat();
+            closing(input, slashes + 1, &close)
+        }
+        _ => end,
+    }
 }
 
 /// Words that follow `token:` in a sentence about one, and options.

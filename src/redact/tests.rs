@@ -57,6 +57,8 @@ fn secrets_of_each_shape_leave_a_text() {
         format!("\"Authorization\":[\"Bearer {CANARY}\"]"),
         format!("bearer {CANARY}"),
         format!("password={CANARY}"),
+        format!("client_secret=password=\"first second {CANARY}\""),
+        format!("note \\\"password=one\\\"two {CANARY}\\\"\""),
         format!("--token={CANARY} --x"),
         format!("{{\"token\": \"{CANARY}\"}}"),
         format!("{{\\\"k8s_auth_token\\\":\\\"{CANARY}\\\"}}"),

@@ -185,6 +185,11 @@ fn is_expected(said: &str, expected: &str) -> bool {
     said == expected && must.is_subset(&causes) && must.is_empty() == causes.is_empty()
 }
 
+/// Every node set, by name.
+pub fn scenes() -> Vec<(String, Scene)> {
+    names().into_iter().map(|name| (name.clone(), read(&name).scene)).collect()
+}
+
 /// Every node set, judged.
 pub fn judged() -> Vec<(String, Report)> {
     names().into_iter().map(|name| (name.clone(), judge(&read(&name).scene))).collect()

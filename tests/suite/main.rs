@@ -34,6 +34,8 @@ mod parity_rows;
 mod passing;
 mod pasted;
 #[cfg(unix)]
+mod planted;
+#[cfg(unix)]
 mod platforms;
 #[cfg(feature = "live")]
 mod probing;
