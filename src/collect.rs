@@ -17,12 +17,12 @@ use crate::source::few::bounded;
 use crate::source::{Fetched, Request, Source, Uncollected, Why};
 use crate::version::LinkerdVersion;
 
-mod border;
 mod homes;
+mod sanitizer;
 
-use border::Border;
 pub(crate) use homes::secret_of;
 use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
+use sanitizer::Border;
 
 /// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
 const AT_ONCE: usize = 6;

@@ -50,7 +50,7 @@ pub struct Report {
     /// What else was asked of the run.
     pub asked: Asked,
     /// The gate, the counts and the status.
-    pub verdict: Verdict,
+    pub verdict: RunResult,
     /// What could not be judged, with the checks that needed it, in order.
     pub coverage: Coverage,
     /// Every selected check, in order.
@@ -101,7 +101,7 @@ pub struct Asked {
 
 /// The result in figures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RunResult {
     /// The exit status.
     pub status: u8,
     /// The gate's word.
@@ -279,7 +279,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     // Whose rows: the operator's command, or else the one that belongs to the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
-    let evidence = rows::Evidence {
+    let evidence = rows::RowInput {
         checks: &checks,
         findings: &findings,
         release: release.as_ref(),
@@ -383,7 +383,7 @@ fn verdict(
     results: &[CheckResult],
     read_nothing: bool,
     none_ran: bool,
-) -> Verdict {
+) -> RunResult {
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
@@ -396,7 +396,7 @@ fn verdict(
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });
-    Verdict {
+    RunResult {
         status,
         gate: policy.gate.word(),
         roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty())),

@@ -51,7 +51,7 @@ pub struct Category {
 }
 
 /// What the rows are made from.
-pub struct Evidence<'a> {
+pub struct RowInput<'a> {
     /// The checks and how they ended.
     pub checks: &'a [Judged],
     /// What they found.
@@ -63,7 +63,7 @@ pub struct Evidence<'a> {
 }
 
 /// Every row that `linkerd check` would print, those included that it leaves out after a failure.
-pub fn rows(evidence: &Evidence<'_>, knowledge: &Knowledge) -> Vec<Category> {
+pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
     let answers = answers(evidence.checks);
     let known = knowledge.linkerd_check();
     known
@@ -294,7 +294,7 @@ mod tests {
 
     /// The two rows that the check answers, as `RESULT ERROR`; `-` for one that is left out.
     fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
-        let evidence = Evidence { checks: &[judged], findings, release: None, mode: RowMode::Default };
+        let evidence = RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default };
         let rows = rows(&evidence, Knowledge::embedded());
         let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
         [READY, SCHEDULED].map(|description| {

@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Probe, Server};
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
 use crate::model::node::NodeFiles;
-use crate::model::objects::probe::{Said, object};
+use crate::model::objects::probe::{Response, object};
 use crate::source::memory::{Held, Memory};
 use crate::source::{Completeness, Origin, Why};
 use crate::version::CniVersion;
@@ -305,7 +305,7 @@ fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Prob
     let (program, place) = (word("program")?, word("pod")?);
     let probe: Probe = program.parse().map_err(|_| format!("no program is named {program}"))?;
     let (namespace, pod) = place.split_once('/').ok_or("pod: NAMESPACE/NAME")?;
-    let said: Said = serde_json::from_value(answer.into()).map_err(|e| e.to_string())?;
+    let said: Response = serde_json::from_value(answer.into()).map_err(|e| e.to_string())?;
     let json = object(probe.program, (namespace, pod), &said).to_string().into_bytes();
     let held = Held { namespace: namespace.to_owned(), name: pod.to_owned(), json };
     Ok((Probe { pod: pod.to_owned(), ..probe }, held))

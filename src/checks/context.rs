@@ -17,7 +17,7 @@ use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
-use crate::model::objects::probe::Said;
+use crate::model::objects::probe::Response;
 use crate::model::objects::{AccessReview, Link, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
@@ -226,7 +226,7 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// It was not asked, or did not answer.
-    pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Said, Missing> {
+    pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Response, Missing> {
         self.declared(&Item::Probe(Probe::of(program)));
         let item = Item::Probe(Probe { program, pod: pod.to_owned() });
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };

@@ -133,16 +133,16 @@ impl<'a> Written<'a> {
                 ctx.gap(missing);
             }
         }
-        objects.retain(|object| ctx.judges(object.home()));
+        objects.retain(|object| ctx.judges(object.namespace_name()));
         Written { objects, namespaces }
     }
 
     /// What the namespace of an object says under a key; nothing for namespaces themselves.
-    pub(super) fn of_home(&self, object: &Annotated<'_>, key: &str) -> Option<&'a str> {
+    pub(super) fn of_namespace(&self, object: &Annotated<'_>, key: &str) -> Option<&'a str> {
         if object.kind == Kind::Namespace {
             return None;
         }
-        self.namespaces.get(object.home())?.annotation(key)
+        self.namespaces.get(object.namespace_name())?.annotation(key)
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 mod connection;
 mod help;
 
-pub use connection::{Connection, Instead, Token};
+pub use connection::{Connection, ConnectionOverrides, Token};
 
 use super::values::{
     CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, linkerd_version, logs,
@@ -72,7 +72,7 @@ pub enum Command {
 /// Where the evidence comes from.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Evidence")]
-pub struct Evidence {
+pub struct EvidenceArgs {
     /// Read a bundle or dump instead of a cluster: a file, a folder or '-' for standard input. Repeatable; all of them
     /// together are one cluster.
     #[arg(long, value_name = "PATH")]
@@ -110,7 +110,7 @@ pub struct Evidence {
 /// How much to say beside the report.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub struct Talk {
+pub struct Verbosity {
     /// Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also
     /// say on standard error what is read: requests, bytes and time of each item.
     #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
@@ -135,7 +135,7 @@ pub struct Selection {
 /// The stage of the installation that is checked, spelled as `linkerd check` spells it.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checks")]
-pub struct Moment {
+pub struct InstallStage {
     /// Check whether the cluster can take Linkerd, before it is installed.
     #[arg(long, conflicts_with = "crds")]
     pub pre: bool,
@@ -155,7 +155,7 @@ pub struct Moment {
 #[command(after_help = help::of_check())]
 pub struct Check {
     #[command(flatten)]
-    pub evidence: Evidence,
+    pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub connection: Connection,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub struct Check {
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     #[command(flatten)]
-    pub moment: Moment,
+    pub stage: InstallStage,
     /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
     /// meshdoctor's release data say.
     #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
@@ -192,7 +192,7 @@ pub struct Check {
     #[arg(long, requires = "save", help_heading = "Output")]
     pub force: bool,
     #[command(flatten)]
-    pub talk: Talk,
+    pub verbosity: Verbosity,
     /// Read the release data and other facts that age from this folder instead of the embedded ones.
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub knowledge: Option<PathBuf>,
@@ -221,7 +221,7 @@ pub struct Collect {
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
-    pub evidence: Evidence,
+    pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub node_pods: NodePods,
     #[command(flatten)]
@@ -235,7 +235,7 @@ pub struct Collect {
     #[arg(long, help_heading = "Checks")]
     pub crds: bool,
     #[command(flatten)]
-    pub talk: Talk,
+    pub verbosity: Verbosity,
 }
 
 /// `meshdoctor node-snapshot`.
@@ -311,7 +311,7 @@ pub struct Demo {
     #[command(flatten)]
     pub report: Reports,
     #[command(flatten)]
-    pub talk: Talk,
+    pub verbosity: Verbosity,
 }
 
 /// `meshdoctor list`.

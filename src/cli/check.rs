@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnNotChecked, Reports, Talk};
+use super::args::{Check, FailOn, OnNotChecked, Reports, Verbosity};
 use super::evidence::{self, Read, Way};
 use super::files;
 use super::output;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
-        mode: mode(args.moment.pre, args.moment.crds),
+        mode: mode(args.stage.pre, args.stage.crds),
         gate: args.fail_on.map_or(Gate::Error, gate),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
@@ -53,9 +53,9 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
         mode: policy.mode,
-        cni_expected: args.moment.linkerd_cni_enabled,
+        cni_expected: args.stage.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
-        data_plane: args.moment.proxy,
+        data_plane: args.stage.proxy,
         rerun: Rerun::default(),
     };
 
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
+    let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref())?;
     settings.rerun = read.rerun.clone();
     if let Some(folder) = &args.knowledge {
         let value = Some(super::rerun::text(folder));
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         began,
         named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
         reports: &args.report,
-        talk: &args.talk,
+        verbosity: &args.verbosity,
     })
     .and_then(|status| saved(&read, status));
     // The process ends here: to take the evidence apart, object by object, would only take time.
@@ -169,7 +169,7 @@ pub(super) struct Examination<'a> {
     /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
     pub(super) named: (Option<String>, Option<String>),
     pub(super) reports: &'a Reports,
-    pub(super) talk: &'a Talk,
+    pub(super) verbosity: &'a Verbosity,
 }
 
 /// Judges, writes every report, and gives the exit status.
@@ -186,7 +186,7 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();
-    output::report(&report, examination.reports, examination.talk)
+    output::report(&report, examination.reports, examination.verbosity)
         .context("the report could not be written")?;
     Ok(report.verdict.status)
 }
@@ -225,7 +225,7 @@ pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<()
     let homes = evidence.linkerd_namespace.iter().map(|name| ("-L", name));
     let homes = homes.chain(evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
     // Before an installation its namespaces need not be there.
-    let homes = homes.filter(|_| !args.moment.pre && !args.moment.crds);
+    let homes = homes.filter(|_| !args.stage.pre && !args.stage.crds);
     let asked = args.namespace.iter().map(|name| ("-n", name)).chain(homes);
     for (flag, name) in asked {
         if !names.contains(&name.as_str()) {

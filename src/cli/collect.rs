@@ -30,13 +30,13 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     };
     files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
     files::not_there("-o", path, args.force)?;
-    let read = evidence::read(&way, &args.talk, &items, Some(path))?;
+    let read = evidence::read(&way, &args.verbosity, &items, Some(path))?;
     if let Some(trouble) = read.save_trouble {
         return Err(trouble.context("the bundle was not saved"));
     }
     let cluster = &read.collected.cluster;
     let missing = missing(cluster);
-    if !args.talk.quiet {
+    if !args.verbosity.quiet {
         let nodes = cluster.nodes.as_ref().map_or(0, Vec::len);
         output::say(&format!(
             "kept {} objects and {nodes} node snapshots; redacted or shortened {} of them",

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         began: std::time::Instant::now(),
         named: (None, None),
         reports: &args.report,
-        talk: &args.talk,
+        verbosity: &args.verbosity,
     })?;
     let table = |output: &Output| output.format == Format::Table && output.file.is_none();
     let reads_table = args.report.output.is_empty() || args.report.output.iter().any(table);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::args::{Connection, Evidence, NodePods, Talk};
+use super::args::{Connection, EvidenceArgs, NodePods, Verbosity};
 use super::progress::Progress;
 use super::rerun;
 use super::stop::Stop;
@@ -13,7 +13,7 @@ use crate::command::Rerun;
 use crate::item::Item;
 use crate::source::bundle::{Closing, Writer};
 use crate::source::error::LoadError;
-use crate::source::evidence::Evidence as Captured;
+use crate::source::evidence::Captured;
 use crate::source::layered::Layered;
 use crate::source::logs::{Logs, STDIN};
 use crate::source::nodes::{Given, NodeEvidence};
@@ -22,7 +22,7 @@ use crate::source::{Completeness, Origin, Source};
 /// The way to the evidence, as the flags name it.
 pub(super) struct Way<'a> {
     /// Which cluster, bundle and nodes.
-    pub(super) evidence: &'a Evidence,
+    pub(super) evidence: &'a EvidenceArgs,
     /// How to reach the cluster.
     pub(super) connection: &'a Connection,
     /// Whether nodes are read by pods.
@@ -47,7 +47,7 @@ pub(super) struct Read {
 pub(super) struct Reading<'a> {
     pub(super) items: &'a BTreeSet<Item>,
     pub(super) options: Options,
-    pub(super) talk: &'a Talk,
+    pub(super) verbosity: &'a Verbosity,
     save: Option<&'a Path>,
     rerun: Rerun,
 }
@@ -55,7 +55,7 @@ pub(super) struct Reading<'a> {
 /// Reads `items` from the source that the flags name.
 pub(super) fn read(
     way: &Way<'_>,
-    talk: &Talk,
+    verbosity: &Verbosity,
     items: &BTreeSet<Item>,
     save: Option<&Path>,
 ) -> anyhow::Result<Read> {
@@ -91,23 +91,23 @@ pub(super) fn read(
     if offline || !(evidence.nodes.is_empty() || live) {
         super::interrupt::ends_with_a_document();
     }
-    let nodes = nodes(evidence, talk)?;
+    let nodes = nodes(evidence, verbosity)?;
     let logs = logs(evidence)?;
     if offline {
-        let captured = captured(evidence, talk)?;
+        let captured = captured(evidence, verbosity)?;
         // Where things were found then is where they are, unless somebody says otherwise now.
         if let Some(then) = captured.namespaces() {
             options.control_plane_namespace.get_or_insert(then.control_plane);
             options.cni_namespace.get_or_insert(then.cni);
         }
         let rerun = rerun::of_bundle(captured.rerun().cloned(), evidence, way.connection);
-        let reading = Reading { items: &items, options, talk, save, rerun };
+        let reading = Reading { items: &items, options, verbosity, save, rerun };
         let name = captured.cluster_name().map(str::to_owned);
         let source = Layered::new(captured, nodes).with_logs(logs);
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
     let rerun = rerun::of(evidence, way.connection);
-    let reading = Reading { items: &items, options, talk, save, rerun };
+    let reading = Reading { items: &items, options, verbosity, save, rerun };
     if !live && (nodes.is_some() || logs.is_some()) {
         let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs);
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
@@ -116,7 +116,7 @@ pub(super) fn read(
 }
 
 /// The node evidence of `--nodes`, if any was given.
-fn nodes(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Option<NodeEvidence>> {
+fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<NodeEvidence>> {
     if evidence.nodes.is_empty() {
         return Ok(None);
     }
@@ -125,12 +125,12 @@ fn nodes(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Option<NodeEvidence
         NodesArg::Folder(path) => Given::Several(path.clone()),
     });
     let nodes = NodeEvidence::open(&given.collect::<Vec<_>>()).map_err(load)?;
-    warn(nodes.warnings(), talk);
+    warn(nodes.warnings(), verbosity);
     Ok(Some(nodes))
 }
 
 /// The logs of `--logs`, if any was given.
-fn logs(evidence: &Evidence) -> anyhow::Result<Option<Logs>> {
+fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
     if evidence.logs.is_empty() {
         return Ok(None);
     }
@@ -143,7 +143,7 @@ fn logs(evidence: &Evidence) -> anyhow::Result<Option<Logs>> {
 }
 
 /// The bundles and dumps of `--bundle`.
-fn captured(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Captured> {
+fn captured(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Captured> {
     let mut completeness = Completeness::Unstated;
     for part in &evidence.complete {
         completeness = match (completeness, part) {
@@ -156,15 +156,15 @@ fn captured(evidence: &Evidence, talk: &Talk) -> anyhow::Result<Captured> {
         };
     }
     let captured = Captured::open(&evidence.bundle, completeness, std::io::stdin()).map_err(load)?;
-    warn(captured.warnings(), talk);
-    if talk.verbose > 0 {
-        warn(captured.ignored(), talk);
+    warn(captured.warnings(), verbosity);
+    if verbosity.verbose > 0 {
+        warn(captured.ignored(), verbosity);
     }
     Ok(captured)
 }
 
-pub(super) fn warn(warnings: &[String], talk: &Talk) {
-    if !talk.quiet {
+pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
+    if !verbosity.quiet {
         for warning in warnings {
             super::output::say(&format!("warning: {}", crate::redact::text(warning)));
         }
@@ -194,7 +194,7 @@ pub(super) fn finish(
                 .map_err(|e| Stop::usage(e.to_string(), "name a file that can be written: FILE.tar.gz"))?,
         ),
     };
-    let progress = Progress::new(reading.talk);
+    let progress = Progress::new(reading.verbosity);
     let (collected, origin) = read(writer.as_ref().map(|writer| writer as &dyn Saver), &progress)?;
     progress.done();
     let save_trouble = writer.and_then(|writer| {

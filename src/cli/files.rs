@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::args::Evidence;
+use super::args::EvidenceArgs;
 use super::stop::Stop;
 use super::values::{NodesArg, Output};
 
@@ -21,7 +21,7 @@ struct Used<'a> {
 pub(super) fn apart(
     outputs: &[Output],
     save: Option<(&str, &Path)>,
-    evidence: Option<&Evidence>,
+    evidence: Option<&EvidenceArgs>,
 ) -> Result<(), Stop> {
     let word = |output: &Output| super::check::word(output.format);
     let mut written: Vec<Used<'_>> = outputs
@@ -63,7 +63,7 @@ pub(super) fn not_there(flag: &str, path: &Path, force: bool) -> Result<(), Stop
     Err(Stop::usage(cause, "name another file, or overwrite it with --force"))
 }
 
-fn inputs(evidence: &Evidence) -> Vec<Used<'_>> {
+fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     let bundles =
         evidence.bundle.iter().map(|path| Used { flag: format!("--bundle {}", path.display()), path });

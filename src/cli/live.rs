@@ -46,7 +46,7 @@ mod connected {
     use crate::collect::collect;
     use crate::source::Source;
     use crate::source::layered::Layered;
-    use crate::source::live::{Cli, Connect, Instead, Live};
+    use crate::source::live::{Cli, Connect, ConnectionOverrides, Live};
 
     /// Reads the cluster, with the node evidence and logs that were given besides.
     pub(in super::super) fn read(
@@ -67,10 +67,14 @@ mod connected {
                     let mut nodes = nodes;
                     if let (Some(settings), Some(flags)) = (&settings, way.node_pods) {
                         let plan = node_pods::plan(&live, settings, &mut signals).await?;
-                        let asking =
-                            node_pods::Asking { live: &live, plan: &plan, flags, talk: reading.talk };
+                        let asking = node_pods::Asking {
+                            live: &live,
+                            plan: &plan,
+                            flags,
+                            verbosity: reading.verbosity,
+                        };
                         let (read, left) = asking.read(limit, nodes, &mut signals).await?;
-                        warn(read.warnings(), reading.talk);
+                        warn(read.warnings(), reading.verbosity);
                         pods_left = !left.is_empty();
                         nodes = Some(read);
                     }
@@ -122,7 +126,7 @@ mod connected {
             context: connection.context.clone(),
             cluster: connection.cluster.clone(),
             user: connection.user.clone(),
-            instead: instead(&connection.instead),
+            overrides: overrides(&connection.overrides),
             as_user: connection.as_user.clone(),
             as_groups: connection.as_group.clone(),
             request_timeout: connection.request_timeout,
@@ -148,8 +152,8 @@ mod connected {
         })
     }
 
-    fn instead(given: &args::Instead) -> Instead {
-        Instead {
+    fn overrides(given: &args::ConnectionOverrides) -> ConnectionOverrides {
+        ConnectionOverrides {
             server: given.server.clone(),
             certificate_authority: given.certificate_authority.clone(),
             insecure_skip_tls_verify: given.insecure_skip_tls_verify,

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::args::{NodePods, Talk};
+use super::args::{NodePods, Verbosity};
 use super::output::say;
 use super::progress::Progress;
 use super::signals::Signals;
@@ -14,7 +14,7 @@ use super::stop::Stop;
 use crate::source::Why;
 use crate::source::live::Live;
 use crate::source::live::node_pods::{
-    AT_ONCE, DEADLINE_SECONDS, Gathered, Left, Other, Plan, PlanError, Settings,
+    AT_ONCE, DEADLINE_SECONDS, Gathered, Left, NodePodSettings, Other, Plan, PlanError,
 };
 use crate::source::nodes::NodeEvidence;
 
@@ -25,7 +25,7 @@ const IMAGE: Option<&str> = option_env!("MESHDOCTOR_NODE_IMAGE");
 ///
 /// # Errors
 /// There is no image, or nobody to ask.
-pub(super) fn settings(flags: &NodePods) -> Result<Settings, Stop> {
+pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
     let image = flags.node_image.as_deref().or(IMAGE).unwrap_or_default();
     if image.is_empty() {
         return Err(Stop::usage(
@@ -41,7 +41,7 @@ pub(super) fn settings(flags: &NodePods) -> Result<Settings, Stop> {
             "see what it would create with --dry-run, and allow it with --yes",
         ));
     }
-    Ok(Settings {
+    Ok(NodePodSettings {
         nodes: flags.node.clone(),
         image: image.to_owned(),
         namespace: flags.node_namespace.clone(),
@@ -49,7 +49,11 @@ pub(super) fn settings(flags: &NodePods) -> Result<Settings, Stop> {
 }
 
 /// Finds out what would be created. Interrupted, it ends: nothing was created.
-pub(super) async fn plan(live: &Live, settings: &Settings, signals: &mut Signals) -> anyhow::Result<Plan> {
+pub(super) async fn plan(
+    live: &Live,
+    settings: &NodePodSettings,
+    signals: &mut Signals,
+) -> anyhow::Result<Plan> {
     tokio::select! {
         plan = live.plan_node_pods(settings) => plan.map_err(|error| stop(&error).into()),
         () = signals.next() => Err(interrupted().into()),
@@ -75,7 +79,7 @@ pub(super) struct Asking<'a> {
     pub(super) live: &'a Live,
     pub(super) plan: &'a Plan,
     pub(super) flags: &'a NodePods,
-    pub(super) talk: &'a Talk,
+    pub(super) verbosity: &'a Verbosity,
 }
 
 impl Asking<'_> {
@@ -90,7 +94,7 @@ impl Asking<'_> {
         if let Some(error) = &self.plan.refused {
             return Err(stop(error).into());
         }
-        if !self.flags.yes || !self.talk.quiet {
+        if !self.flags.yes || !self.verbosity.quiet {
             shown(self.plan, self.live).iter().for_each(|line| say(line));
         }
         if !self.flags.yes && !agreed(signals).await? {
@@ -99,7 +103,7 @@ impl Asking<'_> {
         }
         // The rest of the run needs time as well.
         let gathered = self.gather(limit.map(|(began, limit)| began + limit / 2), signals).await?;
-        report(&gathered, self.talk);
+        report(&gathered, self.verbosity);
         if gathered.interrupted {
             let next = match gathered.left.first() {
                 None => "nothing of it is left in the cluster; run it again".to_owned(),
@@ -120,14 +124,14 @@ impl Asking<'_> {
     /// Runs the plan. The first signal ends it in good order, the second at once.
     async fn gather(&self, until: Option<Instant>, signals: &mut Signals) -> anyhow::Result<Gathered> {
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        let progress = Progress::new(self.talk);
+        let progress = Progress::new(self.verbosity);
         let all = self.plan.nodes.len();
         progress.message(format!("reading {all} nodes"));
         let told = AtomicUsize::new(0);
         let tell = |node: &str, read: Result<usize, &str>| {
             let told = told.fetch_add(1, Ordering::Relaxed) + 1;
             progress.message(format!("{told} of {all} nodes done"));
-            if self.talk.verbose > 0 {
+            if self.verbosity.verbose > 0 {
                 match read {
                     Ok(files) => say(&format!("node {node}: {files} files")),
                     Err(why) => say(&format!("node {node}: {}", crate::redact::text(why))),
@@ -234,9 +238,9 @@ async fn agreed(signals: &mut Signals) -> anyhow::Result<bool> {
 }
 
 /// What came of it.
-fn report(gathered: &Gathered, talk: &Talk) {
+fn report(gathered: &Gathered, verbosity: &Verbosity) {
     let (read, failed) = (gathered.read.len(), gathered.failed.len());
-    if !talk.quiet {
+    if !verbosity.quiet {
         let not = if failed == 0 { String::new() } else { format!(", {failed} could not be read") };
         if !gathered.interrupted {
             say(&format!("nodes: {read} of {} read{not}", read + failed));

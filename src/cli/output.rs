@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
-use super::args::{Reports, Talk};
+use super::args::{Reports, Verbosity};
 use super::files;
 use super::role;
 use super::stop::Stop;
@@ -55,14 +55,14 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Writes the report in every form that was asked for; a table to standard output when none was.
-pub(super) fn report(report: &Report, reports: &Reports, talk: &Talk) -> anyhow::Result<()> {
+pub(super) fn report(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<()> {
     let outputs = &reports.output;
     let linkerd = |output: &Output| output.format == Format::Linkerd && output.file.is_none();
-    let quiet = talk.quiet;
+    let quiet = verbosity.quiet;
     if let Some(beside) = render::linkerd::beside(report).filter(|_| outputs.iter().any(linkerd) && !quiet) {
         say(&beside);
     }
-    write(reports, talk, |format, look| text(report, format, look))?;
+    write(reports, verbosity, |format, look| text(report, format, look))?;
     if !outputs.is_empty() && outputs.iter().all(|output| output.file.is_some()) && !quiet {
         say(&render::table::result_line(report));
     }
@@ -72,10 +72,10 @@ pub(super) fn report(report: &Report, reports: &Reports, talk: &Talk) -> anyhow:
 /// Writes a text in every form that was asked for; a table to standard output when none was.
 pub(super) fn write(
     reports: &Reports,
-    talk: &Talk,
+    verbosity: &Verbosity,
     text: impl Fn(Format, Look) -> String,
 ) -> anyhow::Result<()> {
-    let (verbose, coverage, quiet) = (talk.verbose > 0, reports.coverage, talk.quiet);
+    let (verbose, coverage, quiet) = (verbosity.verbose > 0, reports.coverage, verbosity.quiet);
     let _held = alone();
     let table = [Output { format: Format::Table, file: None }];
     let outputs = if reports.output.is_empty() { &table[..] } else { &reports.output };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::Talk;
+use super::args::Verbosity;
 use super::output::{one_line, say};
 use crate::collect::Observer;
 use crate::source::{Fetched, Request};
@@ -31,15 +31,15 @@ struct State {
 }
 
 impl Progress {
-    pub(super) fn new(talk: &Talk) -> Progress {
-        let shown = std::io::stderr().is_terminal() && !talk.quiet && talk.verbose == 0;
+    pub(super) fn new(verbosity: &Verbosity) -> Progress {
+        let shown = std::io::stderr().is_terminal() && !verbosity.quiet && verbosity.verbose == 0;
         let bar = shown.then(|| {
             // As wide as the terminal, and no wider: it is one line.
             let style = ProgressStyle::with_template("{spinner} {wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::new_spinner().with_style(style)
         });
-        Progress { began: Instant::now(), bar, verbose: talk.verbose > 0, state: Mutex::default() }
+        Progress { began: Instant::now(), bar, verbose: verbosity.verbose > 0, state: Mutex::default() }
     }
 
     /// What each item cost on the wire.

@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use super::args::{Connection as Flags, Evidence};
+use super::args::{Connection as Flags, EvidenceArgs};
 use super::role;
 use super::values::{CliVersionArg, NodesArg};
 use crate::command::{Connection, Flag, Repeated, Rerun};
 
 /// What the flags of a run say of the evidence.
-pub(super) fn of(evidence: &Evidence, connection: &Flags) -> Rerun {
+pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let mut options = looked_at(evidence);
     if connection.probe {
         options.push(Flag { option: Repeated::Probe, value: None });
@@ -18,7 +18,7 @@ pub(super) fn of(evidence: &Evidence, connection: &Flags) -> Rerun {
 }
 
 /// What a run says that reads bundles: what was asked when they were written, unless its own flags say otherwise.
-pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &Evidence, connection: &Flags) -> Rerun {
+pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let own = of(evidence, connection);
     let kept = kept.unwrap_or_default();
     let called = own.connection.called;
@@ -38,7 +38,7 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &Evidence, connection: &F
 
 /// How the cluster is reached; what was left to its defaults is left out.
 pub(super) fn connection(flags: &Flags) -> Connection {
-    let instead = &flags.instead;
+    let instead = &flags.overrides;
     Connection {
         kubeconfig: flags.kubeconfig.as_deref().map(text),
         context: flags.context.clone(),
@@ -54,7 +54,7 @@ pub(super) fn connection(flags: &Flags) -> Connection {
     }
 }
 
-fn looked_at(evidence: &Evidence) -> Vec<Flag> {
+fn looked_at(evidence: &EvidenceArgs) -> Vec<Flag> {
     let cli = match &evidence.linkerd_cli {
         Some(CliVersionArg::Path(path)) => Some(text(path)),
         Some(CliVersionArg::None) => Some("none".to_owned()),
@@ -70,7 +70,7 @@ fn looked_at(evidence: &Evidence) -> Vec<Flag> {
     given.map(|(option, value)| Flag { option, value }).collect()
 }
 
-fn provided(evidence: &Evidence) -> Vec<Flag> {
+fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {
     let nodes = evidence.nodes.iter().map(|given| match given {
         NodesArg::One { name, path } => (Repeated::Nodes, format!("{name}={}", path.display())),
         NodesArg::Folder(path) => (Repeated::Nodes, text(path)),

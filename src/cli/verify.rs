@@ -69,7 +69,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     // They tell which cluster it is, and which nodes it still has.
     items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
     let way = Way { evidence: &evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.talk, &items, args.save.as_deref())?;
+    let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref())?;
     check::known_namespaces(args, &read.collected)?;
     let cluster = &read.collected.cluster;
 
@@ -135,10 +135,10 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
             role::as_typed(render::verify::table(verification, look))
         }
     };
-    output::write(&args.report, &args.talk, text)?;
+    output::write(&args.report, &args.verbosity, text)?;
     if args.report.output.iter().all(|output| output.file.is_some())
         && !args.report.output.is_empty()
-        && !args.talk.quiet
+        && !args.verbosity.quiet
     {
         output::say(&render::verify::result_line(verification));
     }
@@ -214,12 +214,12 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
         }
         (None, None) => None,
     };
-    let given_mode = check::mode(args.moment.pre, args.moment.crds);
+    let given_mode = check::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         namespaces: if args.namespace.is_empty() { asked.namespaces.clone() } else { args.namespace.clone() },
         to_cni,
         mode: if given_mode == Mode::Installed { asked.mode } else { given_mode },
-        cni_expected: args.moment.linkerd_cni_enabled || asked.cni_expected,
+        cni_expected: args.stage.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
         rerun: super::rerun::of(&args.evidence, &args.connection),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::border::store_of;
+use super::sanitizer::store_of;
 use super::{Gathered, Options};
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope};
 use crate::model::cluster::Answer;

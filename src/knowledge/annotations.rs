@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
-use super::key::{Key, Kind};
+use super::key::{Key, KeyKind};
 use super::nearest::{self, Suggestion};
 
 /// Every annotation and label key that Linkerd reads or writes.
@@ -49,7 +49,7 @@ impl Annotations {
     }
 
     /// The key as annotation or as label.
-    pub fn get_as(&self, key: &str, kind: Kind) -> Option<&Key> {
+    pub fn get_as(&self, key: &str, kind: KeyKind) -> Option<&Key> {
         self.rows(key).find(|row| row.kind == kind)
     }
 

@@ -13,18 +13,18 @@ use crate::version::{Contains, EdgeTag, LinkerdVersion, MinorTable, Release};
 /// Annotation or label. The same key can exist as both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum KeyKind {
     /// `metadata.annotations`
     Annotation,
     /// `metadata.labels`
     Label,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Annotation => "annotation",
-            Kind::Label => "label",
+            KeyKind::Annotation => "annotation",
+            KeyKind::Label => "label",
         })
     }
 }
@@ -32,7 +32,7 @@ impl fmt::Display for Kind {
 /// The kind of object on which a key is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scope {
+pub enum KeyScope {
     /// A workload's pod template, and the pods made from it.
     PodTemplate,
     /// A Namespace.
@@ -61,22 +61,22 @@ pub enum Scope {
     Any,
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for KeyScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Scope::PodTemplate => "the pod template",
-            Scope::Namespace => "the namespace",
-            Scope::Workload => "the workload's own metadata",
-            Scope::Service => "the Service",
-            Scope::EgressNetwork => "the EgressNetwork",
-            Scope::ExternalWorkload => "the ExternalWorkload",
-            Scope::PolicyHttpRoute => "the HTTPRoute (policy.linkerd.io)",
-            Scope::GatewayHttpRoute => "the HTTPRoute (gateway.networking.k8s.io)",
-            Scope::GatewayGrpcRoute => "the GRPCRoute",
-            Scope::Endpoints => "the Endpoints",
-            Scope::Secret => "the Secret",
-            Scope::TrafficSplit => "the TrafficSplit",
-            Scope::Any => "any object",
+            KeyScope::PodTemplate => "the pod template",
+            KeyScope::Namespace => "the namespace",
+            KeyScope::Workload => "the workload's own metadata",
+            KeyScope::Service => "the Service",
+            KeyScope::EgressNetwork => "the EgressNetwork",
+            KeyScope::ExternalWorkload => "the ExternalWorkload",
+            KeyScope::PolicyHttpRoute => "the HTTPRoute (policy.linkerd.io)",
+            KeyScope::GatewayHttpRoute => "the HTTPRoute (gateway.networking.k8s.io)",
+            KeyScope::GatewayGrpcRoute => "the GRPCRoute",
+            KeyScope::Endpoints => "the Endpoints",
+            KeyScope::Secret => "the Secret",
+            KeyScope::TrafficSplit => "the TrafficSplit",
+            KeyScope::Any => "any object",
         })
     }
 }
@@ -153,10 +153,10 @@ pub struct Key {
     /// The key as written in manifests.
     pub key: String,
     /// Annotation or label.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Where it is read (for keys of Linkerd's own: where it is written).
     #[serde(rename = "on")]
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<KeyScope>,
     /// Who is meant to write it.
     pub set_by: WrittenBy,
     /// What it may say.
@@ -170,11 +170,11 @@ pub struct Key {
     #[serde(default)]
     pub removed: bool,
     /// The releases in which the injector copies a namespace's value to the pods in it. Without it, a key with the scope
-    /// [`Scope::Namespace`] is read there directly.
+    /// [`KeyScope::Namespace`] is read there directly.
     pub inherited: Option<ReleaseRange>,
     /// Where Linkerd's own charts carry the key although nothing reads it there.
     #[serde(default)]
-    pub charts_also_on: Vec<Scope>,
+    pub charts_also_on: Vec<KeyScope>,
     #[serde(default)]
     pub(super) late_values: Vec<LateValue>,
     /// Another key without which this one has no effect.
@@ -263,13 +263,13 @@ impl Key {
     }
 
     /// Whether the key is read on `scope` at all, in some release.
-    pub fn is_read_on(&self, scope: Scope) -> bool {
-        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Any)
+    pub fn is_read_on(&self, scope: KeyScope) -> bool {
+        self.scopes.contains(&scope) || self.scopes.contains(&KeyScope::Any)
     }
 
     /// Whether a namespace's value counts in `version`: read there, or copied to the pods created in it.
     pub fn counts_on_namespace(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
-        if !self.is_read_on(Scope::Namespace) {
+        if !self.is_read_on(KeyScope::Namespace) {
             return Contains::No;
         }
         self.inherited.as_ref().map_or(Contains::Yes, |range| range.covers(version, minors))

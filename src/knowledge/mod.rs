@@ -36,7 +36,7 @@ pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
-pub use key::{Key, KeyStatus, Kind, OnInvalid, Scope, WrittenBy};
+pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;

@@ -289,9 +289,9 @@ fn prefixes_and_twofold_keys_are_found() {
     assert!(annotations.get("resource.opentelemetry.io/team").is_some_and(Key::is_prefix));
     assert!(annotations.get("resource.opentelemetry.io/").is_none());
     let twofold = "multicluster.linkerd.io/remote-discovery";
-    assert!(annotations.get_as(twofold, Kind::Label).is_some());
-    assert!(annotations.get_as(twofold, Kind::Annotation).is_some());
-    assert!(annotations.get_as("linkerd.io/inject", Kind::Label).is_none());
+    assert!(annotations.get_as(twofold, KeyKind::Label).is_some());
+    assert!(annotations.get_as(twofold, KeyKind::Annotation).is_some());
+    assert!(annotations.get_as("linkerd.io/inject", KeyKind::Label).is_none());
     assert!(
         annotations.is_linkerds("config.alpha.linkerd.io/x") && !annotations.is_linkerds("mylinkerd.io/x")
     );
@@ -357,25 +357,30 @@ fn no_key_of_a_healthy_cluster_is_strange() {
 fn examine(object: &serde_json::Value, version: &LinkerdVersion, place: &str) -> usize {
     let kind = object["kind"].as_str().unwrap_or_default();
     let own = match kind {
-        "Namespace" => Scope::Namespace,
-        "Pod" => Scope::PodTemplate,
-        "Service" => Scope::Service,
-        "Deployment" | "DaemonSet" | "StatefulSet" | "Job" | "CronJob" => Scope::Workload,
-        "Secret" => Scope::Secret,
+        "Namespace" => KeyScope::Namespace,
+        "Pod" => KeyScope::PodTemplate,
+        "Service" => KeyScope::Service,
+        "Deployment" | "DaemonSet" | "StatefulSet" | "Job" | "CronJob" => KeyScope::Workload,
+        "Secret" => KeyScope::Secret,
         // Controllers copy both the workload's annotations and the template's labels here.
         "ReplicaSet" | "ControllerRevision" => return 0,
-        _ => Scope::Any,
+        _ => KeyScope::Any,
     };
     let spec = &object["spec"];
     metadata(&object["metadata"], own, version, &format!("{place} {kind}"))
-        + metadata(&spec["template"]["metadata"], Scope::PodTemplate, version, place)
-        + metadata(&spec["jobTemplate"]["spec"]["template"]["metadata"], Scope::PodTemplate, version, place)
+        + metadata(&spec["template"]["metadata"], KeyScope::PodTemplate, version, place)
+        + metadata(
+            &spec["jobTemplate"]["spec"]["template"]["metadata"],
+            KeyScope::PodTemplate,
+            version,
+            place,
+        )
 }
 
-fn metadata(metadata: &serde_json::Value, scope: Scope, version: &LinkerdVersion, place: &str) -> usize {
+fn metadata(metadata: &serde_json::Value, scope: KeyScope, version: &LinkerdVersion, place: &str) -> usize {
     let knowledge = Knowledge::embedded();
     let mut seen = 0;
-    for (field, kind) in [("annotations", Kind::Annotation), ("labels", Kind::Label)] {
+    for (field, kind) in [("annotations", KeyKind::Annotation), ("labels", KeyKind::Label)] {
         for (name, value) in metadata[field].as_object().into_iter().flatten() {
             if !knowledge.annotations().is_linkerds(name) {
                 continue;

@@ -4,7 +4,7 @@
 
 use crate::finding::{Evidence, Subject};
 use crate::item::Kind;
-use crate::knowledge::Scope;
+use crate::knowledge::KeyScope;
 
 use super::installed::COMPONENT;
 use super::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
@@ -13,7 +13,7 @@ use super::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
     /// What it is read as.
-    pub scope: Scope,
+    pub scope: KeyScope,
     /// Its path in the object.
     pub path: &'static str,
     /// The annotations and labels.
@@ -32,26 +32,26 @@ pub struct Annotated<'a> {
 }
 
 impl<'a> Annotated<'a> {
-    fn own(kind: Kind, scope: Scope, meta: &'a Meta) -> Annotated<'a> {
+    fn own(kind: Kind, scope: KeyScope, meta: &'a Meta) -> Annotated<'a> {
         Annotated { kind, meta, sites: vec![Site { scope, path: "metadata", meta }] }
     }
 
     fn templated(kind: Kind, meta: &'a Meta, template: &'a Meta) -> Annotated<'a> {
         let sites = vec![
-            Site { scope: Scope::PodTemplate, path: "spec.template.metadata", meta: template },
-            Site { scope: Scope::Workload, path: "metadata", meta },
+            Site { scope: KeyScope::PodTemplate, path: "spec.template.metadata", meta: template },
+            Site { scope: KeyScope::Workload, path: "metadata", meta },
         ];
         Annotated { kind, meta, sites }
     }
 
     /// A namespace.
     pub fn namespace(namespace: &'a Namespace) -> Annotated<'a> {
-        Annotated::own(Kind::Namespace, Scope::Namespace, &namespace.metadata)
+        Annotated::own(Kind::Namespace, KeyScope::Namespace, &namespace.metadata)
     }
 
     /// A Service.
     pub fn service(service: &'a Service) -> Annotated<'a> {
-        Annotated::own(Kind::Service, Scope::Service, &service.metadata)
+        Annotated::own(Kind::Service, KeyScope::Service, &service.metadata)
     }
 
     /// A Deployment, StatefulSet or DaemonSet.
@@ -70,12 +70,12 @@ impl<'a> Annotated<'a> {
         let job = &cron.spec.job_template;
         let sites = vec![
             Site {
-                scope: Scope::PodTemplate,
+                scope: KeyScope::PodTemplate,
                 path: "spec.jobTemplate.spec.template.metadata",
                 meta: &job.spec.template.metadata,
             },
-            Site { scope: Scope::Workload, path: "metadata", meta: &cron.metadata },
-            Site { scope: Scope::Workload, path: "spec.jobTemplate.metadata", meta: &job.metadata },
+            Site { scope: KeyScope::Workload, path: "metadata", meta: &cron.metadata },
+            Site { scope: KeyScope::Workload, path: "spec.jobTemplate.metadata", meta: &job.metadata },
         ];
         Annotated { kind: Kind::CronJob, meta: &cron.metadata, sites }
     }
@@ -85,17 +85,18 @@ impl<'a> Annotated<'a> {
         let copied = pod.metadata.controller().is_some_and(|owner| {
             matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job")
         });
-        (!copied && !pod.is_finished()).then(|| Annotated::own(Kind::Pod, Scope::PodTemplate, &pod.metadata))
+        (!copied && !pod.is_finished())
+            .then(|| Annotated::own(Kind::Pod, KeyScope::PodTemplate, &pod.metadata))
     }
 
     /// The namespace it is in; a Namespace is in itself.
-    pub fn home(&self) -> &'a str {
+    pub fn namespace_name(&self) -> &'a str {
         if self.kind == Kind::Namespace { &self.meta.name } else { &self.meta.namespace }
     }
 
     /// The place that its pods are made from, if it makes pods.
     pub fn template(&self) -> Option<Site<'a>> {
-        self.sites.iter().find(|site| site.scope == Scope::PodTemplate).copied()
+        self.sites.iter().find(|site| site.scope == KeyScope::PodTemplate).copied()
     }
 
     /// It as the subject of a finding.

@@ -56,7 +56,7 @@ pub enum Unwell {
 }
 
 /// What is wrong with a pod in which a proxy should run; `None` where nothing is, or where nothing runs any more.
-pub fn unwell(pod: &Pod) -> Option<Unwell> {
+pub fn unhealthy(pod: &Pod) -> Option<Unwell> {
     let word = word(pod);
     match word.as_str() {
         "Completed" | "NodeShutdown" | "Shutdown" | "Terminated" => None,
@@ -72,7 +72,7 @@ pub fn unwell(pod: &Pod) -> Option<Unwell> {
 /// Whether `linkerd check` takes a pod for one whose proxy is not well: it also does of evicted ones, in which nothing runs.
 pub fn counts_as_unwell(pod: &Pod) -> bool {
     let ready = || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-    unwell(pod).is_some() || (word(pod) == "Evicted" && !ready())
+    unhealthy(pod).is_some() || (word(pod) == "Evicted" && !ready())
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
             (serde_json::json!({"phase": "Pending"}), "Pending", Some(Unwell::Pod("Pending".to_owned()))),
         ] {
             let pod = pod(serde_json::json!({"status": status}));
-            assert_eq!((word(&pod).as_str(), unwell(&pod)), (expected, trouble), "{status}");
+            assert_eq!((word(&pod).as_str(), unhealthy(&pod)), (expected, trouble), "{status}");
         }
     }
 
@@ -128,6 +128,6 @@ mod tests {
         };
         assert_eq!(word(&with(true)), "Running");
         assert_eq!(word(&with(false)), "Init:0/2");
-        assert_eq!(unwell(&with(true)), None);
+        assert_eq!(unhealthy(&with(true)), None);
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
-use super::{Fetched, Intake, Origin, Request, Source, Uncollected, Why};
+use super::{Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
 use crate::item::Item;
 use crate::model::node::NodeFiles;
 
@@ -42,7 +42,12 @@ impl<S: Source> Layered<S> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn node_files(&self, nodes: &NodeEvidence, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn node_files(
+        &self,
+        nodes: &NodeEvidence,
+        request: &Request,
+        sink: &mut dyn ObjectSink,
+    ) -> Fetched {
         let mut held = Held::default();
         let base = self.base.fetch(request, &mut held).await;
         let mut warnings = Vec::new();
@@ -64,7 +69,7 @@ impl<S: Source> Layered<S> {
             }
         });
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
-        held.0.into_values().for_each(|files| intake.node(files));
+        held.0.into_values().for_each(|files| sink.node(files));
         beside(base, given)
     }
 }
@@ -98,17 +103,17 @@ impl<S: Source> Source for Layered<S> {
         origin
     }
 
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match (&request.item, &self.nodes) {
-            (Item::NodeFiles, Some(nodes)) => self.node_files(nodes, request, intake).await,
+            (Item::NodeFiles, Some(nodes)) => self.node_files(nodes, request, sink).await,
             (Item::Logs, _) => match &self.logs {
                 Some(logs) => {
-                    let base = self.base.fetch(request, intake).await;
-                    beside(base, logs.answer(&mut |log| intake.object(log)))
+                    let base = self.base.fetch(request, sink).await;
+                    beside(base, logs.answer(&mut |log| sink.object(log)))
                 }
-                None => self.base.fetch(request, intake).await,
+                None => self.base.fetch(request, sink).await,
             },
-            _ => self.base.fetch(request, intake).await,
+            _ => self.base.fetch(request, sink).await,
         }
     }
 
@@ -129,7 +134,7 @@ impl<S: Source> Source for Layered<S> {
 #[derive(Default)]
 struct Held(BTreeMap<String, NodeFiles>);
 
-impl Intake for Held {
+impl ObjectSink for Held {
     fn object(&mut self, _: &[u8]) {}
 
     fn node(&mut self, files: NodeFiles) {

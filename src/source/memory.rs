@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Completeness, Fetched, Intake, Origin, Request, Source, Uncollected, Why};
+use super::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
 use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
 use crate::knowledge::Knowledge;
 use crate::model::node::NodeFiles;
@@ -101,9 +101,9 @@ impl Memory {
         Ok(())
     }
 
-    fn list(&self, kind: Kind, intake: &mut dyn Intake) -> Fetched {
+    fn list(&self, kind: Kind, sink: &mut dyn ObjectSink) -> Fetched {
         let held = self.objects.get(&kind).map_or(&[][..], Vec::as_slice);
-        held.iter().for_each(|object| intake.object(&object.json));
+        held.iter().for_each(|object| sink.object(&object.json));
         let mut reasons: Vec<Why> = self
             .malformed
             .get(&kind)
@@ -120,11 +120,11 @@ impl Memory {
         if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
     }
 
-    fn named(&self, kind: Kind, namespace: &str, name: &str, intake: &mut dyn Intake) -> Fetched {
+    fn named(&self, kind: Kind, namespace: &str, name: &str, sink: &mut dyn ObjectSink) -> Fetched {
         let held = self.objects.get(&kind).into_iter().flatten();
         match held.into_iter().find(|h| h.name == name && h.namespace == namespace) {
             Some(object) => {
-                intake.object(&object.json);
+                sink.object(&object.json);
                 Fetched::Complete
             }
             None if self.completeness.covers(kind) => Fetched::Complete,
@@ -138,7 +138,7 @@ impl Source for Memory {
         self.origin.clone().unwrap_or_else(|| Origin { kind: "case".to_owned(), name: String::new() })
     }
 
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         if let Item::Probe(Probe { program, .. }) = &request.item
             && let Some(why) = self.trouble.get(&Item::Probe(Probe::of(*program)))
         {
@@ -150,31 +150,31 @@ impl Source for Memory {
         let asked = if of_link && self.trouble.contains_key(&links) { &links } else { &request.item };
         if let Some(why) = self.trouble.get(asked) {
             if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {
-                self.list(kind, intake);
+                self.list(kind, sink);
                 return Fetched::Partial { reasons: vec![why.clone()] };
             }
             return Fetched::Missing { reason: why.clone() };
         }
-        let one = |value: Option<serde_json::Value>, otherwise: Why, intake: &mut dyn Intake| match value {
+        let one = |value: Option<serde_json::Value>, otherwise: Why, sink: &mut dyn ObjectSink| match value {
             Some(value) => {
-                intake.object(value.to_string().as_bytes());
+                sink.object(value.to_string().as_bytes());
                 Fetched::Complete
             }
             None => Fetched::Missing { reason: otherwise },
         };
         match &request.item {
-            Item::List(kind) => self.list(*kind, intake),
+            Item::List(kind) => self.list(*kind, sink),
             Item::Named { kind, scope, name } => {
                 let namespace = match scope {
                     Scope::Cluster => "",
                     _ => request.namespace.as_deref().unwrap_or_default(),
                 };
-                self.named(*kind, namespace, name, intake)
+                self.named(*kind, namespace, name, sink)
             }
             Item::Served(server) => {
                 let pods = self.served.get(server);
                 let namespace = request.namespace.as_deref().unwrap_or_default();
-                one(pods.map(|pods| server.answer(namespace, pods)), Why::NotOffered, intake)
+                one(pods.map(|pods| server.answer(namespace, pods)), Why::NotOffered, sink)
             }
             Item::Probe(probe) => {
                 let place = (request.namespace.as_deref().unwrap_or_default(), probe.pod.as_str());
@@ -183,7 +183,7 @@ impl Source for Memory {
                 };
                 match self.probes.iter().find(of) {
                     Some((_, held)) => {
-                        intake.object(&held.json);
+                        sink.object(&held.json);
                         Fetched::Complete
                     }
                     None => Fetched::Missing { reason: Why::NotOffered },
@@ -195,23 +195,23 @@ impl Source for Memory {
                     review["status"] = serde_json::json!({ "allowed": !denied.contains(access) });
                     review
                 });
-                one(answered, Why::NotCaptured, intake)
+                one(answered, Why::NotCaptured, sink)
             }
-            Item::ServerVersion => one(self.server_version.clone(), Why::NotCaptured, intake),
+            Item::ServerVersion => one(self.server_version.clone(), Why::NotCaptured, sink),
             Item::CliVersion => {
                 let extensions = &self.cli_extensions;
                 let version = self.cli_version.as_ref();
                 let version = version.map(|v| serde_json::json!({ "version": v, "extensions": extensions }));
-                one(version, Why::NotOffered, intake)
+                one(version, Why::NotOffered, sink)
             }
             Item::Logs if self.logs.is_empty() => Fetched::Missing { reason: Why::NotOffered },
             Item::Logs => {
-                self.logs.iter().for_each(|log| intake.object(log));
+                self.logs.iter().for_each(|log| sink.object(log));
                 Fetched::Complete
             }
             Item::NodeFiles if self.nodes.is_empty() => Fetched::Missing { reason: Why::NotOffered },
             Item::NodeFiles => {
-                self.nodes.iter().for_each(|files| intake.node(files.clone()));
+                self.nodes.iter().for_each(|files| sink.node(files.clone()));
                 Fetched::Complete
             }
         }

@@ -178,11 +178,11 @@ pub struct Origin {
 }
 
 /// Takes the objects of one request as they arrive.
-pub trait Intake: Send {
+pub trait ObjectSink: Send {
     /// One object, as JSON text. A broken one is remembered as such; the rest goes on.
     fn object(&mut self, json: &[u8]);
     /// The object that begins `text`, which may go on behind it or break off within it: its length, once it is taken in.
-    /// `None`: it was not, and is to be handed to [`Intake::object`] when its end is known. Who decodes while reading saves
+    /// `None`: it was not, and is to be handed to [`ObjectSink::object`] when its end is known. Who decodes while reading saves
     /// the search for that end.
     fn begun(&mut self, _text: &str) -> Option<usize> {
         None
@@ -191,7 +191,7 @@ pub trait Intake: Send {
     fn takes_messages(&self) -> bool {
         false
     }
-    /// One object in protobuf, like [`Intake::object`]; false where it is not taken at all ([`Intake::takes_messages`]).
+    /// One object in protobuf, like [`ObjectSink::object`]; false where it is not taken at all ([`ObjectSink::takes_messages`]).
     fn message(&mut self, _message: Message<'_>) -> bool {
         false
     }
@@ -226,8 +226,8 @@ pub trait Source: Sync {
     fn origin(&self) -> Origin;
 
     /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
-    /// (`{"version": "...", "extensions": ["linkerd-NAME"]}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`Intake::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
-    fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> impl Future<Output = Fetched> + Send;
+    /// (`{"version": "...", "extensions": ["linkerd-NAME"]}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`ObjectSink::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
+    fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> impl Future<Output = Fetched> + Send;
 
     /// When the evidence was captured, where the source knows better than the clock.
     fn captured_at(&self) -> Option<jiff::Timestamp> {

@@ -12,7 +12,7 @@ use super::bundle::Bundle;
 use super::error::LoadError;
 use super::folder;
 use super::spool::Blob;
-use super::{Fetched, Intake, Origin, Request, Source, Why};
+use super::{Fetched, ObjectSink, Origin, Request, Source, Why};
 use crate::item::Item;
 use crate::model::names::is_subdomain;
 use crate::model::node::NodeFiles;
@@ -261,9 +261,9 @@ impl Source for NodeEvidence {
     }
 
     /// Alone, it offers nothing of a cluster.
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
-            Item::NodeFiles if !self.nodes.is_empty() => self.answer(&mut |files| intake.node(files)),
+            Item::NodeFiles if !self.nodes.is_empty() => self.answer(&mut |files| sink.node(files)),
             Item::NodeFiles
             | Item::List(_)
             | Item::Named { .. }

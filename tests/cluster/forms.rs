@@ -10,7 +10,7 @@ use meshdoctor::model::objects::{Job, Pod, Workload};
 use meshdoctor::protobuf::Message;
 use meshdoctor::protobuf::schema::{self, Holds, Schema};
 use meshdoctor::source::live::{Connect, Live};
-use meshdoctor::source::{Fetched, Intake, Request, Source, Why};
+use meshdoctor::source::{Fetched, ObjectSink, Request, Source, Why};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ struct Taken<T> {
     json: Vec<Value>,
 }
 
-impl<T: DeserializeOwned + Send> Intake for Taken<T> {
+impl<T: DeserializeOwned + Send> ObjectSink for Taken<T> {
     fn object(&mut self, json: &[u8]) {
         self.objects.push(serde_json::from_slice(json).unwrap());
         self.json.push(serde_json::from_slice(json).unwrap());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use meshdoctor::item::Kind;
-use meshdoctor::source::evidence::Evidence;
+use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::{Completeness, Fetched};
 
 use crate::cli::meshdoctor;
@@ -121,7 +121,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
     let (count, fetched) = list(&evidence, Kind::Pod);
     assert_eq!((count, malformed(&fetched).len()), (1, 1), "{fetched:?}");
     let stdin = PathBuf::from("-");
-    assert!(Evidence::open(&[stdin.clone(), stdin], Completeness::All, NOTHING).unwrap_err().is_usage());
+    assert!(Captured::open(&[stdin.clone(), stdin], Completeness::All, NOTHING).unwrap_err().is_usage());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use meshdoctor::policy::{self, Policy};
 use meshdoctor::report::{self, Question};
 use meshdoctor::source::bundle::{Bundle, Closing, Saved, Writer};
 use meshdoctor::source::memory::Memory;
-use meshdoctor::source::{Completeness, Fetched, Intake, Origin, Request, Source, Why};
+use meshdoctor::source::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Why};
 use serde_json::json;
 
 use crate::case;
@@ -256,16 +256,16 @@ impl Source for Restarting {
         Origin { kind: "live".to_owned(), name: String::new() }
     }
 
-    async fn fetch(&self, _: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, _: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         for round in ["old", "new"] {
             for n in 0..700 {
                 let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
                 let metadata =
                     json!({"namespace": "shop", "name": format!("{round}-{n}"), "annotations": applied});
-                intake.object(json!({ "metadata": metadata }).to_string().as_bytes());
+                sink.object(json!({ "metadata": metadata }).to_string().as_bytes());
             }
             if round == "old" {
-                intake.restart();
+                sink.restart();
             }
         }
         Fetched::Complete

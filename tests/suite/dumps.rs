@@ -10,29 +10,29 @@ use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::source::bundle::{Closing, Writer};
 use meshdoctor::source::error::LoadError;
-use meshdoctor::source::evidence::Evidence;
+use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
 use meshdoctor::source::{Completeness, Fetched, Why};
 use serde_json::{Value, json};
 
 pub const NOTHING: &[u8] = b"";
 
-pub fn open(paths: &[&Path], completeness: Completeness) -> Result<Evidence, LoadError> {
+pub fn open(paths: &[&Path], completeness: Completeness) -> Result<Captured, LoadError> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
-    Evidence::open(&paths, completeness, NOTHING)
+    Captured::open(&paths, completeness, NOTHING)
 }
 
-fn pipe(input: &[u8]) -> Result<Evidence, LoadError> {
-    Evidence::open(&[PathBuf::from("-")], Completeness::Unstated, input)
+fn pipe(input: &[u8]) -> Result<Captured, LoadError> {
+    Captured::open(&[PathBuf::from("-")], Completeness::Unstated, input)
 }
 
-fn ask(evidence: &Evidence, item: &Item) -> (usize, Fetched) {
+fn ask(evidence: &Captured, item: &Item) -> (usize, Fetched) {
     let collected = collect_now(evidence, &BTreeSet::from([item.clone()]), &Options::default(), None);
     let answer = collected.cluster.answer(item).unwrap();
     (answer.count(), answer.fetched.clone())
 }
 
-pub fn list(evidence: &Evidence, kind: Kind) -> (usize, Fetched) {
+pub fn list(evidence: &Captured, kind: Kind) -> (usize, Fetched) {
     ask(evidence, &Item::List(kind))
 }
 
@@ -120,7 +120,7 @@ fn one_cluster_comes_out_of_every_form_of_it() {
         ("dump.tgz", gz(&halves)),
         ("nested.tgz", gz(&tar_of(&[("x/dump.tgz", gz(&halves))]))),
     ];
-    let all = |evidence: &Evidence| {
+    let all = |evidence: &Captured| {
         let options = Options::default();
         let pods = collect_now(evidence, &BTreeSet::from([Item::List(Kind::Pod)]), &options, None);
         let answer = pods.cluster.answer(&Item::List(Kind::Pod)).unwrap();
@@ -220,7 +220,7 @@ fn versions_are_found_and_a_client_alone_is_none() {
     .unwrap();
     fs::write(path("client.json"), json!({"clientVersion": {"gitVersion": "v1.33.0"}}).to_string()).unwrap();
     fs::write(path("pods.json"), kubectl_list(&[pod("a", 1)]).to_string()).unwrap();
-    let version = |evidence: &Evidence| -> Collected {
+    let version = |evidence: &Captured| -> Collected {
         collect_now(
             evidence,
             &BTreeSet::from([Item::ServerVersion, Item::CliVersion]),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 
 use meshdoctor::source::Completeness;
-use meshdoctor::source::evidence::Evidence;
+use meshdoctor::source::evidence::Captured;
 
 use crate::cli::meshdoctor;
 
@@ -260,7 +260,7 @@ impl std::io::Read for Endless {
 #[test]
 fn a_pipe_in_which_nothing_can_be_is_not_read_to_its_end() {
     for byte in [b'y', 0, b'<'] {
-        let opened = Evidence::open(&["-".into()], Completeness::Unstated, Endless(byte, 0));
+        let opened = Captured::open(&["-".into()], Completeness::Unstated, Endless(byte, 0));
         assert!(opened.is_err(), "{byte}");
     }
 }

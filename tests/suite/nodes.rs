@@ -10,7 +10,7 @@ use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::node::NodeFiles;
 use meshdoctor::source::bundle::{Closing, Writer};
 use meshdoctor::source::error::LoadError;
-use meshdoctor::source::evidence::Evidence;
+use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::layered::Layered;
 use meshdoctor::source::memory::Memory;
 use meshdoctor::source::nodes::{Given, NodeEvidence};
@@ -203,7 +203,7 @@ fn laid_over_a_bundle_both_count() {
         &[("meta.json", &meta("n1", "2026-01-15T10:00:00Z")), ("cni/net.d/05-older.conflist", CONFLIST)],
     );
 
-    let base = Evidence::open(&[path("b.tgz")], Completeness::Unstated, std::io::empty()).unwrap();
+    let base = Captured::open(&[path("b.tgz")], Completeness::Unstated, std::io::empty()).unwrap();
     let given = ["n1", "n2", "n3"].map(|node| one(node, &path(node)));
     let layered = Layered::new(base, Some(open(&given).unwrap()));
     let files: Vec<(String, bool)> =

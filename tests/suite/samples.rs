@@ -13,7 +13,7 @@ use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
-use meshdoctor::report::{Asked, Counts, Coverage, Gap, Judged, Report, Run, Verdict};
+use meshdoctor::report::{Asked, Counts, Coverage, Gap, Judged, Report, Run, RunResult};
 use meshdoctor::source::{Origin, Request, Why};
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};
@@ -116,7 +116,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         whole: true,
         to_cni: None,
         asked: Asked::default(),
-        verdict: Verdict {
+        verdict: RunResult {
             status,
             gate: "error",
             roots: counts(findings.iter().filter(|finding| finding.caused_by.is_empty())),

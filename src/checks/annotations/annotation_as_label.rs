@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
 use crate::item;
-use crate::knowledge::Kind;
+use crate::knowledge::KeyKind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
@@ -31,7 +31,7 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
     let reported = |key: &str| {
         let mut labels =
-            survey.found.iter().filter(|found| found.written_as == Kind::Label && found.key == key);
+            survey.found.iter().filter(|found| found.written_as == KeyKind::Label && found.key == key);
         labels.any(makes_pods)
     };
     let mut findings = Vec::new();

@@ -9,7 +9,7 @@ use crate::checks::Context;
 use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
-use crate::knowledge::{self, Key, KeyStatus, Knowledge, Scope, Suggestion, WrittenBy};
+use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::objects::meta::may_be_linkerds;
 use crate::model::values::Values;
@@ -70,9 +70,9 @@ pub(super) struct Found<'a> {
     /// The object.
     pub(super) object: Annotated<'a>,
     /// What the place is read as.
-    pub(super) scope: Scope,
+    pub(super) scope: KeyScope,
     /// Annotation or label, as written.
-    pub(super) written_as: knowledge::Kind,
+    pub(super) written_as: knowledge::KeyKind,
     /// The key as written.
     pub(super) key: &'a str,
     /// Its value.
@@ -137,7 +137,7 @@ struct Scanner<'l, 'a> {
     /// Domains that were compared with Linkerd's, and how that came out: many objects, few domains.
     near: RefCell<BTreeMap<&'a str, bool>>,
     /// Unknown keys by the place they stand in, and what was probably meant.
-    meant: RefCell<BTreeMap<(&'a str, Scope), Option<Suggestion<'a>>>>,
+    meant: RefCell<BTreeMap<(&'a str, KeyScope), Option<Suggestion<'a>>>>,
     left_out: RefCell<Vec<(Annotated<'a>, usize)>>,
 }
 
@@ -159,8 +159,9 @@ impl<'a> Scanner<'_, 'a> {
         let mut seen = BTreeSet::new();
         let (mut unknown, mut more) = (0, 0);
         for site in &object.sites {
-            let annotations = site.meta.annotations.iter().map(|entry| (knowledge::Kind::Annotation, entry));
-            let labels = site.meta.labels.iter().map(|entry| (knowledge::Kind::Label, entry));
+            let annotations =
+                site.meta.annotations.iter().map(|entry| (knowledge::KeyKind::Annotation, entry));
+            let labels = site.meta.labels.iter().map(|entry| (knowledge::KeyKind::Label, entry));
             for (written_as, (key, value)) in annotations.chain(labels) {
                 if !may_be_linkerds(key) || seen.contains(key.as_str()) {
                     continue;
@@ -174,8 +175,8 @@ impl<'a> Scanner<'_, 'a> {
                 seen.insert(key.as_str());
                 unknown += usize::from(matches!(fault, Fault::Unknown(_)));
                 let field = match written_as {
-                    knowledge::Kind::Annotation => "annotations",
-                    knowledge::Kind::Label => "labels",
+                    knowledge::KeyKind::Annotation => "annotations",
+                    knowledge::KeyKind::Label => "labels",
                 };
                 found.push(Found {
                     object: object.clone(),
@@ -202,7 +203,7 @@ impl<'a> Scanner<'_, 'a> {
         annotations.get(key).is_none() && (annotations.is_linkerds(key) || self.is_near_domain(key))
     }
 
-    fn fault(&self, at: &Cursor<'_, 'a>, written_as: knowledge::Kind) -> Option<Fault<'a>> {
+    fn fault(&self, at: &Cursor<'_, 'a>, written_as: knowledge::KeyKind) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let known = annotations.get_as(at.key, written_as);
         if known.is_some_and(|row| row.set_by == WrittenBy::Linkerd) {
@@ -220,13 +221,13 @@ impl<'a> Scanner<'_, 'a> {
         }
         match (annotations.get(at.key), written_as) {
             (Some(row), _) if row.set_by == WrittenBy::Linkerd => None,
-            (Some(row), knowledge::Kind::Label) => {
+            (Some(row), knowledge::KeyKind::Label) => {
                 let meta = at.object.template().map(|template| template.meta);
                 let annotated = meta.is_some_and(|meta| meta.annotation(at.key).is_some())
                     || at.site.meta.annotation(at.key).is_some();
                 (!annotated).then_some(Fault::AsLabel(row))
             }
-            (Some(row), knowledge::Kind::Annotation) => {
+            (Some(row), knowledge::KeyKind::Annotation) => {
                 at.site.meta.label(at.key).is_none().then_some(Fault::AsAnnotation(row))
             }
             (None, _) => self.of_unknown(at),
@@ -236,12 +237,12 @@ impl<'a> Scanner<'_, 'a> {
     /// A key that no release knows; under a domain that only resembles Linkerd's, only if it resembles a key as well.
     fn of_unknown(&self, at: &Cursor<'_, 'a>) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
-        let scope = if at.site.scope == Scope::Workload { Scope::PodTemplate } else { at.site.scope };
+        let scope = if at.site.scope == KeyScope::Workload { KeyScope::PodTemplate } else { at.site.scope };
         let readable = |row: &Key| {
             row.set_by == WrittenBy::User
                 && self.version.is_none_or(|version| {
                     row.status_in(version, self.knowledge).is_likely_effective()
-                        && (scope != Scope::Namespace || self.is_copied(row, version))
+                        && (scope != KeyScope::Namespace || self.is_copied(row, version))
                 })
         };
         let suggestion = *self.meant.borrow_mut().entry((at.key, scope)).or_insert_with(|| {
@@ -264,13 +265,15 @@ impl<'a> Scanner<'_, 'a> {
                 return None;
             }
             return match at.site.scope {
-                Scope::Workload if row.is_read_on(Scope::PodTemplate) => {
+                KeyScope::Workload if row.is_read_on(KeyScope::PodTemplate) => {
                     let template = at.object.template();
                     let repeated =
                         template.is_some_and(|template| template.meta.annotation(at.key).is_some());
                     (!repeated && !by_namespace).then_some(Fault::OnWorkload(row))
                 }
-                Scope::Namespace if row.is_read_on(Scope::PodTemplate) => Some(Fault::NotInherited(row)),
+                KeyScope::Namespace if row.is_read_on(KeyScope::PodTemplate) => {
+                    Some(Fault::NotInherited(row))
+                }
                 _ => Some(Fault::Misplaced(row)),
             };
         }
@@ -283,7 +286,7 @@ impl<'a> Scanner<'_, 'a> {
             if self.is_without_effect(at, row, &status) {
                 return Some(Fault::NotInRelease(row, status));
             }
-            if at.site.scope == Scope::Namespace && !self.is_copied(row, version) {
+            if at.site.scope == KeyScope::Namespace && !self.is_copied(row, version) {
                 return Some(Fault::NotInherited(row));
             }
         }
@@ -296,9 +299,9 @@ impl<'a> Scanner<'_, 'a> {
         if at.object.kind == Kind::Namespace {
             return false;
         }
-        match self.written.namespaces.get(at.object.home()) {
+        match self.written.namespaces.get(at.object.namespace_name()) {
             Some(namespace) => namespace.annotation(at.key) == Some(at.value),
-            None => row.is_read_on(Scope::Namespace),
+            None => row.is_read_on(KeyScope::Namespace),
         }
     }
 
@@ -323,7 +326,7 @@ impl<'a> Scanner<'_, 'a> {
                 // The pods themselves may say otherwise than the chart.
                 let says = |key: &str| {
                     let own = at.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
-                    own || self.written.of_home(at.object, key).is_some()
+                    own || self.written.of_namespace(at.object, key).is_some()
                 };
                 let switched = self.knowledge.native_sidecar().all_keys().iter().any(|key| says(key));
                 !switched && needed.iter().any(|(path, wanted)| values.bool(path).unwrap_or(false) != *wanted)
@@ -380,7 +383,7 @@ impl<'a> Scanner<'_, 'a> {
             Kind::Namespace => object.meta.annotation(inject),
             _ => object.template().and_then(|template| template.meta.annotation(inject)),
         };
-        let asked = own.or_else(|| self.written.of_home(object, inject));
+        let asked = own.or_else(|| self.written.of_namespace(object, inject));
         matches!(asked, Some("enabled" | "ingress"))
     }
 }

@@ -6,7 +6,7 @@ use crate::checks::rewrite::{self, Act, Change, is_label_value};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
-use crate::knowledge::{self, Key, Scope};
+use crate::knowledge::{self, Key, KeyScope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 
@@ -77,17 +77,17 @@ fn rows(ctx: &Context<'_>, found: &Found<'_>) -> Option<&'static str> {
     let key = found.key;
     let configures = configures(key);
     match (found.written_as, found.object.kind) {
-        (knowledge::Kind::Label, Kind::Namespace) => None,
-        (knowledge::Kind::Label, Kind::Service) => {
+        (knowledge::KeyKind::Label, Kind::Namespace) => None,
+        (knowledge::KeyKind::Label, Kind::Service) => {
             configures.then_some("data plane service labels are configured correctly")
         }
-        (knowledge::Kind::Label, _) => {
+        (knowledge::KeyKind::Label, _) => {
             let runs = configures && meshed(ctx).any(|pod| pod.metadata.label(key).is_some());
             runs.then_some(POD_LABELS)
         }
-        (knowledge::Kind::Annotation, Kind::Service) => (key == "mirror.linkerd.io/exported")
+        (knowledge::KeyKind::Annotation, Kind::Service) => (key == "mirror.linkerd.io/exported")
             .then_some("data plane service annotations are configured correctly"),
-        (knowledge::Kind::Annotation, _) => None,
+        (knowledge::KeyKind::Annotation, _) => None,
     }
 }
 
@@ -107,14 +107,14 @@ pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
     let words = act;
     let act = Act::Remove(act);
     match (found.written_as, found.scope) {
-        (knowledge::Kind::Annotation, Scope::PodTemplate) => {
+        (knowledge::KeyKind::Annotation, KeyScope::PodTemplate) => {
             rewrite::template(remedy, act, &found.object, &changes)
         }
-        (knowledge::Kind::Annotation, _) => rewrite::own(remedy, act, &found.object, &changes),
-        (knowledge::Kind::Label, Scope::PodTemplate) => {
+        (knowledge::KeyKind::Annotation, _) => rewrite::own(remedy, act, &found.object, &changes),
+        (knowledge::KeyKind::Label, KeyScope::PodTemplate) => {
             remedy.step(StepKind::Annotation, format!("{words} from the pod template's labels"))
         }
-        (knowledge::Kind::Label, _) => rewrite::labels(remedy, act, &found.object, &changes),
+        (knowledge::KeyKind::Label, _) => rewrite::labels(remedy, act, &found.object, &changes),
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn replace(
     let minors = ctx.knowledge.minors();
     let fits = |value: &str| is_label_value(value) && row.check_value(value, None, minors).is_ok();
     let guessed = match row.kind {
-        knowledge::Kind::Label if !fits(value) => {
+        knowledge::KeyKind::Label if !fits(value) => {
             match guess(row, value, None, minors).filter(|value| fits(value)) {
                 Some(guessed) => guessed,
                 None => {
@@ -147,7 +147,7 @@ pub(super) fn replace(
                 }
             }
         }
-        knowledge::Kind::Label | knowledge::Kind::Annotation => value.to_owned(),
+        knowledge::KeyKind::Label | knowledge::KeyKind::Annotation => value.to_owned(),
     };
     let value = guessed.as_str();
     let readable_here = row.is_read_on(found.scope);
@@ -158,32 +158,34 @@ pub(super) fn replace(
     }
     let act = Act::Put(act);
     let mut remedy = match (row.kind, found.scope) {
-        (knowledge::Kind::Label, _) if readable_here && found.scope != Scope::PodTemplate => {
+        (knowledge::KeyKind::Label, _) if readable_here && found.scope != KeyScope::PodTemplate => {
             rewrite::labels(remedy, act, &found.object, &changes)
         }
-        (knowledge::Kind::Annotation, Scope::Namespace | Scope::Service) if readable_here => {
+        (knowledge::KeyKind::Annotation, KeyScope::Namespace | KeyScope::Service) if readable_here => {
             rewrite::own(remedy, act, &found.object, &changes)
         }
-        (knowledge::Kind::Annotation, Scope::PodTemplate | Scope::Workload)
-            if row.is_read_on(Scope::PodTemplate) =>
+        (knowledge::KeyKind::Annotation, KeyScope::PodTemplate | KeyScope::Workload)
+            if row.is_read_on(KeyScope::PodTemplate) =>
         {
             rewrite::template(remedy, act, &found.object, &changes)
         }
         _ => return self::remove(move_to(remedy, row), "Remove it", found),
     };
     // What was written elsewhere, or as something else, is still there.
-    if found.scope == Scope::Workload || (row.kind != found.written_as && found.scope != Scope::PodTemplate) {
+    if found.scope == KeyScope::Workload
+        || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate)
+    {
         remedy = self::remove(remedy, "Remove it", found);
     }
     // A label of a namespace is read where it is; annotations get to pods when these are created.
-    if row.kind == knowledge::Kind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
+    if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
 }
 
 /// Adds the words for a key that belongs on other objects.
 pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
     let kind = match row.kind {
-        knowledge::Kind::Annotation => "an annotation",
-        knowledge::Kind::Label => "a label",
+        knowledge::KeyKind::Annotation => "an annotation",
+        knowledge::KeyKind::Label => "a label",
     };
     remedy.step(StepKind::Annotation, format!("Set {} as {kind} on {} instead", row.key, places(row)))
 }
@@ -201,9 +203,9 @@ pub(super) fn places(row: &Key) -> String {
 /// The object's place in words: `a namespace`, `a Service`, `a workload itself`.
 pub(super) fn place(found: &Found<'_>) -> &'static str {
     match (found.scope, found.object.kind) {
-        (Scope::Namespace, _) => "a namespace",
-        (Scope::Service, _) => "a Service",
-        (Scope::Workload, _) => "a workload itself",
+        (KeyScope::Namespace, _) => "a namespace",
+        (KeyScope::Service, _) => "a Service",
+        (KeyScope::Workload, _) => "a workload itself",
         (_, Kind::Pod) => "a pod",
         _ => "a pod template",
     }

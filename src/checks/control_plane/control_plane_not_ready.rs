@@ -15,7 +15,7 @@ use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::objects::{Event, Pod, Workload};
-use crate::model::pod_status::{counts_as_unwell, unwell, word};
+use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
@@ -77,13 +77,14 @@ fn other_pods(
     let reported =
         |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
-    let unwell = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
+    let unhealthy = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
         let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
         (!reported(row)).then_some((row, severity, pod))
     };
-    let rest = [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unwell)];
+    let rest =
+        [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unhealthy)];
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
@@ -119,7 +120,7 @@ fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &st
 
 /// Pods beside those that are enough, which may still become ready: worth knowing, and what `linkerd check` waits for.
 fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
-    let starting: Vec<&&Pod> = pods.iter().filter(|pod| unwell(pod).is_some()).collect();
+    let starting: Vec<&&Pod> = pods.iter().filter(|pod| unhealthy(pod).is_some()).collect();
     let first = starting.first()?;
     let (namespace, pod) = (&first.metadata.namespace, &first.metadata.name);
     let finding = ctx

@@ -15,7 +15,7 @@ use crate::model::objects::container::PROXY_CONTAINER;
 use crate::model::objects::pod::{ContainerState, ContainerStatus, Terminated};
 use crate::model::objects::{Event, Job, Pod, Workload};
 use crate::model::owners::{Owner, Owners};
-use crate::model::pod_status::{counts_as_unwell, unwell, word};
+use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::source::Why;
 
 /// How long a pod may take to start, as long as nothing in it has failed.
@@ -93,7 +93,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
     if status.is_some_and(|status| status.ready) {
-        return match unwell(pod) {
+        return match unhealthy(pod) {
             Some(_) => Some(Stage::OtherContainer),
             None => status.and_then(killed).is_some_and(|ended| lately(ctx, ended)).then_some(Stage::Killed),
         };
@@ -249,7 +249,7 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(ended) = of_proxy(pod).filter(|status| status.ready).and_then(killed)
-        && unwell(pod).is_none()
+        && unhealthy(pod).is_none()
     {
         let path = format!("lastState of container {PROXY_CONTAINER}");
         return Evidence::field(object, path, last_words(ended));

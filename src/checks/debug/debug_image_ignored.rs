@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(wanted) = Wanted::of(spot.meta).filter(|wanted| !wanted.is_default(&chart)) else {
             continue;
         };
-        let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_home(object, SWITCH));
+        let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_namespace(object, SWITCH));
         let on = switch.and_then(go_bool) == Some(true);
         let (kind, meta) = (object.kind.to_string(), object.meta);
         let owner = Owner { kind, namespace: meta.namespace.clone(), name: meta.name.clone() };

@@ -12,7 +12,7 @@ use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::objects::container::TRUST_ANCHORS;
-use crate::model::pod_status::{counts_as_unwell, unwell};
+use crate::model::pod_status::{counts_as_unwell, unhealthy};
 
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current
 /// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,
@@ -32,10 +32,10 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
             ctx.every::<Pod>(Kind::Pod)?;
             findings.push(none(ctx, extension, namespace));
         }
-        let over = meshed(namespace).filter(|pod| unwell(pod).is_none() && counts_as_unwell(pod));
+        let over = meshed(namespace).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));
         let over = by_owner(ctx, over.map(|pod| ((), pod)));
         findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
-        let ill = meshed(namespace).filter(|pod| unwell(pod).is_some()).map(|pod| ((), pod));
+        let ill = meshed(namespace).filter(|pod| unhealthy(pod).is_some()).map(|pod| ((), pod));
         findings.extend(by_owner(ctx, ill).iter().map(|((owner, ()), pods)| {
             ctx.finding(
                 owner.subject(names(pods)),

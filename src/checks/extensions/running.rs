@@ -8,7 +8,7 @@ use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::objects::Pod;
 use crate::model::owners::Owner;
-use crate::model::pod_status::{Unwell, counts_as_unwell, unwell, word};
+use crate::model::pod_status::{Unwell, counts_as_unwell, unhealthy, word};
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
@@ -21,13 +21,13 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
     // Pods without a proxy are a matter of their own.
-    let unwell = own(pods, namespace, extension).filter_map(|pod| match unwell(pod) {
+    let unhealthy = own(pods, namespace, extension).filter_map(|pod| match unhealthy(pod) {
         Some(Unwell::Proxy) if pod.spec.proxy().is_none() => None,
         Some(_) => Some((false, pod)),
         None => counts_as_unwell(pod).then_some((true, pod)),
     });
-    let unwell = by_owner(ctx, unwell);
-    findings.extend(unwell.iter().map(|((owner, over), pods)| match over {
+    let unhealthy = by_owner(ctx, unhealthy);
+    findings.extend(unhealthy.iter().map(|((owner, over), pods)| match over {
         true => evicted(ctx, extension, owner, pods),
         false => not_running(ctx, extension, owner, pods),
     }));
@@ -110,7 +110,7 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
 /// What a pod says of itself.
 pub(super) fn status(pod: &Pod) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    match unwell(pod) {
+    match unhealthy(pod) {
         Some(Unwell::Proxy) => {
             Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")
         }

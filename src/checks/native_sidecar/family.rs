@@ -7,7 +7,7 @@ use crate::checks::Context;
 use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, is_native_sidecar_key, values};
 use crate::finding::Evidence;
 use crate::item::Kind;
-use crate::knowledge::{KeysRead, Knowledge, NativeSidecar, Scope};
+use crate::knowledge::{KeyScope, KeysRead, Knowledge, NativeSidecar};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::objects::Pod;
 use crate::version::Contains;
@@ -66,7 +66,7 @@ pub(super) struct Found<'a> {
     /// Its value.
     pub(super) value: &'a str,
     /// What the place it is at is read as.
-    pub(super) scope: Scope,
+    pub(super) scope: KeyScope,
     /// Where it was seen.
     pub(super) evidence: Evidence,
     /// What is wrong.
@@ -139,8 +139,8 @@ impl<'a> Switch<'a> {
     }
 
     /// The key to write on `scope`: the first that the installed injector reads there. `None`: it has no native sidecars.
-    pub(super) fn right_key(&self, scope: Scope) -> Option<&'a str> {
-        let counts = |key: &&String| scope != Scope::Namespace || self.is_copied(key);
+    pub(super) fn right_key(&self, scope: KeyScope) -> Option<&'a str> {
+        let counts = |key: &&String| scope != KeyScope::Namespace || self.is_copied(key);
         match self.reads {
             KeysRead::Exactly(keys) | KeysRead::AtLeast(keys) => keys.iter().find(counts).map(String::as_str),
             // The oldest: every release that has native sidecars reads it.
@@ -167,8 +167,8 @@ impl<'a> Switch<'a> {
     ) -> Option<Deciding<'a>> {
         self.reads.known().iter().find_map(|key| {
             let copied = self.is_copied(key);
-            let own = site.meta.annotation(key).filter(|_| copied || site.scope != Scope::Namespace);
-            let home = || written.of_home(object, key).filter(|_| copied);
+            let own = site.meta.annotation(key).filter(|_| copied || site.scope != KeyScope::Namespace);
+            let home = || written.of_namespace(object, key).filter(|_| copied);
             let value = own.or_else(home)?;
             Some(Deciding { key, value, inherited: own.is_none() })
         })
@@ -206,8 +206,8 @@ impl<'a> Switch<'a> {
         let wish = go_bool(value);
         // What is wished holds all the same, by another key or the default.
         let holds = wish.is_some() && wish == view.native;
-        let by_home = view.written.of_home(view.object, key) == Some(value);
-        if view.site.scope == Scope::Workload {
+        let by_home = view.written.of_namespace(view.object, key) == Some(value);
+        if view.site.scope == KeyScope::Workload {
             let repeated = view.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
             return (!holds && !repeated && !by_home).then_some(Fault::Misplaced(Misplaced::Workload));
         }
@@ -225,7 +225,7 @@ impl<'a> Switch<'a> {
             };
             return Some(Fault::NotRead(sure));
         }
-        if view.site.scope == Scope::Namespace && !self.is_copied(key) {
+        if view.site.scope == KeyScope::Namespace && !self.is_copied(key) {
             return (!holds).then_some(Fault::Misplaced(Misplaced::Namespace));
         }
         let Some(wish) = wish else { return Some(Fault::Invalid) };
@@ -294,7 +294,7 @@ impl<'a> Survey<'a> {
                     self.found.push(Found { object, key, value, scope, evidence, fault, native });
                 }
             }
-            if site.scope != Scope::Workload
+            if site.scope != KeyScope::Workload
                 && let Some(Deciding { key, value, inherited: false }) = deciding
                 && go_bool(value) == Some(true)
             {

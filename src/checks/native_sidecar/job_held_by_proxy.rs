@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
-use crate::knowledge::Scope;
+use crate::knowledge::KeyScope;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::model::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
@@ -108,7 +108,7 @@ fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
     let mut remedy = wording::remedy();
-    match switch.right_key(Scope::PodTemplate) {
+    match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
             let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
             remedy = annotate(remedy, &act, owner, key);

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         let object = found.object.subject();
         let path =
-            if inherited { format!("{by} on namespace {}", found.object.home()) } else { by.to_owned() };
+            if inherited { format!("{by} on namespace {}", found.object.namespace_name()) } else { by.to_owned() };
         let other = crate::finding::Evidence::field(object, path, value);
         Some(wording::finding(ctx, &survey, found, message, remedy).evidence(other))
     });

@@ -6,7 +6,7 @@ use crate::checks::written::{go_bool, values};
 use crate::checks::{Context, Verdict};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
-use crate::knowledge::{KeyStatus, NativeSidecar, Scope};
+use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
 
 /// What the checks say where nothing could read a key.
 pub(super) fn absent() -> Verdict {
@@ -50,7 +50,7 @@ pub(super) fn finding(
         .remedy(remedy)
         .parameter(found.key);
     match found.object.kind {
-        Kind::Namespace => finding.tie(namespace_tie(found.object.home())),
+        Kind::Namespace => finding.tie(namespace_tie(found.object.namespace_name())),
         _ => finding,
     }
 }
@@ -62,7 +62,8 @@ pub(super) fn with_right_key(
     found: &Found<'_>,
     remedy: Remedy,
 ) -> Remedy {
-    let scope = if found.object.kind == Kind::Namespace { Scope::Namespace } else { Scope::PodTemplate };
+    let scope =
+        if found.object.kind == Kind::Namespace { KeyScope::Namespace } else { KeyScope::PodTemplate };
     let Some(right) = survey.switch.right_key(scope) else { return without(ctx, &survey.switch, remedy) };
     let value = if go_bool(found.value).is_some() { found.value } else { wish(found.value) };
     let mut changes = vec![(right, Some(value))];
@@ -74,7 +75,7 @@ pub(super) fn with_right_key(
         false => format!("Use {right}: {value:?} instead"),
     };
     let mut remedy = rewrite::template(remedy, Act::Put(&act), &found.object, &changes);
-    if found.scope == Scope::Workload {
+    if found.scope == KeyScope::Workload {
         remedy = rewrite::own(
             remedy,
             Act::Remove("Remove the annotation without effect"),

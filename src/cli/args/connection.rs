@@ -45,14 +45,14 @@ pub struct Connection {
     pub probe: bool,
     /// What is said instead of the kubeconfig; only under kubectl's name.
     #[arg(skip)]
-    pub instead: Instead,
+    pub overrides: ConnectionOverrides,
 }
 
 /// What kubectl's own flags say instead of the kubeconfig. Taken under kubectl's name only: elsewhere nobody expects them,
 /// and a token is better off in a file than on a command line.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Connection")]
-pub struct Instead {
+pub struct ConnectionOverrides {
     /// The address of the API server, instead of the cluster's in the kubeconfig.
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,

@@ -5,7 +5,7 @@
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
-use super::super::args::{self, Cli, Instead};
+use super::super::args::{self, Cli, ConnectionOverrides};
 use super::Role;
 
 /// The commands that talk to a cluster.
@@ -16,7 +16,7 @@ pub(super) fn command() -> Command {
         command.mut_subcommand(name, |subcommand| {
             // What is said of the flags together is not what is said of the command.
             let about = subcommand.get_about().cloned().unwrap_or_default();
-            Instead::augment_args(subcommand).about(about)
+            ConnectionOverrides::augment_args(subcommand).about(about)
         })
     })
 }
@@ -29,7 +29,7 @@ pub(super) fn heed(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Erro
         _ => return Ok(()),
     };
     if let Some((_, matches)) = matches.subcommand() {
-        connection.instead = Instead::from_arg_matches(matches)?;
+        connection.overrides = ConnectionOverrides::from_arg_matches(matches)?;
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ mod tests {
         let args::Command::Check(check) = cli.command else { panic!("another command") };
         assert_eq!(check.connection.timeout, Some(Duration::from_secs(300)));
         assert_eq!(check.connection.as_user.as_deref(), Some("ann"));
-        assert!(check.connection.as_group.is_empty() && check.moment.proxy && check.talk.verbose == 0);
+        assert!(check.connection.as_group.is_empty() && check.stage.proxy && check.verbosity.verbose == 0);
         assert_eq!(check.evidence.linkerd_namespace, None);
         assert_eq!(check.namespace, ["shop"]);
     }

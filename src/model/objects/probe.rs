@@ -20,7 +20,7 @@ pub fn runs(program: Program, pod: &Pod) -> bool {
 }
 
 /// The answer of a pod as the object that is filed.
-pub fn object(program: Program, (namespace, pod): (&str, &str), said: &Said) -> serde_json::Value {
+pub fn object(program: Program, (namespace, pod): (&str, &str), said: &Response) -> serde_json::Value {
     serde_json::json!({
         "apiVersion": "meshdoctor.io/v1", "kind": "ProbeAnswer",
         "metadata": {"namespace": namespace, "name": pod},
@@ -35,13 +35,13 @@ pub struct ProbeAnswer {
     /// The pod.
     pub metadata: Meta,
     /// What it said.
-    pub answer: Said,
+    pub answer: Response,
 }
 
 /// What a program said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Said {
+pub struct Response {
     /// The HTTP status; 0 where no server was reached, and `trouble` says why.
     pub status: u16,
     /// What was wrong with an answer that is not the expected one, or its first words; empty where nothing was.
@@ -58,15 +58,15 @@ pub struct Said {
     pub anchors: Vec<String>,
 }
 
-impl Said {
+impl Response {
     /// Whether it is the answer of a program that is well.
     pub fn is_well(&self) -> bool {
         self.status == 200 && self.trouble.is_empty()
     }
 
     /// That no server was reached, and why.
-    pub fn unreached(why: &str) -> Said {
-        Said { trouble: quoted(why), ..Said::default() }
+    pub fn unreached(why: &str) -> Response {
+        Response { trouble: quoted(why), ..Response::default() }
     }
 
     /// Whether a server answered at all.
@@ -85,10 +85,10 @@ impl Said {
     }
 
     /// Reads what a program answered.
-    pub fn read(program: Program, status: u16, body: &[u8]) -> Said {
+    pub fn read(program: Program, status: u16, body: &[u8]) -> Response {
         let text = String::from_utf8_lossy(body);
         if status != 200 {
-            return Said { status, trouble: quoted(&text), ..Said::default() };
+            return Response { status, trouble: quoted(&text), ..Response::default() };
         }
         match program {
             Program::MetricsApi => {
@@ -97,16 +97,16 @@ impl Said {
                     "ok" => String::new(),
                     other => format!("no answer of metrics-api: {}", quoted(other)),
                 };
-                Said { status, trouble, ..Said::default() }
+                Response { status, trouble, ..Response::default() }
             }
             Program::Prometheus => match series(&text) {
-                Ok(pods) => Said { status, pods, ..Said::default() },
-                Err(trouble) => Said { status, trouble, ..Said::default() },
+                Ok(pods) => Response { status, pods, ..Response::default() },
+                Err(trouble) => Response { status, trouble, ..Response::default() },
             },
-            Program::ServiceMirror => Said { status, gateways: gateways(&text), ..Said::default() },
+            Program::ServiceMirror => Response { status, gateways: gateways(&text), ..Response::default() },
             Program::LinkedCluster => match anchors(&text) {
-                Ok(anchors) => Said { status, anchors, ..Said::default() },
-                Err(trouble) => Said { status, trouble, ..Said::default() },
+                Ok(anchors) => Response { status, anchors, ..Response::default() },
+                Err(trouble) => Response { status, trouble, ..Response::default() },
             },
         }
     }
@@ -199,14 +199,15 @@ mod tests {
     fn prometheus_says_which_pods_it_knows() {
         let text = br#"{"status":"success","data":{"resultType":"vector","result":[
             {"metric":{"namespace":"shop","pod":"web-1"},"value":[1,"2"]},{"metric":{},"value":[1,"2"]}]}}"#;
-        let said = Said::read(Program::Prometheus, 200, text);
+        let said = Response::read(Program::Prometheus, 200, text);
         assert!(said.is_well());
         assert_eq!(said.pods, ["shop/web-1"]);
-        let failed = Said::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
+        let failed =
+            Response::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
         assert_eq!(failed.in_words(), "error: query timed out");
-        assert!(!Said::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
+        assert!(!Response::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
         assert_eq!(
-            Said::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(),
+            Response::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(),
             "HTTP 503: Service Unavailable"
         );
     }
@@ -215,7 +216,7 @@ mod tests {
     fn a_pod_that_nothing_can_be_called_answered_nothing() {
         use crate::model::objects::Object;
         let refused = |namespace: &str, pod: &str| {
-            let said = Said { status: 200, ..Said::default() };
+            let said = Response { status: 200, ..Response::default() };
             let filed = object(Program::MetricsApi, (namespace, pod), &said);
             serde_json::from_value::<ProbeAnswer>(filed).expect("an answer").refused()
         };
@@ -228,9 +229,9 @@ mod tests {
 
     #[test]
     fn a_page_of_something_else_is_not_the_answer_of_metrics_api() {
-        assert!(Said::read(Program::MetricsApi, 200, b"ok\n").is_well());
+        assert!(Response::read(Program::MetricsApi, 200, b"ok\n").is_well());
         for other in [&b""[..], b"<html>login</html>", b"\xff\x00"] {
-            assert!(!Said::read(Program::MetricsApi, 200, other).is_well(), "{other:?}");
+            assert!(!Response::read(Program::MetricsApi, 200, other).is_well(), "{other:?}");
         }
     }
 
@@ -238,7 +239,7 @@ mod tests {
     fn a_controller_says_which_gateways_are_alive() {
         let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
             gateway_alive{target_cluster_name=\"west\",x=\"y\"} 0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
-        let said = Said::read(Program::ServiceMirror, 200, text);
+        let said = Response::read(Program::ServiceMirror, 200, text);
         assert_eq!(
             said.gateways.into_iter().collect::<Vec<_>>(),
             [("east".to_owned(), true), ("west".to_owned(), false)]

@@ -16,10 +16,10 @@ use crate::model::node::NodeFiles;
 use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::error::LoadError;
 use crate::source::folder;
-use crate::source::json::{self, Found, Head};
+use crate::source::json::{self, Head, JsonSink};
 use crate::source::nodes::{MAX_FILE, MAX_FILES, MAX_NODE};
 use crate::source::spool::Blob;
-use crate::source::{Fetched, Intake, Origin, Request, Source, Uncollected, Why};
+use crate::source::{Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
 
 /// A bundle.
 #[derive(Debug)]
@@ -331,9 +331,9 @@ impl Source for Bundle {
         Origin { kind: "bundle".to_owned(), name: self.name.clone() }
     }
 
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
-            Item::NodeFiles => self.nodes(&mut |files| intake.node(files)),
+            Item::NodeFiles => self.nodes(&mut |files| sink.node(files)),
             Item::List(_)
             | Item::Named { .. }
             | Item::Access(_)
@@ -341,7 +341,7 @@ impl Source for Bundle {
             | Item::Served(_)
             | Item::ServerVersion
             | Item::CliVersion
-            | Item::Logs => self.answer(request, &mut |json| intake.object(json)),
+            | Item::Logs => self.answer(request, &mut |json| sink.object(json)),
         }
     }
 
@@ -386,7 +386,7 @@ struct Objects<'a> {
     too_large: Vec<u64>,
 }
 
-impl Found for Objects<'_> {
+impl JsonSink for Objects<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
         (self.take)(offset, json);

@@ -151,7 +151,7 @@ pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result
     filing.failed.map_or(Ok(()), Err)
 }
 
-impl json::Found for Filing<'_> {
+impl json::JsonSink for Filing<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.wait(json, self.place, offset, Line::Of(offset));
     }
@@ -170,7 +170,7 @@ impl json::Found for Filing<'_> {
     }
 }
 
-impl yaml::Found for Filing<'_> {
+impl yaml::YamlSink for Filing<'_> {
     fn item(&mut self, line: u64, object: Value) {
         if let Some((text, offset)) = self.convert(&object) {
             self.wait(&text, 0, offset, Line::Is(line));

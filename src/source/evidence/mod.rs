@@ -17,14 +17,14 @@ use super::bundle::Bundle;
 use super::dump::Dump;
 use super::error::LoadError;
 use super::nodes::collected_at;
-use super::{Completeness, Fetched, Intake, Origin, Request, Source, Uncollected, Why};
+use super::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
 use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
 use crate::model::node::NodeFiles;
 
 /// Bundles and dumps as one cluster.
 #[derive(Debug)]
-pub struct Evidence {
+pub struct Captured {
     bundles: Vec<Bundle>,
     dump: Option<Dump>,
     warnings: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Evidence {
     name: String,
 }
 
-impl Evidence {
+impl Captured {
     /// Opens everything that was given. `stdin` is read if one of the paths is `-`.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Evidence {
         paths: &[PathBuf],
         completeness: Completeness,
         stdin: impl Read,
-    ) -> Result<Evidence, LoadError> {
+    ) -> Result<Captured, LoadError> {
         let name = paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
         if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
             return Err(LoadError::Usage("--bundle -: stdin can be read only once".to_owned()));
@@ -65,7 +65,7 @@ impl Evidence {
         warnings.extend(dump.trouble());
         // Trouble without any object is trouble still: what it concerns is not complete.
         let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
-        let evidence = Evidence { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name };
+        let evidence = Captured { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -127,7 +127,7 @@ impl Evidence {
     }
 
     /// The union of what several parts hold of an item: each object once, in its latest state.
-    fn union(&self, parts: &[Part<'_>], request: &Request, intake: &mut dyn Intake) -> Fetched {
+    fn union(&self, parts: &[Part<'_>], request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let mut latest: BTreeMap<Id, (State, usize)> = BTreeMap::new();
         let mut outcomes = Vec::new();
         for (at, part) in parts.iter().enumerate() {
@@ -144,14 +144,14 @@ impl Evidence {
                 let (id, _) = identify(json);
                 if latest.get(&id).is_some_and(|(_, chosen)| *chosen == at) {
                     latest.remove(&id);
-                    intake.object(json);
+                    sink.object(json);
                 }
             });
         }
         together(outcomes)
     }
 
-    fn nodes(&self, intake: &mut dyn Intake) -> Fetched {
+    fn nodes(&self, sink: &mut dyn ObjectSink) -> Fetched {
         let mut held: BTreeMap<String, (NodeFiles, usize)> = BTreeMap::new();
         let mut outcomes = Vec::new();
         for (at, bundle) in self.bundles.iter().enumerate() {
@@ -162,22 +162,22 @@ impl Evidence {
                 }
             }));
         }
-        held.into_values().for_each(|(files, _)| intake.node(files));
+        held.into_values().for_each(|(files, _)| sink.node(files));
         if outcomes.is_empty() { Fetched::Missing { reason: Why::NotOffered } } else { together(outcomes) }
     }
 }
 
-impl Source for Evidence {
+impl Source for Captured {
     fn origin(&self) -> Origin {
         let kind = if self.dump.is_none() { "bundle" } else { "dump" };
         Origin { kind: kind.to_owned(), name: self.name.clone() }
     }
 
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let parts = self.parts();
         match (&request.item, parts.as_slice()) {
-            (Item::NodeFiles, _) => self.nodes(intake),
-            (_, [part]) => part.answer(request, &mut |json| intake.object(json)),
+            (Item::NodeFiles, _) => self.nodes(sink),
+            (_, [part]) => part.answer(request, &mut |json| sink.object(json)),
             (
                 Item::ServerVersion | Item::CliVersion | Item::Access(_) | Item::Probe(_) | Item::Served(_),
                 parts,
@@ -188,13 +188,13 @@ impl Source for Evidence {
                     let mut answer = None;
                     outcomes.push(part.answer(request, &mut |json| answer = Some(json.to_vec())));
                     if let Some(answer) = answer {
-                        intake.object(&answer);
+                        sink.object(&answer);
                         return Fetched::Complete;
                     }
                 }
                 together(outcomes)
             }
-            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, intake),
+            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, sink),
         }
     }
 

@@ -53,8 +53,8 @@ impl Head {
 }
 
 /// Takes what is found, in order. Offsets are bytes from the beginning of the input.
-pub trait Found {
-    /// An element of a list; how the list names itself comes with [`Found::list`], after its last element.
+pub trait JsonSink {
+    /// An element of a list; how the list names itself comes with [`JsonSink::list`], after its last element.
     fn item(&mut self, offset: u64, json: &[u8]);
     /// A list ended; an array without a List around it has an empty head.
     fn list(&mut self, head: Head);
@@ -64,7 +64,7 @@ pub trait Found {
     fn too_large(&mut self, offset: u64);
 }
 
-/// Where and why no more could be read. What came before it was given to [`Found`].
+/// Where and why no more could be read. What came before it was given to [`JsonSink`].
 #[derive(Debug)]
 pub struct Broken {
     /// The byte at which it was noticed.
@@ -107,7 +107,7 @@ pub enum Wrong {
 ///
 /// # Errors
 /// No more could be read; what was found before has been given to `found`.
-pub fn scan(input: impl Read, found: &mut dyn Found) -> Result<(), Broken> {
+pub fn scan(input: impl Read, found: &mut dyn JsonSink) -> Result<(), Broken> {
     let mut scanner = Scanner {
         input,
         chunk: vec![0; 1 << 16],
@@ -184,7 +184,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    fn documents(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+    fn documents(&mut self, found: &mut dyn JsonSink) -> Result<(), Wrong> {
         loop {
             self.space()?;
             match self.peek()? {
@@ -217,7 +217,7 @@ impl<R: Read> Scanner<R> {
     }
 
     /// One top-level object: a list, whose elements are given one by one, or any other, which is given whole.
-    fn document(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+    fn document(&mut self, found: &mut dyn JsonSink) -> Result<(), Wrong> {
         let begin = self.passed;
         self.keep(b"");
         self.consume(1);
@@ -280,7 +280,7 @@ impl<R: Read> Scanner<R> {
         serde_json::from_slice(&self.kept).map_err(Wrong::Json)
     }
 
-    fn array(&mut self, found: &mut dyn Found) -> Result<(), Wrong> {
+    fn array(&mut self, found: &mut dyn JsonSink) -> Result<(), Wrong> {
         self.keeping = false;
         self.consume(1);
         loop {

@@ -8,7 +8,7 @@ use super::*;
 #[derive(Default)]
 struct Seen(Vec<String>);
 
-impl Found for Seen {
+impl JsonSink for Seen {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.0.push(format!("item {offset} {}", String::from_utf8_lossy(json)));
     }
@@ -144,7 +144,7 @@ struct Items {
     places: Vec<(u64, usize)>,
 }
 
-impl Found for Items {
+impl JsonSink for Items {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.values.push(serde_json::from_slice(json).unwrap());
         self.places.push((offset, json.len()));

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use http::{HeaderValue, StatusCode, header};
 use kube::config::{AuthInfo, Config};
 
+use super::api_client::{ApiClient, RequestError};
 use super::broken::Broken;
 use super::cli::Cli;
 use super::error::ConnectError;
-use super::instead::Instead;
+use super::overrides::ConnectionOverrides;
 use super::quote::quote;
 use super::traffic::{Ledger, Meter, Traffic};
-use super::wire::{Trouble, Wire};
 use super::{Live, exec, kubeconfig, why};
 use crate::source::Why;
 
@@ -35,7 +35,7 @@ pub struct Connect {
     /// `--user`; else the context's.
     pub user: Option<String>,
     /// What is said instead of what the kubeconfig says.
-    pub instead: Instead,
+    pub overrides: ConnectionOverrides,
     /// `--as`.
     pub as_user: Option<String>,
     /// `--as-group`.
@@ -64,7 +64,7 @@ impl Default for Connect {
             context: None,
             cluster: None,
             user: None,
-            instead: Instead::default(),
+            overrides: ConnectionOverrides::default(),
             as_user: None,
             as_groups: Vec::new(),
             request_timeout: Duration::from_secs(30),
@@ -114,21 +114,21 @@ impl Live {
         };
         let client = kube::Client::try_from(config)
             .map_err(|error| ConnectError::Kubeconfig { path: None, what: quote(&error.to_string(), 300) })?;
-        let wire = Arc::new(Wire::new(client, silence, gzip));
+        let api = Arc::new(ApiClient::new(client, silence, gzip));
         let meter = Meter::default();
         let version = match connect.deadline {
-            None => target.version(&wire, &meter).await?,
+            None => target.version(&api, &meter).await?,
             Some(deadline) => {
-                let version = tokio::time::timeout_at(deadline.into(), target.version(&wire, &meter));
+                let version = tokio::time::timeout_at(deadline.into(), target.version(&api, &meter));
                 version.await.map_err(|_| {
-                    target.failed(Trouble::TimedOut {
+                    target.failed(RequestError::TimedOut {
                         seconds: deadline.saturating_duration_since(started).as_secs(),
                     })
                 })??
             }
         };
         Ok(Live {
-            wire,
+            api,
             context,
             server: target.server,
             cli: connect.cli,
@@ -159,26 +159,26 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let picked = match merged.map(|config| kubeconfig::pick(config, asked)) {
         // Neither a context nor a user was named: the address alone is enough.
         None | Some(Err(ConnectError::NoContext { .. }))
-            if asked.user.is_none() && connect.instead.server.is_some() =>
+            if asked.user.is_none() && connect.overrides.server.is_some() =>
         {
-            connect.instead.alone()
+            connect.overrides.alone()
         }
         None => None,
         Some(picked) => Some(picked?),
     };
     match picked {
         Some(mut picked) => {
-            connect.instead.over(&mut picked);
+            connect.overrides.over(&mut picked);
             let config =
                 kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
             let user = match picked.user_name {
-                Some(name) if connect.instead.token.is_some() => format!("the token {name}"),
+                Some(name) if connect.overrides.token.is_some() => format!("the token {name}"),
                 Some(name) => format!("user {name:?}"),
                 None => "nobody (the context names no user)".to_owned(),
             };
             Ok((picked.context, user, config))
         }
-        None if !connect.instead.is_empty() => Err(ConnectError::NoServer),
+        None if !connect.overrides.is_empty() => Err(ConnectError::NoServer),
         None => {
             let Ok(mut config) = Config::incluster() else {
                 return Err(ConnectError::NoKubeconfig {
@@ -239,11 +239,11 @@ fn origin(uri: &http::Uri) -> String {
 
 impl Target {
     /// The body of `/version`, or why it is not to be had though the server answers.
-    async fn version(&self, wire: &Wire, meter: &Meter) -> Result<Result<Vec<u8>, Why>, ConnectError> {
-        let answer = match wire.get("/version", meter, false).await {
+    async fn version(&self, api: &ApiClient, meter: &Meter) -> Result<Result<Vec<u8>, Why>, ConnectError> {
+        let answer = match api.get("/version", meter, false).await {
             Ok(answer) => answer,
-            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::FORBIDDEN => {
-                return Ok(Err(why::why(&Trouble::Refused(refusal))));
+            Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::FORBIDDEN => {
+                return Ok(Err(why::why(&RequestError::Refused(refusal))));
             }
             Err(trouble) => return Err(self.failed(trouble)),
         };
@@ -267,11 +267,11 @@ impl Target {
         }
     }
 
-    fn failed(&self, trouble: Trouble) -> ConnectError {
+    fn failed(&self, trouble: RequestError) -> ConnectError {
         let (server, proxy) = (self.server.clone(), self.proxy.clone());
         match trouble {
-            Trouble::TimedOut { seconds } => ConnectError::TimedOut { server, proxy, seconds },
-            Trouble::Broken(broken) => match broken {
+            RequestError::TimedOut { seconds } => ConnectError::TimedOut { server, proxy, seconds },
+            RequestError::Broken(broken) => match broken {
                 Broken::Refused => ConnectError::Refused { server, proxy },
                 Broken::Certificate { message } => ConnectError::Certificate { server, what: message },
                 Broken::Tls { message } => ConnectError::Tls { server, what: message },
@@ -282,7 +282,7 @@ impl Target {
                 | Broken::Cut
                 | Broken::Other { .. } => ConnectError::Unreachable { server, proxy, what: broken.words() },
             },
-            Trouble::Refused(refusal) => {
+            RequestError::Refused(refusal) => {
                 let status = refusal.status;
                 match &refusal.location {
                     Some(location) => ConnectError::Redirected {

@@ -11,11 +11,11 @@ use hyper::body::Frame;
 use kube::client::Body;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::api_client::{RequestError, SILENCES};
 use super::broken::{Broken, broken};
 use super::call::WHOLE_BODY;
 use super::quote::quote;
 use super::traffic::Meter;
-use super::wire::{SILENCES, Trouble};
 
 /// Packed bytes that are unpacked at once: JSON grows ten times, and what is made to burst memory a thousand times.
 const PACKED: usize = 16 * 1024;
@@ -53,7 +53,7 @@ struct Packed {
 #[derive(Debug)]
 pub(super) enum Ended {
     /// The wire failed.
-    Trouble(Trouble),
+    RequestError(RequestError),
     /// What came cannot be unpacked; in words.
     Malformed(String),
 }
@@ -96,7 +96,7 @@ impl Flow {
                 }
                 continue;
             }
-            let Some(chunk) = self.receive(meter).await.map_err(Ended::Trouble)? else {
+            let Some(chunk) = self.receive(meter).await.map_err(Ended::RequestError)? else {
                 let rest = match &mut self.packed {
                     None => return Ok(None),
                     Some(packed) => packed.rest()?,
@@ -115,14 +115,14 @@ impl Flow {
         }
     }
 
-    async fn receive(&mut self, meter: &Meter) -> Result<Option<Bytes>, Trouble> {
+    async fn receive(&mut self, meter: &Meter) -> Result<Option<Bytes>, RequestError> {
         loop {
             let Some(frame) = self.frame().await? else { return Ok(None) };
             let Ok(chunk) = frame.into_data() else { continue };
             meter.received(chunk.len());
             self.length += chunk.len();
             if self.length > WHOLE_BODY {
-                return Err(Trouble::Broken(Broken::too_large(WHOLE_BODY)));
+                return Err(RequestError::Broken(Broken::too_large(WHOLE_BODY)));
             }
             if !chunk.is_empty() {
                 return Ok(Some(chunk));
@@ -131,7 +131,7 @@ impl Flow {
     }
 
     /// Only the time that was spent waiting for the server counts against it.
-    async fn frame(&mut self) -> Result<Option<Frame<Bytes>>, Trouble> {
+    async fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RequestError> {
         let frame = match (self.silence, self.patience) {
             (Some(silence), Some(patience)) => {
                 let began = Instant::now();
@@ -140,12 +140,12 @@ impl Flow {
                 frame.map_err(|_| {
                     let in_all = silence.saturating_mul(SILENCES);
                     let waited = if patience < silence { in_all } else { silence };
-                    Trouble::TimedOut { seconds: waited.as_secs().max(1) }
+                    RequestError::TimedOut { seconds: waited.as_secs().max(1) }
                 })?
             }
             _ => self.body.frame().await,
         };
-        frame.transpose().map_err(|error| Trouble::Broken(broken(&error)))
+        frame.transpose().map_err(|error| RequestError::Broken(broken(&error)))
     }
 }
 

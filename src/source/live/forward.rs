@@ -8,8 +8,8 @@ use kube::core::NamespaceResourceScope;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
+use super::api_client::ApiClient;
 use super::quote::quote;
-use super::wire::Wire;
 use crate::source::Why;
 
 /// How long a program has to answer: as long as the linkerd command gives it, or as one answer of the API server may take
@@ -59,13 +59,13 @@ impl Portforward for Ports {}
 
 /// GETs a path of a port of a pod: the HTTP status and the body.
 pub(super) async fn get(
-    wire: &Wire,
+    api: &ApiClient,
     (namespace, pod): (&str, &str),
     port: u16,
     path: &str,
 ) -> Result<(u16, Vec<u8>), Why> {
-    let patience = wire.patience(PATIENCE);
-    let asking = exchange(wire.client(), (namespace, pod), port, path);
+    let patience = api.patience(PATIENCE);
+    let asking = exchange(api.client(), (namespace, pod), port, path);
     tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(too_late(patience)))
 }
 

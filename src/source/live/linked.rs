@@ -10,15 +10,15 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::api_client::{ApiClient, RequestError};
 use super::forward::{PATIENCE, too_late};
 use super::kubeconfig::{Asked, configure, pick};
 use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
-use super::wire::{Trouble, Wire};
 use super::{OBJECT_BODY, path};
 use crate::item::{Kind, Program};
-use crate::model::objects::probe::Said;
+use crate::model::objects::probe::Response;
 use crate::source::Why;
 
 #[derive(Deserialize)]
@@ -41,13 +41,13 @@ struct Secret {
 
 /// What the cluster that a link leads to says of its trust anchors. No answer of it is one as well: whoever has the link's
 /// credentials does not get there.
-pub(super) async fn config(wire: &Wire, (namespace, link): (&str, &str)) -> Result<Said, Why> {
-    let patience = wire.patience(PATIENCE);
+pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<Response, Why> {
+    let patience = api.patience(PATIENCE);
     let limit = tokio::time::Instant::now() + patience;
-    let asking = tokio::time::timeout_at(limit, way(wire, (namespace, link)));
+    let asking = tokio::time::timeout_at(limit, way(api, (namespace, link)));
     let (remote, path) = match asking.await {
         Ok(Ok(way)) => way,
-        Ok(Err(NoWay::Unusable(trouble))) => return Ok(Said::unreached(&trouble)),
+        Ok(Err(NoWay::Unusable(trouble))) => return Ok(Response::unreached(&trouble)),
         Ok(Err(NoWay::Unknown(why))) => return Err(why),
         Err(_) => return Err(too_late(patience)),
     };
@@ -55,16 +55,16 @@ pub(super) async fn config(wire: &Wire, (namespace, link): (&str, &str)) -> Resu
     let meter = Meter::default();
     let trouble = match tokio::time::timeout_at(limit, remote.get(&path, &meter, false)).await {
         Ok(Ok(answer)) => match answer.whole(&meter, OBJECT_BODY) {
-            Ok(body) => return Ok(Said::read(Program::LinkedCluster, 200, &body)),
+            Ok(body) => return Ok(Response::read(Program::LinkedCluster, 200, &body)),
             Err(_) => return Err(failed("the answer of the linked cluster is broken or endless")),
         },
-        Ok(Err(Trouble::Refused(refusal))) => {
-            return Ok(Said::read(Program::LinkedCluster, refusal.status.as_u16(), &[]));
+        Ok(Err(RequestError::Refused(refusal))) => {
+            return Ok(Response::read(Program::LinkedCluster, refusal.status.as_u16(), &[]));
         }
-        Ok(Err(Trouble::Broken(broken))) => broken.words(),
-        Ok(Err(Trouble::TimedOut { .. })) | Err(_) => format!("no answer within {seconds} s"),
+        Ok(Err(RequestError::Broken(broken))) => broken.words(),
+        Ok(Err(RequestError::TimedOut { .. })) | Err(_) => format!("no answer within {seconds} s"),
     };
-    Ok(Said::unreached(&trouble))
+    Ok(Response::unreached(&trouble))
 }
 
 /// Why there is no way to the linked cluster.
@@ -76,10 +76,10 @@ enum NoWay {
 }
 
 /// The way to the linked cluster, and the path of what is asked for there.
-async fn way(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(Wire, String), NoWay> {
-    let link: Link = named(wire, Kind::Link, (namespace, link)).await?;
+async fn way(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiClient, String), NoWay> {
+    let link: Link = named(api, Kind::Link, (namespace, link)).await?;
     let name = &link.spec.cluster_credentials_secret;
-    let secret: Secret = match named(wire, Kind::Secret, (namespace, name)).await {
+    let secret: Secret = match named(api, Kind::Secret, (namespace, name)).await {
         Err(NoWay::Unusable(_)) => return Err(NoWay::Unusable(format!("the Secret {name} is not there"))),
         other => other?,
     };
@@ -96,7 +96,7 @@ async fn way(wire: &Wire, (namespace, link): (&str, &str)) -> Result<(Wire, Stri
 
 /// An object of this cluster; [`NoWay::Unusable`] where it is not there.
 async fn named<T: DeserializeOwned>(
-    wire: &Wire,
+    api: &ApiClient,
     kind: Kind,
     (namespace, name): (&str, &str),
 ) -> Result<T, NoWay> {
@@ -104,8 +104,8 @@ async fn named<T: DeserializeOwned>(
     let path = path::named(kind, Some(namespace), name)
         .ok_or_else(|| NoWay::Unusable(format!("no {kind} is named")))?;
     let meter = Meter::default();
-    let answer = wire.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
-        Trouble::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND => {
+    let answer = api.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
+        RequestError::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND => {
             NoWay::Unusable(format!("the {kind} {name} is not there"))
         }
         _ => NoWay::Unknown(why(&trouble)),
@@ -116,7 +116,7 @@ async fn named<T: DeserializeOwned>(
 }
 
 /// A way to the linked cluster. No error quotes the kubeconfig.
-fn remote(kubeconfig: &str) -> Result<Wire, NoWay> {
+fn remote(kubeconfig: &str) -> Result<ApiClient, NoWay> {
     let unusable = |words: &str| NoWay::Unusable(words.to_owned());
     let text = STANDARD.decode(kubeconfig).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let config = text.and_then(|text| kube::config::Kubeconfig::from_yaml(&text).ok());
@@ -138,7 +138,7 @@ fn remote(kubeconfig: &str) -> Result<Wire, NoWay> {
     config.disable_compression = true;
     config.connect_timeout = Some(PATIENCE);
     let client = kube::Client::try_from(config).map_err(|_| unusable(cannot))?;
-    Ok(Wire::new(client, Some(PATIENCE), false))
+    Ok(ApiClient::new(client, Some(PATIENCE), false))
 }
 
 fn failed(words: &str) -> Why {

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::task::JoinHandle;
 
+use super::api_client::{self, Ahead, ApiClient, RequestError};
 use super::call::Accept;
 use super::flow::{Ended, Flow};
-use super::split::{Head, Splitter, Taker};
+use super::split::{ElementSink, Head, Splitter};
 use super::traffic::Meter;
 use super::why::{self, why};
-use super::wire::{self, Ahead, Trouble, Wire};
 use crate::item::Kind;
 use crate::protobuf::Message;
 use crate::protobuf::schema::{self, Schema};
-use crate::source::{Fetched, Intake, Why};
+use crate::source::{Fetched, ObjectSink, Why};
 
 /// Items in a page: what client-go asks for as well.
 const PAGE: u32 = 500;
@@ -24,32 +24,34 @@ const RESTARTS: u32 = 2;
 
 /// Fetches every object of a kind, in protobuf where that can be read.
 pub(super) async fn list(
-    wire: &Arc<Wire>,
+    api: &Arc<ApiClient>,
     kind: Kind,
     meter: &Arc<Meter>,
-    intake: &mut dyn Intake,
+    sink: &mut dyn ObjectSink,
 ) -> Fetched {
     let path = &super::path::list(kind);
-    let schema = if intake.takes_messages() { schema::of(kind) } else { None };
+    let schema = if sink.takes_messages() { schema::of(kind) } else { None };
     let mut begun = 0;
     loop {
         begun += 1;
         let limit = (begun <= 1 + RESTARTS).then_some(PAGE);
-        let pages = Pages { wire, meter, path, limit, schema };
+        let pages = Pages { api, meter, path, limit, schema };
         let mut arrived = 0;
-        let reason = match pages.all(intake, &mut arrived).await {
+        let reason = match pages.all(sink, &mut arrived).await {
             Ok(()) => return Fetched::Complete,
             Err(Ended::Malformed(message)) => Why::Malformed { message },
-            Err(Ended::Trouble(Trouble::Refused(refusal)))
+            Err(Ended::RequestError(RequestError::Refused(refusal)))
                 if refusal.status == StatusCode::GONE && limit.is_some() =>
             {
-                intake.restart();
+                sink.restart();
                 continue;
             }
-            Err(Ended::Trouble(Trouble::Refused(refusal))) if refusal.status == StatusCode::NOT_FOUND => {
+            Err(Ended::RequestError(RequestError::Refused(refusal)))
+                if refusal.status == StatusCode::NOT_FOUND =>
+            {
                 Why::NotServed
             }
-            Err(Ended::Trouble(trouble)) => why(&trouble),
+            Err(Ended::RequestError(trouble)) => why(&trouble),
         };
         return why::ended(reason, arrived);
     }
@@ -57,7 +59,7 @@ pub(super) async fn list(
 
 /// The pages of one list.
 struct Pages<'a> {
-    wire: &'a Arc<Wire>,
+    api: &'a Arc<ApiClient>,
     meter: &'a Arc<Meter>,
     path: &'a str,
     limit: Option<u32>,
@@ -67,11 +69,11 @@ struct Pages<'a> {
 
 impl Pages<'_> {
     /// Takes in every page; `arrived` counts the items.
-    async fn all(&self, intake: &mut dyn Intake, arrived: &mut usize) -> Result<(), Ended> {
+    async fn all(&self, sink: &mut dyn ObjectSink, arrived: &mut usize) -> Result<(), Ended> {
         let mut token = None;
         let mut opened = self.open(None, Ahead::Yes);
         loop {
-            let mut page = Page { intake: &mut *intake, schema: self.schema, head: None, known: 0, taken: 0 };
+            let mut page = Page { sink: &mut *sink, schema: self.schema, head: None, known: 0, taken: 0 };
             let mut next = None;
             let mut tried = 0;
             loop {
@@ -80,12 +82,12 @@ impl Pages<'_> {
                     Ok(flow) => flow,
                     Err(trouble) => {
                         *arrived += page.known;
-                        return Err(Ended::Trouble(trouble));
+                        return Err(Ended::RequestError(trouble));
                     }
                 };
                 match self.read(flow, &mut page, &mut next).await {
-                    Err(Ended::Trouble(Trouble::Broken(broken)))
-                        if tried < wire::TRIES && broken.may_pass(true) => {}
+                    Err(Ended::RequestError(RequestError::Broken(broken)))
+                        if tried < api_client::TRIES && broken.may_pass(true) => {}
                     other => {
                         *arrived += page.known.max(page.taken);
                         other?;
@@ -96,12 +98,12 @@ impl Pages<'_> {
                     // A token stands for one moment: the same items come again, in the same order.
                     page.known = page.known.max(page.taken);
                 } else {
-                    page.intake.restart();
+                    page.sink.restart();
                     next = None;
                 }
                 page.taken = 0;
                 self.meter.retried();
-                tokio::time::sleep(wire::pause(tried)).await;
+                tokio::time::sleep(api_client::pause(tried)).await;
                 opened = self.open(token.as_deref(), Ahead::No);
             }
             match (page.head.take().and_then(|head| head.next), next) {
@@ -161,18 +163,18 @@ impl Pages<'_> {
             }
         };
         let accept = if self.schema.is_some() { Accept::Protobuf } else { Accept::Json };
-        let (wire, meter) = (Arc::clone(self.wire), Arc::clone(self.meter));
-        Opened(tokio::spawn(async move { wire.open(&path, accept, &meter, ahead).await }))
+        let (api, meter) = (Arc::clone(self.api), Arc::clone(self.meter));
+        Opened(tokio::spawn(async move { api.open(&path, accept, &meter, ahead).await }))
     }
 }
 
 /// A page that was asked for; taken back when nobody waits for it any more.
-struct Opened(JoinHandle<Result<Flow, Trouble>>);
+struct Opened(JoinHandle<Result<Flow, RequestError>>);
 
 impl Opened {
-    async fn answer(&mut self) -> Result<Flow, Trouble> {
+    async fn answer(&mut self) -> Result<Flow, RequestError> {
         // A task that asks neither panics nor is aborted while somebody waits for it.
-        (&mut self.0).await.unwrap_or_else(|_| Err(Trouble::lost()))
+        (&mut self.0).await.unwrap_or_else(|_| Err(RequestError::lost()))
     }
 }
 
@@ -184,14 +186,14 @@ impl Drop for Opened {
 
 /// Takes in the items of a page, those that it knows from an earlier try excepted.
 struct Page<'a> {
-    intake: &'a mut dyn Intake,
+    sink: &'a mut dyn ObjectSink,
     schema: Option<&'static Schema>,
     head: Option<Head>,
     known: usize,
     taken: usize,
 }
 
-impl Taker for Page<'_> {
+impl ElementSink for Page<'_> {
     fn head(&mut self, head: Head) {
         self.head = Some(head);
     }
@@ -200,7 +202,7 @@ impl Taker for Page<'_> {
         if self.taken < self.known {
             return None;
         }
-        let length = self.intake.begun(text)?;
+        let length = self.sink.begun(text)?;
         self.taken += 1;
         Some(length)
     }
@@ -208,13 +210,13 @@ impl Taker for Page<'_> {
     fn item(&mut self, text: &[u8]) {
         self.taken += 1;
         if self.taken > self.known {
-            self.intake.object(text);
+            self.sink.object(text);
         }
     }
 
     fn message(&mut self, bytes: &[u8]) -> bool {
         let Some(schema) = self.schema else { return false };
         self.taken += 1;
-        self.taken <= self.known || self.intake.message(Message::new(schema, bytes))
+        self.taken <= self.known || self.sink.message(Message::new(schema, bytes))
     }
 }

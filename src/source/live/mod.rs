@@ -10,16 +10,17 @@ use std::time::Instant;
 
 use http::StatusCode;
 
+use self::api_client::{Answer, ApiClient, RequestError};
 use self::call::Call;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
-use self::wire::{Answer, Trouble, Wire};
 use crate::item::{Item, Kind, Probe, Program};
 use crate::model::node::NodeFiles;
-use crate::model::objects::probe::{Said, object};
+use crate::model::objects::probe::{Response, object};
 use crate::protobuf::Message;
-use crate::source::{Fetched, Intake, Origin, Request, Source, Why};
+use crate::source::{Fetched, ObjectSink, Origin, Request, Source, Why};
 
+mod api_client;
 mod broken;
 mod call;
 mod cli;
@@ -28,11 +29,11 @@ mod error;
 mod exec;
 mod flow;
 mod forward;
-mod instead;
 mod kubeconfig;
 mod linked;
 mod list;
 pub mod node_pods;
+mod overrides;
 mod path;
 mod process;
 mod proxy;
@@ -41,12 +42,11 @@ mod served;
 mod split;
 mod traffic;
 mod why;
-mod wire;
 
 pub use cli::Cli;
 pub use connect::Connect;
 pub use error::ConnectError;
-pub use instead::Instead;
+pub use overrides::ConnectionOverrides;
 pub use traffic::Traffic;
 
 /// The largest single object that is read; etcd takes a tenth of that.
@@ -57,7 +57,7 @@ const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessrev
 
 /// A cluster that answers.
 pub struct Live {
-    wire: Arc<Wire>,
+    api: Arc<ApiClient>,
     context: String,
     server: String,
     cli: Cli,
@@ -101,25 +101,25 @@ impl Live {
         self.ledger.items()
     }
 
-    async fn answer(&self, request: &Request, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
+    async fn answer(&self, request: &Request, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
         match &request.item {
-            Item::List(kind) => list::list(&self.wire, *kind, meter, intake).await,
+            Item::List(kind) => list::list(&self.api, *kind, meter, sink).await,
             Item::Named { kind, name, .. } => {
-                self.named(*kind, request.namespace.as_deref(), name, meter, intake).await
+                self.named(*kind, request.namespace.as_deref(), name, meter, sink).await
             }
             Item::Probe(probe) if self.probing => {
-                self.probe(probe, request.namespace.as_deref().unwrap_or_default(), intake).await
+                self.probe(probe, request.namespace.as_deref().unwrap_or_default(), sink).await
             }
             Item::Access(access) => {
-                self.access(&access.review(request.namespace.as_deref()), meter, intake).await
+                self.access(&access.review(request.namespace.as_deref()), meter, sink).await
             }
             Item::Served(server) => match request.namespace.as_deref().filter(|_| self.probing) {
-                Some(namespace) => served::served(&self.wire, *server, namespace, meter, intake).await,
+                Some(namespace) => served::served(&self.api, *server, namespace, meter, sink).await,
                 None => Fetched::Missing { reason: Why::NotOffered },
             },
             Item::ServerVersion => match &self.version {
                 Ok(body) => {
-                    intake.object(body);
+                    sink.object(body);
                     Fetched::Complete
                 }
                 Err(reason) => Fetched::Missing { reason: reason.clone() },
@@ -127,7 +127,7 @@ impl Live {
             Item::CliVersion => match cli::version(&self.cli).await {
                 Ok(version) => {
                     let answer = serde_json::json!({ "version": version.as_str(), "extensions": cli::extensions(&self.cli) });
-                    intake.object(answer.to_string().as_bytes());
+                    sink.object(answer.to_string().as_bytes());
                     Fetched::Complete
                 }
                 Err(reason) => Fetched::Missing { reason },
@@ -137,19 +137,19 @@ impl Live {
         }
     }
 
-    async fn probe(&self, probe: &Probe, namespace: &str, intake: &mut dyn Intake) -> Fetched {
+    async fn probe(&self, probe: &Probe, namespace: &str, sink: &mut dyn ObjectSink) -> Fetched {
         let Probe { program, pod } = probe;
         let answer = match program {
-            Program::LinkedCluster => linked::config(&self.wire, (namespace, pod)).await,
+            Program::LinkedCluster => linked::config(&self.api, (namespace, pod)).await,
             Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
-                forward::get(&self.wire, (namespace, pod), program.port(), program.path())
+                forward::get(&self.api, (namespace, pod), program.port(), program.path())
                     .await
-                    .map(|(status, body)| Said::read(*program, status, &body))
+                    .map(|(status, body)| Response::read(*program, status, &body))
             }
         };
         match answer {
             Ok(said) => {
-                intake.object(object(*program, (namespace, pod), &said).to_string().as_bytes());
+                sink.object(object(*program, (namespace, pod), &said).to_string().as_bytes());
                 Fetched::Complete
             }
             Err(reason) => Fetched::Missing { reason },
@@ -162,15 +162,15 @@ impl Live {
         namespace: Option<&str>,
         name: &str,
         meter: &Arc<Meter>,
-        intake: &mut dyn Intake,
+        sink: &mut dyn ObjectSink,
     ) -> Fetched {
         let missing = |reason| Fetched::Missing { reason };
         let Some(path) = path::named(kind, namespace, name) else {
             return missing(Why::Failed { message: format!("no namespace is known for {name}") });
         };
-        match self.wire.get(&path, meter, true).await {
-            Ok(answer) => one(answer, meter, intake),
-            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
+        match self.api.get(&path, meter, true).await {
+            Ok(answer) => one(answer, meter, sink),
+            Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
                 // A Status about the object says that it is not there; any other 404, that nobody knows such objects.
                 match refusal.object.as_deref() {
                     Some(object) if object == name => Fetched::Complete,
@@ -186,11 +186,11 @@ impl Live {
         &self,
         review: &serde_json::Value,
         meter: &Arc<Meter>,
-        intake: &mut dyn Intake,
+        sink: &mut dyn ObjectSink,
     ) -> Fetched {
-        match self.wire.send(&Call::post(ACCESS_REVIEWS, review), meter, true).await {
-            Ok(answer) => one(answer, meter, intake),
-            Err(Trouble::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
+        match self.api.send(&Call::post(ACCESS_REVIEWS, review), meter, true).await {
+            Ok(answer) => one(answer, meter, sink),
+            Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
                 Fetched::Missing { reason: Why::NotServed }
             }
             Err(trouble) => Fetched::Missing { reason: why(&trouble) },
@@ -199,7 +199,7 @@ impl Live {
 }
 
 /// Takes in an answer that is one object.
-fn one(answer: Answer, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
+fn one(answer: Answer, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
     let malformed =
         |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
     let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
@@ -208,7 +208,7 @@ fn one(answer: Answer, meter: &Arc<Meter>, intake: &mut dyn Intake) -> Fetched {
     if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
         return malformed("the answer is no JSON");
     }
-    intake.object(&body);
+    sink.object(&body);
     Fetched::Complete
 }
 
@@ -217,10 +217,10 @@ impl Source for Live {
         Origin { kind: "live".to_owned(), name: self.context.clone() }
     }
 
-    async fn fetch(&self, request: &Request, intake: &mut dyn Intake) -> Fetched {
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let account = Account::open(&self.ledger, request);
-        let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, intake).await };
-        let mut counted = Counted { intake, arrived: 0 };
+        let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, sink).await };
+        let mut counted = Counted { sink, arrived: 0 };
         let answer = self.answer(request, &account.meter, &mut counted);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(fetched) => fetched,
@@ -234,38 +234,38 @@ impl Source for Live {
 
 /// An intake that remembers whether anything came, for when the asking is given up in the middle.
 struct Counted<'a> {
-    intake: &'a mut dyn Intake,
+    sink: &'a mut dyn ObjectSink,
     arrived: usize,
 }
 
-impl Intake for Counted<'_> {
+impl ObjectSink for Counted<'_> {
     fn object(&mut self, json: &[u8]) {
         self.arrived += 1;
-        self.intake.object(json);
+        self.sink.object(json);
     }
 
     fn begun(&mut self, text: &str) -> Option<usize> {
-        let length = self.intake.begun(text)?;
+        let length = self.sink.begun(text)?;
         self.arrived += 1;
         Some(length)
     }
 
     fn takes_messages(&self) -> bool {
-        self.intake.takes_messages()
+        self.sink.takes_messages()
     }
 
     fn message(&mut self, message: Message<'_>) -> bool {
         self.arrived += 1;
-        self.intake.message(message)
+        self.sink.message(message)
     }
 
     fn node(&mut self, files: NodeFiles) {
         self.arrived += 1;
-        self.intake.node(files);
+        self.sink.node(files);
     }
 
     fn restart(&mut self) {
         self.arrived = 0;
-        self.intake.restart();
+        self.sink.restart();
     }
 }

@@ -13,13 +13,13 @@ use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::api_client::ApiClient;
 use super::forward::{self, PATIENCE};
 use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
-use super::wire::Wire;
 use crate::item::Server;
-use crate::source::{Fetched, Intake, Why};
+use crate::source::{Fetched, ObjectSink, Why};
 
 /// So many pods of a server are asked: more say nothing new.
 const PODS: usize = 10;
@@ -53,18 +53,18 @@ struct Status {
 
 /// Asks every running pod of the server.
 pub(super) async fn served(
-    wire: &Wire,
+    api: &ApiClient,
     server: Server,
     namespace: &str,
     meter: &Meter,
-    intake: &mut dyn Intake,
+    sink: &mut dyn ObjectSink,
 ) -> Fetched {
     let missing = |reason| Fetched::Missing { reason };
     let path = format!(
         "/api/v1/namespaces/{namespace}/pods?labelSelector=linkerd.io%2Fcontrol-plane-component%3D{}",
         server.component()
     );
-    let answer = match wire.get(&path, meter, true).await {
+    let answer = match api.get(&path, meter, true).await {
         Ok(answer) => answer,
         Err(trouble) => return missing(why(&trouble)),
     };
@@ -75,7 +75,7 @@ pub(super) async fn served(
     let name = format!("linkerd-{server}.{namespace}.svc");
     let running = pods.items.into_iter().filter(|pod| pod.status.phase == "Running").take(PODS);
     let asked: Vec<(String, Result<String, Why>)> = futures::stream::iter(running)
-        .map(|pod| ask(wire, (namespace, pod.metadata.name), server.port(), &name))
+        .map(|pod| ask(api, (namespace, pod.metadata.name), server.port(), &name))
         .buffered(AT_ONCE)
         .collect()
         .await;
@@ -86,7 +86,7 @@ pub(super) async fn served(
     }
     let answers: Vec<(String, Result<String, String>)> =
         asked.into_iter().map(|(pod, said)| (pod, said.map_err(|why| why.to_string()))).collect();
-    intake.object(server.answer(namespace, &answers).to_string().as_bytes());
+    sink.object(server.answer(namespace, &answers).to_string().as_bytes());
     Fetched::Complete
 }
 
@@ -96,14 +96,14 @@ fn is_denial(why: &Why) -> bool {
 
 /// The certificates that a pod shows, in PEM; and which pod that was.
 async fn ask(
-    wire: &Wire,
+    api: &ApiClient,
     (namespace, pod): (&str, String),
     port: u16,
     name: &str,
 ) -> (String, Result<String, Why>) {
-    let patience = wire.patience(PATIENCE);
+    let patience = api.patience(PATIENCE);
     let asking = async {
-        let mut forward = forward::open(wire.client(), (namespace, &pod), port).await?;
+        let mut forward = forward::open(api.client(), (namespace, &pod), port).await?;
         let failed = |message| Why::Failed { message };
         let stream = forward.take_stream(port).ok_or_else(|| failed("no stream for the port".to_owned()))?;
         let shown = shown(stream, name).await;

@@ -13,11 +13,11 @@ use messages::Messages;
 const LARGEST_VALUE: usize = 64 * 1024 * 1024;
 
 /// Takes the parts of a list, in the order in which the server wrote it.
-pub(super) trait Taker {
+pub(super) trait ElementSink {
     /// The list's own metadata.
     fn head(&mut self, head: Head);
     /// The item that begins `text`, which may go on behind it or break off within it: its length, once it is taken.
-    /// `None`: it comes again, as [`Taker::item`].
+    /// `None`: it comes again, as [`ElementSink::item`].
     fn begun(&mut self, text: &str) -> Option<usize>;
     /// A whole item.
     fn item(&mut self, text: &[u8]);
@@ -71,17 +71,17 @@ impl Splitter {
     }
 
     /// Takes more of the body; hands on what became whole.
-    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
+    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut impl ElementSink) -> Result<(), NotAList> {
         match self {
-            Splitter::Json(json) => json.push(bytes, taker),
-            Splitter::Messages(messages) => messages.push(bytes, taker),
+            Splitter::Json(json) => json.push(bytes, sink),
+            Splitter::Messages(messages) => messages.push(bytes, sink),
         }
     }
 
     /// The body is over.
-    pub(super) fn finish(self, taker: &mut impl Taker) -> Result<(), NotAList> {
+    pub(super) fn finish(self, sink: &mut impl ElementSink) -> Result<(), NotAList> {
         match self {
-            Splitter::Json(json) => json.finish(taker),
+            Splitter::Json(json) => json.finish(sink),
             Splitter::Messages(messages) => messages.finish(),
         }
     }

@@ -37,7 +37,7 @@ impl std::ops::AddAssign for Traffic {
 pub(super) struct Meter {
     requests: AtomicU64,
     retries: AtomicU64,
-    wire: AtomicU64,
+    api: AtomicU64,
     body: AtomicU64,
 }
 
@@ -51,7 +51,7 @@ impl Meter {
     }
 
     pub(super) fn received(&self, bytes: usize) {
-        self.wire.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.api.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(super) fn decoded(&self, bytes: usize) {
@@ -63,7 +63,7 @@ impl Meter {
         Traffic {
             requests: load(&self.requests),
             retries: load(&self.retries),
-            wire_bytes: load(&self.wire),
+            wire_bytes: load(&self.api),
             body_bytes: load(&self.body),
             elapsed,
         }

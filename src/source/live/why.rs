@@ -2,15 +2,15 @@
 
 use http::StatusCode;
 
-use super::wire::Trouble;
+use super::api_client::RequestError;
 use crate::source::{Fetched, Why};
 
 /// Why a request has no answer.
-pub(super) fn why(trouble: &Trouble) -> Why {
+pub(super) fn why(trouble: &RequestError) -> Why {
     match trouble {
-        Trouble::TimedOut { seconds } => Why::TimedOut { seconds: *seconds },
-        Trouble::Broken(broken) => Why::Failed { message: broken.words() },
-        Trouble::Refused(refusal) => match refusal.status {
+        RequestError::TimedOut { seconds } => Why::TimedOut { seconds: *seconds },
+        RequestError::Broken(broken) => Why::Failed { message: broken.words() },
+        RequestError::Refused(refusal) => match refusal.status {
             StatusCode::FORBIDDEN => Why::Denied { message: refusal.message.clone() },
             StatusCode::UNAUTHORIZED => Why::Failed {
                 message: "the API server no longer takes the credentials (HTTP 401)".to_owned(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use meshdoctor::collect::{Options, Unobserved, collect};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::model::node::NodeFiles;
-use meshdoctor::source::{Fetched, Intake, Request, Source, Why};
+use meshdoctor::source::{Fetched, ObjectSink, Request, Source, Why};
 
 use super::server::{Asked, Reply, Server};
 use super::{Taken, fetch, live, live_with, names, page, pods};
@@ -61,7 +61,7 @@ struct Waiting<'a> {
     came: usize,
 }
 
-impl Intake for Waiting<'_> {
+impl ObjectSink for Waiting<'_> {
     fn object(&mut self, _: &[u8]) {
         let begun = Instant::now();
         while self.came == 0 && self.server.asked().len() < 2 {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::model::node::NodeFiles;
 use meshdoctor::source::live::{Cli, Connect, ConnectError, Live};
-use meshdoctor::source::{Fetched, Intake, Request, Source};
+use meshdoctor::source::{Fetched, ObjectSink, Request, Source};
 
 use server::Server;
 
@@ -103,7 +103,7 @@ struct Taken {
     restarts: usize,
 }
 
-impl Intake for Taken {
+impl ObjectSink for Taken {
     fn object(&mut self, json: &[u8]) {
         let object: serde_json::Value = serde_json::from_slice(json).unwrap();
         self.names.push(object["metadata"]["name"].as_str().unwrap_or_default().to_owned());

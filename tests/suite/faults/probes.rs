@@ -116,7 +116,7 @@ async fn frame(stream: &mut TcpStream, channel: u8, data: &[u8]) -> Option<()> {
 
 async fn asked(answer: &'static [u8]) -> (Fetched, Vec<serde_json::Value>) {
     struct Kept(Vec<serde_json::Value>);
-    impl meshdoctor::source::Intake for Kept {
+    impl meshdoctor::source::ObjectSink for Kept {
         fn object(&mut self, json: &[u8]) {
             self.0.push(serde_json::from_slice(json).unwrap());
         }

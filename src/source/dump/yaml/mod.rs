@@ -20,7 +20,7 @@ pub const MAX_WHOLE: u64 = 48 << 20;
 const NO_KIND: &str = "the list ends in the middle: it has items and no kind";
 
 /// Takes what is found, in order. Lines count from 1.
-pub trait Found {
+pub trait YamlSink {
     /// An item of a list that is under way.
     fn item(&mut self, line: u64, object: Value);
     /// The list ended, and its items count; some could not be read.
@@ -46,7 +46,7 @@ pub struct Bad {
 ///
 /// # Errors
 /// The file cannot be read any further; what was found before has been given to `found`.
-pub fn scan(blob: &Blob, found: &mut dyn Found) -> io::Result<()> {
+pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
     let mut lines = Lines { input: BufReader::with_capacity(1 << 16, blob.reader()?), passed: 0, number: 0 };
     let mut line = Line::default();
     let mut document = Document::at(0, 1);
@@ -230,7 +230,7 @@ impl Document {
         }
     }
 
-    fn line(&mut self, line: &Line, found: &mut dyn Found) {
+    fn line(&mut self, line: &Line, found: &mut dyn YamlSink) {
         let text = line.text();
         let column = text.iter().take_while(|byte| **byte == b' ').count();
         let idle = matches!(text.get(column), None | Some(b'#'));
@@ -273,7 +273,7 @@ impl Document {
     }
 
     /// Parses the item that is under way. It is given when another one or the end of the list has been seen.
-    fn finish_item(&mut self, found: &mut dyn Found) {
+    fn finish_item(&mut self, found: &mut dyn YamlSink) {
         let piece = std::mem::take(&mut self.item);
         if piece.bytes.is_empty() && !piece.too_large {
             return;
@@ -288,14 +288,14 @@ impl Document {
         }
     }
 
-    fn give(&mut self, found: &mut dyn Found) {
+    fn give(&mut self, found: &mut dyn YamlSink) {
         if let Some((line, object)) = self.last.take() {
             found.item(line, object);
         }
     }
 
     /// Ends the document, which reaches up to the byte at `end`.
-    fn end(mut self, blob: &Blob, end: u64, found: &mut dyn Found) {
+    fn end(mut self, blob: &Blob, end: u64, found: &mut dyn YamlSink) {
         self.finish_item(found);
         if self.place == Place::Before {
             if self.around.any {
@@ -351,7 +351,7 @@ fn head_of(value: Value, line: u64) -> Result<Head, Bad> {
 }
 
 /// A document that was parsed whole.
-fn whole(object: Value, line: u64, found: &mut dyn Found) {
+fn whole(object: Value, line: u64, found: &mut dyn YamlSink) {
     match object {
         Value::Object(mut map) if map.get("items").is_some_and(Value::is_array) => {
             let mut items = map.remove("items");
@@ -374,7 +374,7 @@ fn whole(object: Value, line: u64, found: &mut dyn Found) {
     }
 }
 
-fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn Found) {
+fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn YamlSink) {
     let mut broken = Vec::new();
     if let Some(Value::Array(items)) = items {
         for item in items {

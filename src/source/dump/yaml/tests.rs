@@ -16,7 +16,7 @@ struct Seen {
     bad: Vec<Bad>,
 }
 
-impl Found for Seen {
+impl YamlSink for Seen {
     fn item(&mut self, line: u64, object: Value) {
         self.items.push((line, object));
     }

@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 
-use super::super::wire::Refusal;
+use super::super::api_client::ErrorStatus;
 use super::PlanError;
 
 /// The label that says what PodSecurity admits in a namespace.
@@ -29,7 +29,7 @@ pub(super) fn by_labels(namespace: &serde_json::Value) -> Result<(), PlanError> 
 ///
 /// # Errors
 /// The pod would be refused as well.
-pub(super) fn by_dry_run(namespace: &str, refusal: &Refusal) -> Result<String, PlanError> {
+pub(super) fn by_dry_run(namespace: &str, refusal: &ErrorStatus) -> Result<String, PlanError> {
     let message = &refusal.message;
     let namespace = namespace.to_owned();
     if message.contains("does not support dry run") {
@@ -59,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    fn refusal(status: u16, message: &str) -> Refusal {
-        Refusal {
+    fn refusal(status: u16, message: &str) -> ErrorStatus {
+        ErrorStatus {
             status: StatusCode::from_u16(status).unwrap(),
             message: message.to_owned(),
             object: None,

@@ -4,12 +4,12 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::OBJECT_BODY;
+use super::super::api_client::{Answer, ApiClient, ErrorStatus, RequestError};
 use super::super::broken::Broken;
 use super::super::call::Call;
 use super::super::path::encode;
 use super::super::traffic::Meter;
 use super::super::why::why;
-use super::super::wire::{Answer, Refusal, Trouble, Wire};
 use super::manifest::CONTAINER;
 use crate::node_log::MAX_LOG;
 
@@ -19,22 +19,22 @@ pub(super) const CREATE_SECONDS: u64 = 10;
 
 /// The pods of a namespace.
 pub(super) struct Pods<'a> {
-    wire: &'a Wire,
+    api: &'a ApiClient,
     meter: Meter,
     /// The namespace.
     pub(super) namespace: String,
 }
 
 impl<'a> Pods<'a> {
-    pub(super) fn new(wire: &'a Wire, namespace: &str) -> Pods<'a> {
-        Pods { wire, meter: Meter::default(), namespace: namespace.to_owned() }
+    pub(super) fn new(api: &'a ApiClient, namespace: &str) -> Pods<'a> {
+        Pods { api, meter: Meter::default(), namespace: namespace.to_owned() }
     }
 
     /// Creates a pod, or only asks whether it would be created. One that is there already is ours: its name is.
-    pub(super) async fn create(&self, pod: &Value, dry_run: bool) -> Result<Value, Trouble> {
+    pub(super) async fn create(&self, pod: &Value, dry_run: bool) -> Result<Value, RequestError> {
         let dry_run = if dry_run { "&dryRun=All" } else { "" };
         let path = format!("{}?fieldManager=meshdoctor&timeout={CREATE_SECONDS}s{dry_run}", self.path(""));
-        match self.wire.send(&Call::post(&path, pod), &self.meter, true).await {
+        match self.api.send(&Call::post(&path, pod), &self.meter, true).await {
             Ok(answer) => self.json(answer),
             Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => Ok(pod.clone()),
             Err(trouble) => Err(trouble),
@@ -42,8 +42,8 @@ impl<'a> Pods<'a> {
     }
 
     /// The pod, or that there is none.
-    pub(super) async fn get(&self, name: &str) -> Result<Option<Value>, Trouble> {
-        match self.wire.get(&self.path(name), &self.meter, true).await {
+    pub(super) async fn get(&self, name: &str) -> Result<Option<Value>, RequestError> {
+        match self.api.get(&self.path(name), &self.meter, true).await {
             Ok(answer) => self.json(answer).map(Some),
             Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => Ok(None),
             Err(trouble) => Err(trouble),
@@ -51,16 +51,21 @@ impl<'a> Pods<'a> {
     }
 
     /// What the container wrote.
-    pub(super) async fn log(&self, name: &str) -> Result<Vec<u8>, Trouble> {
+    pub(super) async fn log(&self, name: &str) -> Result<Vec<u8>, RequestError> {
         let path = format!("{}/log?container={CONTAINER}&limitBytes={MAX_LOG}", self.path(name));
         // A server that does not know the limit must not fill the memory.
-        let answer = self.wire.send(&Call::text(&path, MAX_LOG), &self.meter, true).await?;
+        let answer = self.api.send(&Call::text(&path, MAX_LOG), &self.meter, true).await?;
         answer.whole(&self.meter, MAX_LOG).map_err(|error| other(&error.to_string()))
     }
 
     /// Deletes a pod at once, whatever its kubelet says; the one with this uid if there is one to say. That there is
     /// none is as good.
-    pub(super) async fn delete(&self, name: &str, uid: Option<&str>, dry_run: bool) -> Result<(), Trouble> {
+    pub(super) async fn delete(
+        &self,
+        name: &str,
+        uid: Option<&str>,
+        dry_run: bool,
+    ) -> Result<(), RequestError> {
         let mut options = json!({
             "apiVersion": "v1", "kind": "DeleteOptions",
             "gracePeriodSeconds": 0, "propagationPolicy": "Background",
@@ -70,7 +75,7 @@ impl<'a> Pods<'a> {
         }
         let dry_run = if dry_run { "?dryRun=All" } else { "" };
         let path = format!("{}{dry_run}", self.path(name));
-        match self.wire.send(&Call::delete(&path, &options), &self.meter, true).await {
+        match self.api.send(&Call::delete(&path, &options), &self.meter, true).await {
             Ok(_) => Ok(()),
             Err(trouble) => match status(&trouble) {
                 // Conflict: another pod of that name, which is not the one that was meant.
@@ -81,11 +86,11 @@ impl<'a> Pods<'a> {
     }
 
     /// The pods with these labels, as they are now.
-    pub(super) async fn list(&self, selector: &str) -> Result<Vec<Value>, Trouble> {
-        listed(self.wire, &self.meter, &self.path(""), selector).await
+    pub(super) async fn list(&self, selector: &str) -> Result<Vec<Value>, RequestError> {
+        listed(self.api, &self.meter, &self.path(""), selector).await
     }
 
-    fn json(&self, answer: Answer) -> Result<Value, Trouble> {
+    fn json(&self, answer: Answer) -> Result<Value, RequestError> {
         json_of(answer, &self.meter)
     }
 
@@ -96,55 +101,60 @@ impl<'a> Pods<'a> {
 }
 
 /// The pods with these labels in all namespaces.
-pub(super) async fn everywhere(wire: &Wire, selector: &str) -> Result<Vec<Value>, Trouble> {
-    listed(wire, &Meter::default(), "/api/v1/pods", selector).await
+pub(super) async fn everywhere(api: &ApiClient, selector: &str) -> Result<Vec<Value>, RequestError> {
+    listed(api, &Meter::default(), "/api/v1/pods", selector).await
 }
 
 /// The namespace, or that there is none. Asked for as a list, which `docs/rbac.yaml` allows.
-pub(super) async fn namespace(wire: &Wire, name: &str) -> Result<Option<Value>, Trouble> {
+pub(super) async fn namespace(api: &ApiClient, name: &str) -> Result<Option<Value>, RequestError> {
     let meter = Meter::default();
     let path = format!("/api/v1/namespaces?fieldSelector={}", encode(&format!("metadata.name={name}")));
-    let list = json_of(wire.get(&path, &meter, true).await?, &meter)?;
+    let list = json_of(api.get(&path, &meter, true).await?, &meter)?;
     Ok(list["items"].as_array().and_then(|items| items.first().cloned()))
 }
 
-async fn listed(wire: &Wire, meter: &Meter, path: &str, selector: &str) -> Result<Vec<Value>, Trouble> {
+async fn listed(
+    api: &ApiClient,
+    meter: &Meter,
+    path: &str,
+    selector: &str,
+) -> Result<Vec<Value>, RequestError> {
     let path = format!("{path}?labelSelector={}", encode(selector));
-    let mut list = json_of(wire.get(&path, meter, true).await?, meter)?;
+    let mut list = json_of(api.get(&path, meter, true).await?, meter)?;
     match list["items"].take() {
         Value::Array(items) => Ok(items),
         _ => Err(other("the answer is no list")),
     }
 }
 
-fn json_of(answer: Answer, meter: &Meter) -> Result<Value, Trouble> {
+fn json_of(answer: Answer, meter: &Meter) -> Result<Value, RequestError> {
     let body = answer.whole(meter, OBJECT_BODY).map_err(|error| other(&error.to_string()))?;
     serde_json::from_slice(&body).map_err(|_| other("the answer is no JSON"))
 }
 
-fn other(message: &str) -> Trouble {
-    Trouble::Broken(Broken::Other { message: message.to_owned() })
+fn other(message: &str) -> RequestError {
+    RequestError::Broken(Broken::Other { message: message.to_owned() })
 }
 
 /// The status of a refusal.
-pub(super) fn status(trouble: &Trouble) -> Option<StatusCode> {
+pub(super) fn status(trouble: &RequestError) -> Option<StatusCode> {
     refusal(trouble).map(|refusal| refusal.status)
 }
 
 /// What the server said, if it was the server.
-pub(super) fn refusal(trouble: &Trouble) -> Option<&Refusal> {
+pub(super) fn refusal(trouble: &RequestError) -> Option<&ErrorStatus> {
     match trouble {
-        Trouble::Refused(refusal) => Some(refusal),
-        Trouble::TimedOut { .. } | Trouble::Broken(_) => None,
+        RequestError::Refused(refusal) => Some(refusal),
+        RequestError::TimedOut { .. } | RequestError::Broken(_) => None,
     }
 }
 
 /// Whether what was asked may have happened all the same.
-pub(super) fn may_have_happened(trouble: &Trouble) -> bool {
+pub(super) fn may_have_happened(trouble: &RequestError) -> bool {
     status(trouble).is_none_or(|status| !status.is_client_error())
 }
 
 /// The trouble in words.
-pub(super) fn words(trouble: &Trouble) -> String {
+pub(super) fn words(trouble: &RequestError) -> String {
     why(trouble).to_string()
 }

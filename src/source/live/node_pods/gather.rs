@@ -66,8 +66,8 @@ impl Live {
         stop: watch::Receiver<bool>,
         tell: &(dyn Fn(&str, Result<usize, &str>) + Sync),
     ) -> Gathered {
-        let pods = Pods::new(&self.wire, &plan.pattern.namespace);
-        let left_before = sweep::remove(&self.wire, &plan.abandoned).await;
+        let pods = Pods::new(&self.api, &plan.pattern.namespace);
+        let left_before = sweep::remove(&self.api, &plan.abandoned).await;
         let reading = Reading {
             pods: &pods,
             plan,
@@ -94,7 +94,7 @@ impl Live {
         let running = match end {
             Some(End::Interrupted) => plan.running.clone(),
             _ if plan.running.is_empty() => Vec::new(),
-            _ => sweep::remove_abandoned(&self.wire, &pods, plan).await,
+            _ => sweep::remove_abandoned(&self.api, &pods, plan).await,
         };
         let mut gathered = Gathered {
             left: left.into_iter().chain(left_before).collect(),

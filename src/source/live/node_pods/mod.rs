@@ -18,11 +18,11 @@ use serde_json::Value;
 use self::calls::Pods;
 use self::manifest::Pattern;
 use super::Live;
-use super::wire::Trouble;
+use super::api_client::RequestError;
 use crate::item::{Item, Kind};
 use crate::model::node::NodeFiles;
 use crate::source::archive::Tree;
-use crate::source::{Fetched, Intake, Request, Source};
+use crate::source::{Fetched, ObjectSink, Request, Source};
 
 pub use self::error::PlanError;
 pub use self::manifest::DEADLINE_SECONDS;
@@ -33,7 +33,7 @@ pub const AT_ONCE: usize = 10;
 
 /// What to read and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct NodePodSettings {
     /// The nodes; every one that can be read if there are none.
     pub nodes: Vec<String>,
     /// The image that holds meshdoctor.
@@ -134,7 +134,7 @@ impl Live {
     ///
     /// # Errors
     /// There is no node to read, or the nodes cannot be known. What the server would refuse is in the plan.
-    pub async fn plan_node_pods(&self, settings: &Settings) -> Result<Plan, PlanError> {
+    pub async fn plan_node_pods(&self, settings: &NodePodSettings) -> Result<Plan, PlanError> {
         let mut nodes = Nodes::default();
         match self.fetch(&Request::of(Item::List(Kind::Node)), &mut nodes).await {
             Fetched::Complete => {}
@@ -168,8 +168,8 @@ impl Live {
     /// Whether everything that the plan takes would be allowed, deleting before creating.
     async fn rehearse(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let namespace = plan.pattern.namespace.clone();
-        let pods = Pods::new(&self.wire, &namespace);
-        match calls::namespace(&self.wire, &namespace).await {
+        let pods = Pods::new(&self.api, &namespace);
+        match calls::namespace(&self.api, &namespace).await {
             Ok(Some(found)) => admission::by_labels(&found)?,
             Ok(None) => return Err(PlanError::NoNamespace { namespace }),
             Err(trouble) => plan.notes.push(format!(
@@ -177,7 +177,7 @@ impl Live {
                 calls::words(&trouble)
             )),
         }
-        let others = sweep::others(&self.wire, &pods, &plan.pattern.run).await;
+        let others = sweep::others(&self.api, &pods, &plan.pattern.run).await;
         let others = others.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
         // Each of these is about a pod that is not there, so that only the right to ask is answered.
         let name = plan.pattern.name(0);
@@ -219,7 +219,7 @@ fn ahead(created: &Value) -> SignedDuration {
 }
 
 /// What it means that something cannot be asked.
-fn allowed(verb: &'static str, resource: &'static str, namespace: &str, trouble: &Trouble) -> PlanError {
+fn allowed(verb: &'static str, resource: &'static str, namespace: &str, trouble: &RequestError) -> PlanError {
     match calls::refusal(trouble) {
         Some(refusal) if refusal.status == http::StatusCode::FORBIDDEN => {
             PlanError::denied(verb, resource, namespace, &refusal.message)
@@ -232,7 +232,7 @@ fn allowed(verb: &'static str, resource: &'static str, namespace: &str, trouble:
 #[derive(Default)]
 struct Nodes(Vec<Vec<u8>>);
 
-impl Intake for Nodes {
+impl ObjectSink for Nodes {
     fn object(&mut self, json: &[u8]) {
         self.0.push(json.to_vec());
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::calls::{self, Pods};
 use super::manifest::{DEADLINE_SECONDS, OURS, RUN_LABEL};
 use super::{AT_ONCE, Left, Plan, state};
-use crate::source::live::wire::{Trouble, Wire};
+use crate::source::live::api_client::{ApiClient, RequestError};
 
 /// How long the taking away may try.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,8 +66,8 @@ impl Other {
 }
 
 /// The pods of other runs: everywhere, or where this one works if only that may be seen.
-pub(super) async fn others(wire: &Wire, pods: &Pods<'_>, run: &str) -> Result<Vec<Other>, Trouble> {
-    let listed = match calls::everywhere(wire, OURS).await {
+pub(super) async fn others(api: &ApiClient, pods: &Pods<'_>, run: &str) -> Result<Vec<Other>, RequestError> {
+    let listed = match calls::everywhere(api, OURS).await {
         Ok(listed) => listed,
         Err(_) => pods.list(OURS).await?,
     };
@@ -77,9 +77,9 @@ pub(super) async fn others(wire: &Wire, pods: &Pods<'_>, run: &str) -> Result<Ve
 }
 
 /// Deletes pods of other runs; those that could not be deleted, with the reason.
-pub(super) async fn remove(wire: &Wire, others: &[Other]) -> Vec<Left> {
+pub(super) async fn remove(api: &ApiClient, others: &[Other]) -> Vec<Left> {
     let one = |other: Other| async move {
-        let pods = Pods::new(wire, &other.namespace);
+        let pods = Pods::new(api, &other.namespace);
         let trouble = pods.delete(&other.name, Some(&other.uid), false).await.err()?;
         Some(Left {
             namespace: other.namespace.clone(),
@@ -94,15 +94,15 @@ pub(super) async fn remove(wire: &Wire, others: &[Other]) -> Vec<Left> {
 
 /// Pods of other runs that were there at the beginning: those that prove abandoned by now are removed. Waits a moment for
 /// those that have just ended. Gives what is still there.
-pub(super) async fn remove_abandoned(wire: &Wire, pods: &Pods<'_>, plan: &Plan) -> Vec<Other> {
+pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Plan) -> Vec<Other> {
     let (run, seen) = (&plan.pattern.run, &plan.running);
     let until = Instant::now() + Duration::from_secs(READ_WITHIN.unsigned_abs() + 2);
     loop {
-        let Ok(mut there) = others(wire, pods, run).await else { return seen.clone() };
+        let Ok(mut there) = others(api, pods, run).await else { return seen.clone() };
         there.retain(|other| seen.iter().any(|earlier| earlier.uid == other.uid));
         let (gone, there): (Vec<_>, Vec<_>) =
             there.into_iter().partition(|other| other.is_abandoned(plan.now()));
-        remove(wire, &gone).await;
+        remove(api, &gone).await;
         if !there.iter().any(|other| other.ended.is_some()) || Instant::now() > until {
             return there;
         }

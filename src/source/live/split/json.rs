@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::{Head, LARGEST_VALUE, NotAList, Taker};
+use super::{ElementSink, Head, LARGEST_VALUE, NotAList};
 
 /// An item is offered before its end is known when as much has come as the item before it had, up to this.
 const LIKELY: usize = 128 * 1024;
 
 /// Where in the list's text the splitter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum Cursor {
     /// Before the opening brace.
     Start,
     /// Before a key of the list, or its closing brace.
@@ -51,7 +51,7 @@ pub(in super::super) struct Json {
     cursor: usize,
     /// Bytes that have left the buffer, for places in messages.
     gone: u64,
-    at: At,
+    at: Cursor,
     reading: Option<Reading>,
     seen_items: bool,
     /// How long the next item will be, by the one before it.
@@ -65,7 +65,7 @@ impl Json {
             tail: Vec::new(),
             cursor: 0,
             gone: 0,
-            at: At::Start,
+            at: Cursor::Start,
             reading: None,
             seen_items: false,
             likely: 0,
@@ -73,9 +73,9 @@ impl Json {
     }
 
     /// Takes more of the body; hands on what became whole.
-    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
+    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut impl ElementSink) -> Result<(), NotAList> {
         self.take(bytes);
-        while self.step(taker)? {}
+        while self.step(sink)? {}
         if let Some(reading) = &mut self.reading {
             reading.at -= self.cursor;
         }
@@ -86,18 +86,20 @@ impl Json {
     }
 
     /// The body is over.
-    pub(super) fn finish(mut self, taker: &mut impl Taker) -> Result<(), NotAList> {
+    pub(super) fn finish(mut self, sink: &mut impl ElementSink) -> Result<(), NotAList> {
         loop {
             // Nothing more comes to wait for, however long the item before was.
             self.likely = 0;
-            if !self.step(taker)? {
+            if !self.step(sink)? {
                 break;
             }
         }
         match self.at {
-            At::End if self.seen_items => Ok(()),
-            At::End => Err(NotAList::NoItems),
-            At::Start | At::Key | At::Value(_) | At::Item => Err(NotAList::Truncated(self.place())),
+            Cursor::End if self.seen_items => Ok(()),
+            Cursor::End => Err(NotAList::NoItems),
+            Cursor::Start | Cursor::Key | Cursor::Value(_) | Cursor::Item => {
+                Err(NotAList::Truncated(self.place()))
+            }
         }
     }
 
@@ -143,26 +145,26 @@ impl Json {
     }
 
     /// One step; false when more bytes are needed first.
-    fn step(&mut self, taker: &mut impl Taker) -> Result<bool, NotAList> {
+    fn step(&mut self, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let Some(byte) = self.peek() else { return Ok(false) };
         match self.at {
-            At::Start => match byte {
-                b'{' => self.advance(At::Key),
+            Cursor::Start => match byte {
+                b'{' => self.advance(Cursor::Key),
                 b'<' => Err(NotAList::NoJson("HTML")),
                 b'[' => Err(NotAList::NoItems),
                 _ => Err(NotAList::NoJson("text or binary data")),
             },
-            At::Key => match byte {
-                b',' => self.advance(At::Key),
-                b'}' => self.advance(At::End),
+            Cursor::Key => match byte {
+                b',' => self.advance(Cursor::Key),
+                b'}' => self.advance(Cursor::End),
                 b'"' => self.key(),
                 _ => Err(self.broken()),
             },
-            At::Value(Field::Items) if byte == b'[' && self.reading.is_none() => {
+            Cursor::Value(Field::Items) if byte == b'[' && self.reading.is_none() => {
                 self.seen_items = true;
-                self.advance(At::Item)
+                self.advance(Cursor::Item)
             }
-            At::Value(field) => {
+            Cursor::Value(field) => {
                 let Some(range) = self.value(byte)? else { return Ok(false) };
                 match field {
                     Field::Metadata => {
@@ -170,48 +172,48 @@ impl Json {
                             .map_err(|_| self.broken())?;
                         let mut head = head.unwrap_or_default();
                         head.next = head.next.filter(|token| !token.is_empty());
-                        taker.head(head);
+                        sink.head(head);
                     }
                     // An empty list from some servers: `"items": null`.
                     Field::Items if &self.buffer[range] == "null" => self.seen_items = true,
                     Field::Items => return Err(NotAList::NoItems),
                     Field::Other => {}
                 }
-                self.at = At::Key;
+                self.at = Cursor::Key;
                 Ok(true)
             }
-            At::Item => match byte {
-                b',' => self.advance(At::Item),
-                b']' => self.advance(At::Key),
+            Cursor::Item => match byte {
+                b',' => self.advance(Cursor::Item),
+                b']' => self.advance(Cursor::Key),
                 b'{' if self.reading.is_none() => {
                     let rest = &self.buffer[self.cursor..];
                     if rest.len() < self.likely {
                         return Ok(false);
                     }
-                    match taker.begun(rest) {
+                    match sink.begun(rest) {
                         Some(length) => {
                             self.likely = length.min(LIKELY);
                             self.cursor += length;
                             Ok(true)
                         }
-                        None => self.item(byte, taker),
+                        None => self.item(byte, sink),
                     }
                 }
-                _ => self.item(byte, taker),
+                _ => self.item(byte, sink),
             },
-            At::End => Err(self.broken()),
+            Cursor::End => Err(self.broken()),
         }
     }
 
     /// Looks for the end of an item, and hands it on.
-    fn item(&mut self, first: u8, taker: &mut impl Taker) -> Result<bool, NotAList> {
+    fn item(&mut self, first: u8, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let Some(range) = self.value(first)? else { return Ok(false) };
         self.likely = range.len().min(LIKELY);
-        taker.item(self.buffer[range].as_bytes());
+        sink.item(self.buffer[range].as_bytes());
         Ok(true)
     }
 
-    fn advance(&mut self, to: At) -> Result<bool, NotAList> {
+    fn advance(&mut self, to: Cursor) -> Result<bool, NotAList> {
         self.cursor += 1;
         self.at = to;
         Ok(true)
@@ -231,7 +233,7 @@ impl Json {
             None => Ok(false),
             Some((at, b':')) => {
                 self.cursor += 1 + end + 1 + at + 1;
-                self.at = At::Value(field);
+                self.at = Cursor::Value(field);
                 Ok(true)
             }
             Some(_) => Err(self.broken()),

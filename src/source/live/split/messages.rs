@@ -1,12 +1,12 @@
 //! Lists in protobuf, as API servers write them: four bytes that say so, an envelope (`runtime.Unknown`) that says what is in
 //! it, in it the list, and in that the items, each behind its length.
 
-use super::{Head, LARGEST_VALUE, NotAList, Taker};
+use super::{ElementSink, Head, LARGEST_VALUE, NotAList};
 use crate::protobuf::{Cut, Header, MAGIC, header, text_in};
 
 /// Where in the answer the cutter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum Cursor {
     Start,
     /// Before a field of the envelope.
     Envelope,
@@ -24,7 +24,7 @@ pub(in super::super) struct Messages {
     cursor: usize,
     /// Bytes that have left the buffer, for places in messages.
     gone: u64,
-    at: At,
+    at: Cursor,
     /// Whether the envelope has said that this is in it.
     named: bool,
     seen_list: bool,
@@ -33,13 +33,13 @@ pub(in super::super) struct Messages {
 impl Messages {
     pub(super) fn new(kind: &'static str) -> Messages {
         let (buffer, cursor, gone) = (Vec::new(), 0, 0);
-        Messages { kind, buffer, cursor, gone, at: At::Start, named: false, seen_list: false }
+        Messages { kind, buffer, cursor, gone, at: Cursor::Start, named: false, seen_list: false }
     }
 
     /// See [`super::Splitter::push`].
-    pub(super) fn push(&mut self, bytes: &[u8], taker: &mut impl Taker) -> Result<(), NotAList> {
+    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut impl ElementSink) -> Result<(), NotAList> {
         self.buffer.extend_from_slice(bytes);
-        while self.step(taker)? {}
+        while self.step(sink)? {}
         self.gone += self.cursor as u64;
         self.buffer.drain(..self.cursor);
         self.cursor = 0;
@@ -49,12 +49,12 @@ impl Messages {
     /// See [`super::Splitter::finish`].
     pub(super) fn finish(self) -> Result<(), NotAList> {
         match self.at {
-            At::Envelope if !self.buffer.is_empty() => Err(NotAList::Truncated(self.end())),
-            At::Envelope if self.seen_list => Ok(()),
-            At::Envelope if !self.named && self.end() > MAGIC.len() as u64 => {
+            Cursor::Envelope if !self.buffer.is_empty() => Err(NotAList::Truncated(self.end())),
+            Cursor::Envelope if self.seen_list => Ok(()),
+            Cursor::Envelope if !self.named && self.end() > MAGIC.len() as u64 => {
                 Err(NotAList::OtherList(self.kind))
             }
-            At::Start | At::Envelope | At::List(_) => Err(NotAList::Truncated(self.end())),
+            Cursor::Start | Cursor::Envelope | Cursor::List(_) => Err(NotAList::Truncated(self.end())),
         }
     }
 
@@ -67,15 +67,15 @@ impl Messages {
     }
 
     /// One step; false when more bytes are needed first.
-    fn step(&mut self, taker: &mut impl Taker) -> Result<bool, NotAList> {
+    fn step(&mut self, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         match self.at {
-            At::Start => self.start(),
-            At::Envelope => self.envelope(),
-            At::List(0) => {
-                self.at = At::Envelope;
+            Cursor::Start => self.start(),
+            Cursor::Envelope => self.envelope(),
+            Cursor::List(0) => {
+                self.at = Cursor::Envelope;
                 Ok(true)
             }
-            At::List(left) => self.list(left, taker),
+            Cursor::List(left) => self.list(left, sink),
         }
     }
 
@@ -83,7 +83,7 @@ impl Messages {
         match self.buffer.get(..MAGIC.len()) {
             Some(MAGIC) => {
                 self.cursor = MAGIC.len();
-                self.at = At::Envelope;
+                self.at = Cursor::Envelope;
                 Ok(true)
             }
             Some(_) => Err(self.broken()),
@@ -99,7 +99,7 @@ impl Messages {
             }
             self.seen_list = true;
             self.cursor += header.before;
-            self.at = At::List(header.length);
+            self.at = Cursor::List(header.length);
             return Ok(true);
         }
         let Some(value) = self.value(header)? else { return Ok(false) };
@@ -111,7 +111,7 @@ impl Messages {
         Ok(true)
     }
 
-    fn list(&mut self, left: usize, taker: &mut impl Taker) -> Result<bool, NotAList> {
+    fn list(&mut self, left: usize, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let header = match self.header()? {
             Some(header) => header,
             // Its header would have to end behind the list.
@@ -125,13 +125,13 @@ impl Messages {
         match (header.number, header.value) {
             (1, None) => {
                 let next = text_in(value, 3).filter(|token| !token.is_empty()).map(str::to_owned);
-                taker.head(Head { next });
+                sink.head(Head { next });
             }
-            (2, None) if !taker.message(value) => return Err(NotAList::OtherList(self.kind)),
+            (2, None) if !sink.message(value) => return Err(NotAList::OtherList(self.kind)),
             _ => {}
         }
         self.cursor += length;
-        self.at = At::List(left);
+        self.at = Cursor::List(left);
         Ok(true)
     }
 

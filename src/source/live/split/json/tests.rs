@@ -12,7 +12,7 @@ struct Kept {
     items: Vec<Vec<u8>>,
 }
 
-impl Taker for Kept {
+impl ElementSink for Kept {
     fn head(&mut self, head: Head) {
         self.head = Some(head);
     }

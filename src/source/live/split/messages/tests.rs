@@ -11,7 +11,7 @@ struct Kept {
     refuses: bool,
 }
 
-impl Taker for Kept {
+impl ElementSink for Kept {
     fn head(&mut self, head: Head) {
         self.head = Some(head);
     }

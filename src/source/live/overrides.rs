@@ -10,7 +10,7 @@ use super::kubeconfig::Picked;
 
 /// kubectl's flags of the same names.
 #[derive(Debug, Clone, Default)]
-pub struct Instead {
+pub struct ConnectionOverrides {
     /// `--server`.
     pub server: Option<String>,
     /// `--certificate-authority`.
@@ -27,10 +27,10 @@ pub struct Instead {
     pub token: Option<SecretString>,
 }
 
-impl Instead {
+impl ConnectionOverrides {
     /// Whether nothing is said.
     pub(super) fn is_empty(&self) -> bool {
-        let Instead {
+        let ConnectionOverrides {
             server,
             certificate_authority,
             insecure_skip_tls_verify,
@@ -109,27 +109,31 @@ mod tests {
     fn what_is_said_replaces_what_belongs_to_it_and_nothing_else() {
         let cluster = "{server: 'https://a', certificate-authority-data: eA==, tls-server-name: a.internal}";
         let mut of = picked(cluster, "{token: old, username: me}");
-        Instead::default().over(&mut of);
+        ConnectionOverrides::default().over(&mut of);
         assert_eq!(of.cluster.tls_server_name.as_deref(), Some("a.internal"));
         assert_eq!((of.user.username.as_deref(), of.user_name.as_deref()), (Some("me"), Some("u")));
-        let said = Instead { server: Some("https://b".to_owned()), ..Instead::default() };
-        assert!(!said.is_empty() && Instead::default().is_empty());
+        let said =
+            ConnectionOverrides { server: Some("https://b".to_owned()), ..ConnectionOverrides::default() };
+        assert!(!said.is_empty() && ConnectionOverrides::default().is_empty());
         said.over(&mut of);
         assert_eq!(
             (of.cluster.server.as_deref(), of.cluster.tls_server_name.as_deref()),
             (Some("https://b"), None)
         );
         assert!(of.cluster.certificate_authority_data.is_some(), "kubectl keeps it as well");
-        Instead { insecure_skip_tls_verify: true, ..Instead::default() }.over(&mut of);
+        ConnectionOverrides { insecure_skip_tls_verify: true, ..ConnectionOverrides::default() }
+            .over(&mut of);
         assert_eq!(of.cluster.certificate_authority_data, None);
-        Instead { certificate_authority: Some("/ca".into()), ..Instead::default() }.over(&mut of);
+        ConnectionOverrides { certificate_authority: Some("/ca".into()), ..ConnectionOverrides::default() }
+            .over(&mut of);
         assert_eq!(of.cluster.insecure_skip_tls_verify, Some(false));
     }
 
     #[test]
     fn a_token_signs_in_and_no_plugin_is_run_and_nothing_shows_it() {
         let mut of = picked("{}", "{exec: {command: touch}, username: me, password: p}");
-        let said = Instead { token: Some("canary".to_owned().into()), ..Instead::default() };
+        let said =
+            ConnectionOverrides { token: Some("canary".to_owned().into()), ..ConnectionOverrides::default() };
         said.over(&mut of);
         assert!(of.user.exec.is_none() && of.user.password.is_none() && of.user.token.is_some());
         assert!(!format!("{said:?} {:?}", of.user).contains("canary"));

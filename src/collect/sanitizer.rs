@@ -10,7 +10,7 @@ use crate::model::node::{self, NodeFiles};
 use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
 use crate::protobuf::Message;
 use crate::redact::{self, Rule, Sanitized};
-use crate::source::{Intake, Request, Why};
+use crate::source::{ObjectSink, Request, Why};
 
 /// What one request brings.
 pub(super) struct Border<'a> {
@@ -146,7 +146,7 @@ impl Border<'_> {
     }
 }
 
-impl Intake for Border<'_> {
+impl ObjectSink for Border<'_> {
     fn object(&mut self, json: &[u8]) {
         self.count();
         let outcome = match self.request.item {

@@ -36,7 +36,7 @@ pub(super) const SILENCES: u32 = 4;
 const UNDER_WAY: usize = 6;
 
 /// The way to the API server.
-pub(super) struct Wire {
+pub(super) struct ApiClient {
     client: kube::Client,
     silence: Option<Duration>,
     gzip: bool,
@@ -60,7 +60,7 @@ pub(super) struct Answer {
 
 /// An answer with another status.
 #[derive(Debug, Clone)]
-pub(super) struct Refusal {
+pub(super) struct ErrorStatus {
     pub(super) status: StatusCode,
     /// The server's own words, fit to be shown; empty when it gave none.
     pub(super) message: String,
@@ -72,19 +72,19 @@ pub(super) struct Refusal {
 
 /// Why there is no good answer.
 #[derive(Debug, Clone)]
-pub(super) enum Trouble {
+pub(super) enum RequestError {
     /// Nothing came for so long, or not all in time.
     TimedOut { seconds: u64 },
     /// The server answered, with something else.
-    Refused(Box<Refusal>),
+    Refused(Box<ErrorStatus>),
     /// There was no whole answer.
     Broken(Broken),
 }
 
-impl Wire {
+impl ApiClient {
     /// `silence` is the longest time without a byte; `None` waits for ever.
-    pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> Wire {
-        Wire { client, silence, gzip, under_way: Arc::new(Semaphore::new(UNDER_WAY)) }
+    pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> ApiClient {
+        ApiClient { client, silence, gzip, under_way: Arc::new(Semaphore::new(UNDER_WAY)) }
     }
 
     /// How long something else than the API server may take to answer: as long as given, or as one answer may take where
@@ -93,14 +93,14 @@ impl Wire {
         self.silence.map_or(most, |silence| silence.min(most))
     }
 
-    /// GETs a path and leaves the body to be read; tries again as [`Wire::send`] does until there is an answer.
+    /// GETs a path and leaves the body to be read; tries again as [`ApiClient::send`] does until there is an answer.
     pub(super) async fn open(
         &self,
         path: &str,
         accept: Accept,
         meter: &Meter,
         ahead: Ahead,
-    ) -> Result<Flow, Trouble> {
+    ) -> Result<Flow, RequestError> {
         let permit = match ahead {
             // Never closed, so it fails never.
             Ahead::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
@@ -125,14 +125,19 @@ impl Wire {
         &self.client
     }
 
-    /// GETs a path; see [`Wire::send`].
-    pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
+    /// GETs a path; see [`ApiClient::send`].
+    pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, RequestError> {
         self.send(&Call::get(path), meter, settled).await
     }
 
     /// Sends a request, trying again when that may help: on 429 and 5xx and when the connection breaks. `settled` says
     /// that the server has answered before, so that a refused connection is a restart rather than a wrong address.
-    pub(super) async fn send(&self, call: &Call, meter: &Meter, settled: bool) -> Result<Answer, Trouble> {
+    pub(super) async fn send(
+        &self,
+        call: &Call,
+        meter: &Meter,
+        settled: bool,
+    ) -> Result<Answer, RequestError> {
         let mut tried = 0;
         loop {
             match self.once(call, meter).await {
@@ -151,7 +156,7 @@ impl Wire {
         let whole = silence.saturating_mul(SILENCES);
         tokio::time::timeout(whole, exchange)
             .await
-            .unwrap_or_else(|_| Err(plain(Trouble::TimedOut { seconds: whole.as_secs().max(1) })))
+            .unwrap_or_else(|_| Err(plain(RequestError::TimedOut { seconds: whole.as_secs().max(1) })))
     }
 
     /// Asks, and waits for what goes well.
@@ -169,17 +174,17 @@ impl Wire {
         }
         let body = call.body.clone().map_or_else(Body::empty, |body| Body::from(body.to_vec()));
         let request = request.body(body).map_err(|error| {
-            plain(Trouble::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
+            plain(RequestError::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
         })?;
         let response = self.within(self.client.send(request)).await.map_err(plain)?;
-        let response = response.map_err(|error| plain(Trouble::Broken(broken(&error))))?;
+        let response = response.map_err(|error| plain(RequestError::Broken(broken(&error))))?;
         let (parts, body) = response.into_parts();
         if parts.status.is_success() {
             return Ok((parts, body));
         }
         let answer = self.rest(&parts, body, ERROR_BODY, meter).await.map_err(plain)?;
         let asked = retry_after(&parts.headers);
-        Err((Trouble::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
+        Err((RequestError::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
     }
 
     /// The body, up to `limit` bytes.
@@ -189,17 +194,17 @@ impl Wire {
         mut body: Body,
         limit: usize,
         meter: &Meter,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, RequestError> {
         let (mut chunks, mut length) = (Vec::new(), 0);
         while let Some(frame) = self.within(body.frame()).await? {
-            let frame = frame.map_err(|error| Trouble::Broken(broken(&error)))?;
+            let frame = frame.map_err(|error| RequestError::Broken(broken(&error)))?;
             let Ok(chunk) = frame.into_data() else { continue };
             meter.received(chunk.len());
             length += chunk.len();
             chunks.push(chunk);
             if length > limit {
                 if parts.status.is_success() {
-                    return Err(Trouble::Broken(Broken::too_large(limit)));
+                    return Err(RequestError::Broken(Broken::too_large(limit)));
                 }
                 break;
             }
@@ -207,12 +212,12 @@ impl Wire {
         Ok(Answer { chunks, gzip: is_packed(&parts.headers) })
     }
 
-    async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
+    async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, RequestError> {
         match self.silence {
             None => Ok(future.await),
             Some(silence) => tokio::time::timeout(silence, future)
                 .await
-                .map_err(|_| Trouble::TimedOut { seconds: silence.as_secs().max(1) }),
+                .map_err(|_| RequestError::TimedOut { seconds: silence.as_secs().max(1) }),
         }
     }
 }
@@ -256,22 +261,22 @@ impl Read for Chunks {
 }
 
 /// A request that brought no answer, and the pause that the server asked for.
-type Failed = (Trouble, Option<Duration>);
+type Failed = (RequestError, Option<Duration>);
 
-fn plain(trouble: Trouble) -> Failed {
+fn plain(trouble: RequestError) -> Failed {
     (trouble, None)
 }
 
 /// Waits until it is time to try again; the trouble, when that would not help.
-async fn again(failed: Failed, tried: &mut u32, meter: &Meter, settled: bool) -> Result<(), Trouble> {
+async fn again(failed: Failed, tried: &mut u32, meter: &Meter, settled: bool) -> Result<(), RequestError> {
     let (trouble, asked) = failed;
     *tried += 1;
     let may_help = match &trouble {
-        Trouble::TimedOut { .. } => false,
-        Trouble::Refused(refusal) => {
+        RequestError::TimedOut { .. } => false,
+        RequestError::Refused(refusal) => {
             refusal.status == StatusCode::TOO_MANY_REQUESTS || refusal.status.is_server_error()
         }
-        Trouble::Broken(broken) => broken.may_pass(settled),
+        RequestError::Broken(broken) => broken.may_pass(settled),
     };
     if !may_help || *tried == TRIES {
         return Err(trouble);
@@ -285,10 +290,10 @@ fn is_packed(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip")
 }
 
-impl Trouble {
+impl RequestError {
     /// The answer is gone, and nobody knows why.
-    pub(super) fn lost() -> Trouble {
-        Trouble::Broken(Broken::Cut)
+    pub(super) fn lost() -> RequestError {
+        RequestError::Broken(Broken::Cut)
     }
 }
 
@@ -304,7 +309,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> Refusal {
+fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStatus {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Status {
@@ -335,7 +340,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> Refusal {
                 Err(_) => "another place".to_owned(),
             }
         });
-    Refusal {
+    ErrorStatus {
         status,
         message: quote(&said.message, 400),
         object: said.details.map(|details| details.name).filter(|name| !name.is_empty()),
@@ -343,7 +348,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> Refusal {
     }
 }
 
-impl Refusal {
+impl ErrorStatus {
     /// In words, for a request that cannot be answered because of it.
     pub(super) fn words(&self) -> String {
         let status = self.status.as_u16();
