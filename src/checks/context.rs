@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::card::{Card, Mode};
 use crate::command::Rerun;
 use crate::finding::{Confidence, Finding, Remedy, Subject};
-use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
+use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -18,7 +18,9 @@ use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::access::ReviewStatus;
 use crate::model::objects::probe::Response;
-use crate::model::objects::{AccessReview, Link, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates};
+use crate::model::objects::{
+    AccessReview, KindOf, Link, Listed, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates,
+};
 use crate::source::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -165,8 +167,16 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// None of them is there.
-    pub fn seen<T: Object>(&self, kind: Kind) -> Result<&'a [T], Missing> {
-        let (answer, reasons) = self.answer(Item::List(kind))?;
+    pub fn seen<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
+        self.seen_of(K::LIST)
+    }
+
+    /// [`Context::seen`], of one of several kinds that share a slim type.
+    ///
+    /// # Errors
+    /// As [`Context::seen`].
+    pub fn seen_of<T: Object>(&self, kind: KindOf<T>) -> Result<&'a [T], Missing> {
+        let (answer, reasons) = self.answer(Item::List(kind.kind()))?;
         for why in reasons {
             self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
         }
@@ -177,8 +187,16 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// The list is not there, or perhaps not complete.
-    pub fn every<T: Object>(&self, kind: Kind) -> Result<&'a [T], Missing> {
-        let (answer, reasons) = self.answer(Item::List(kind))?;
+    pub fn every<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
+        self.every_of(K::LIST)
+    }
+
+    /// [`Context::every`], of one of several kinds that share a slim type.
+    ///
+    /// # Errors
+    /// As [`Context::every`].
+    pub fn every_of<T: Object>(&self, kind: KindOf<T>) -> Result<&'a [T], Missing> {
+        let (answer, reasons) = self.answer(Item::List(kind.kind()))?;
         match reasons.first() {
             None => Ok(answer.objects()),
             Some(why) => Err(Missing::part(answer.request.clone(), why.clone(), "some of them")),
@@ -187,26 +205,27 @@ impl<'a> Context<'a> {
 
     /// The objects of a kind that are there; none where none could be had. For evidence that only sharpens: nothing may
     /// be concluded from what is not among them.
-    pub fn hints<T: Object>(&self, kind: Kind) -> &'a [T] {
-        self.answer(Item::List(kind)).map_or(&[], |(answer, _)| answer.objects())
-    }
-
-    /// A gap in an item that was there: which part says nothing, and why. Give it to [`Context::gap`] or return it.
-    pub fn lacking(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
-        Missing::part(self.request(item), why, part)
+    pub fn hints<K: Listed>(&self) -> &'a [K::Object] {
+        self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
     /// A named object; `None` when it is known not to exist.
     ///
     /// # Errors
     /// It is not known whether it exists.
-    pub fn named<T: Object>(&self, kind: Kind, scope: Scope, name: &str) -> Result<Option<&'a T>, Missing> {
+    pub fn named<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
+        let kind = K::LIST.kind();
         let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
         match (answer.objects().first(), reasons.first()) {
             (Some(object), _) => Ok(Some(object)),
             (None, None) => Ok(None),
             (None, Some(why)) => Err(Missing::whole(answer.request.clone(), why.clone())),
         }
+    }
+
+    /// A gap in an item that was there: which part says nothing, and why. Give it to [`Context::gap`] or return it.
+    pub fn lacking(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
+        Missing::part(self.request(item), why, part)
     }
 
     /// Whether the operator may do something, in the API server's own words.

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Context;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
-use crate::item::Kind;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 
 /// How many lines a step prints.
@@ -31,8 +30,8 @@ pub(super) fn meshed_on(ctx: &Context<'_>, remedy: Remedy, act: &str, node: &str
 
 fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let pods = ctx.hints::<Pod>(Kind::Pod);
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let pods = ctx.hints::<Pod>();
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut found: BTreeMap<&str, Meshed> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;

@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 
 use super::Context;
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
 use crate::model::objects::container::{EnvVar, TRUST_ANCHORS};
@@ -20,7 +20,7 @@ pub(super) const BUNDLE: &str = "ca-bundle.crt";
 /// # Errors
 /// It is not known whether it exists.
 pub(super) fn in_force(ctx: &Context<'_>) -> Result<Option<BundlePrint>, Missing> {
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     Ok(roots.map(|roots| BundlePrint::of(roots.data.get(BUNDLE).map_or("", String::as_str))))
 }
 

@@ -6,10 +6,10 @@
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::model::objects::{CustomResourceDefinition, Workload};
+use crate::model::objects::{CustomResourceDefinition, Deployment};
 use crate::version::{Channel, LinkerdVersion};
 
 /// What is changed of the installation.
@@ -125,7 +125,7 @@ enum Part<'a> {
 
 fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: Part<'_>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.hints::<Workload>(Kind::Deployment);
+    let deployments = ctx.hints::<Deployment>();
     let version = installed(deployments, None, home).map(|(version, _)| version);
     let by = managed_by(ctx);
     let set = match &part {
@@ -177,7 +177,7 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
 /// Who manages the control plane. Reads `deployments.apps`.
 pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.hints::<Workload>(Kind::Deployment);
+    let deployments = ctx.hints::<Deployment>();
     let each = components(deployments, home);
     let each = each.iter().map(|component| ManagedBy::of(&component.deployment.metadata));
     // A release that Helm keeps is the surest sign, whatever a component says besides.
@@ -294,8 +294,7 @@ const CRDS: [&str; 3] =
 /// The Helm release of the chart of the CRDs, as the CRDs that are there say it. Reads them by name.
 fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     CRDS.iter().find_map(|name| {
-        let found =
-            ctx.named::<CustomResourceDefinition>(Kind::CustomResourceDefinition, Scope::Cluster, name);
+        let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
         ManagedBy::told(&meta.labels, &meta.annotations).release()
     })

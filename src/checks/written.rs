@@ -11,7 +11,10 @@ use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
 use crate::model::objects::meta::may_be_linkerds;
-use crate::model::objects::{ConfigMap, CronJob, Job, Meta, Namespace, Pod, Service, Workload};
+use crate::model::objects::{
+    ConfigMap, CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet,
+    Service, StatefulSet, Workload,
+};
 use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
@@ -41,7 +44,7 @@ impl Reader {
     /// Asks the injector's image, then the chart values, then the other components.
     pub(super) fn of(ctx: &Context<'_>) -> Reader {
         let namespace = &ctx.namespaces().control_plane;
-        let deployments = match ctx.seen::<Workload>(Kind::Deployment) {
+        let deployments = match ctx.seen::<Deployment>() {
             Ok(deployments) => deployments,
             Err(missing) => return Reader::Unknown(missing),
         };
@@ -49,7 +52,7 @@ impl Reader {
             return Reader::Version(version, evidence);
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
-        match ctx.every::<Workload>(Kind::Deployment) {
+        match ctx.every::<Deployment>() {
             Ok(_) if there => Reader::Unknown(no_version(ctx)),
             Ok(_) => Reader::Absent,
             Err(missing) => Reader::Unknown(missing),
@@ -86,12 +89,22 @@ fn no_version(ctx: &Context<'_>) -> Missing {
 
 /// The ConfigMap with the values; an error where it cannot be had.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")
+    ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
 }
 
 /// The values that the control plane was installed with, if they can be had.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     Values::of(config(ctx).ok()??)
+}
+
+fn workloads<'a>(
+    ctx: &Context<'a>,
+    list: KindOf<Workload>,
+    objects: &mut Vec<Annotated<'a>>,
+) -> Result<(), Missing> {
+    let workloads = ctx.seen_of(list)?;
+    objects.extend(workloads.iter().map(|workload| Annotated::workload(list.kind(), workload)));
+    Ok(())
 }
 
 /// What people wrote.
@@ -109,25 +122,28 @@ impl<'a> Written<'a> {
         let mut namespaces = BTreeMap::new();
         for &kind in kinds {
             let read = match kind {
-                Kind::Namespace => ctx.seen::<Namespace>(kind).map(|list| {
+                Kind::Namespace => ctx.seen::<Namespace>().map(|list| {
                     namespaces = list.iter().map(|n| (n.metadata.name.as_str(), &n.metadata)).collect();
                     objects.extend(list.iter().map(Annotated::namespace));
                 }),
                 Kind::Service => {
-                    ctx.seen::<Service>(kind).map(|list| objects.extend(list.iter().map(Annotated::service)))
+                    ctx.seen::<Service>().map(|list| objects.extend(list.iter().map(Annotated::service)))
                 }
                 Kind::Job => {
-                    ctx.seen::<Job>(kind).map(|list| objects.extend(list.iter().filter_map(Annotated::job)))
+                    ctx.seen::<Job>().map(|list| objects.extend(list.iter().filter_map(Annotated::job)))
                 }
                 Kind::CronJob => {
-                    ctx.seen::<CronJob>(kind).map(|list| objects.extend(list.iter().map(Annotated::cron_job)))
+                    ctx.seen::<CronJob>().map(|list| objects.extend(list.iter().map(Annotated::cron_job)))
                 }
                 Kind::Pod => {
-                    ctx.seen::<Pod>(kind).map(|list| objects.extend(list.iter().filter_map(Annotated::pod)))
+                    ctx.seen::<Pod>().map(|list| objects.extend(list.iter().filter_map(Annotated::pod)))
                 }
-                kind => ctx
-                    .seen::<Workload>(kind)
-                    .map(|list| objects.extend(list.iter().map(|w| Annotated::workload(kind, w)))),
+                Kind::Deployment => workloads(ctx, Deployment::LIST, &mut objects),
+                Kind::ReplicaSet => workloads(ctx, ReplicaSet::LIST, &mut objects),
+                Kind::DaemonSet => workloads(ctx, DaemonSet::LIST, &mut objects),
+                Kind::StatefulSet => workloads(ctx, StatefulSet::LIST, &mut objects),
+                // Nobody writes settings of Linkerd's on anything else.
+                _ => Ok(()),
             };
             if let Err(missing) = read {
                 ctx.gap(missing);

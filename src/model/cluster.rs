@@ -28,7 +28,9 @@ impl Answer {
 
     /// The objects, if they are of type `T`.
     pub fn objects<T: Object>(&self) -> &[T] {
-        self.store.as_any().downcast_ref::<Vec<T>>().map_or(&[], Vec::as_slice)
+        let objects = self.store.as_any().downcast_ref::<Vec<T>>();
+        debug_assert!(objects.is_some(), "{:?} holds another type", self.request.item);
+        objects.map_or(&[], Vec::as_slice)
     }
 }
 

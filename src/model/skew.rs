@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::Cluster;
 use super::control_plane;
-use super::objects::{CustomResourceDefinition, Namespace, Node, Object, Pod, Workload};
+use super::objects::{
+    CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
+};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::version::{ImageRef, K8sVersion};
@@ -51,8 +53,8 @@ impl Skew {
 
     /// Reads it off the evidence.
     pub fn of(cluster: &Cluster, _knowledge: &Knowledge) -> Skew {
-        let deployments = list::<Workload>(cluster, Kind::Deployment);
-        let nodes = list::<Node>(cluster, Kind::Node);
+        let deployments = list::<Deployment>(cluster);
+        let nodes = list::<Node>(cluster);
         let server = cluster.server_version.as_ref().ok();
         Skew {
             distribution: distribution(server, nodes),
@@ -61,15 +63,15 @@ impl Skew {
             cli: cluster.cli_version.as_ref().ok().map(ToString::to_string),
             control_plane: components(deployments, &cluster.namespaces.control_plane),
             proxies: proxies(cluster),
-            cni: cni(list(cluster, Kind::DaemonSet), &cluster.namespaces.cni),
-            extensions: extensions(list(cluster, Kind::Namespace), deployments),
+            cni: cni(list::<DaemonSet>(cluster), &cluster.namespaces.cni),
+            extensions: extensions(list::<Namespace>(cluster), deployments),
             gateway_api: gateway_api(cluster),
         }
     }
 }
 
-fn list<T: Object>(cluster: &Cluster, kind: Kind) -> &[T] {
-    cluster.answer(&Item::List(kind)).map_or(&[], |answer| answer.objects())
+fn list<K: Listed>(cluster: &Cluster) -> &[K::Object] {
+    cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
 }
 
 fn counted<'a>(versions: impl Iterator<Item = &'a str>) -> BTreeMap<String, usize> {
@@ -95,7 +97,7 @@ fn proxies(cluster: &Cluster) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     // Few versions, many pods: the text of the tag is looked up before it is parsed or kept.
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
-    for pod in list::<Pod>(cluster, Kind::Pod) {
+    for pod in list::<Pod>(cluster) {
         let Some(proxy) = pod.spec.proxy() else { continue };
         if pod.is_finished() || pod.metadata.namespace == *control_plane {
             continue;
@@ -156,7 +158,7 @@ fn gateway_definition() -> Item {
 }
 
 fn gateway_api(cluster: &Cluster) -> Option<String> {
-    let listed = list::<CustomResourceDefinition>(cluster, Kind::CustomResourceDefinition).iter();
+    let listed = list::<CustomResourceDefinition>(cluster).iter();
     let named = cluster.answer(&gateway_definition()).into_iter().flat_map(|answer| answer.objects());
     let definition = named.chain(listed).find(|definition| definition.metadata.name == GATEWAY_DEFINITION)?;
     Some(definition.metadata.annotations.get(BUNDLE_VERSION).map_or(UNREADABLE, String::as_str).to_owned())

@@ -65,7 +65,7 @@ pub(super) fn configures(key: &str) -> bool {
 /// The pods that `linkerd check` looks at: those that this control plane injected.
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
     let control_plane = ctx.namespaces().control_plane.clone();
-    ctx.hints::<Pod>(Kind::Pod).iter().filter(move |pod| {
+    ctx.hints::<Pod>().iter().filter(move |pod| {
         let by = pod.metadata.label(CONTROL_PLANE_NS);
         by == Some(control_plane.as_str()) && ctx.judges(&pod.metadata.namespace)
     })

@@ -7,14 +7,14 @@ use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, Severity};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::{ConfigMap, Job, Pod, Workload};
+use crate::model::objects::{ConfigMap, Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let pods = ctx.seen::<Pod>()?;
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     if config(ctx)?.is_none() {
         return match no_control_plane(ctx)? {
             Some(verdict) => Ok(verdict),
@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::blocked("trust-roots-missing", "there are no trust anchors"));
     };
     let namespace = &ctx.namespaces().control_plane;
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;

@@ -7,7 +7,7 @@ use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::certificates::{Certificate, reach};
 use crate::model::installed::COMPONENT;
 use crate::model::objects::{ConfigMap, Pod};
@@ -35,9 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether every pod of the control plane was created for the current bundle, as annotations of its pods say.
 fn control_plane_is_current(ctx: &Context<'_>) -> bool {
     let namespace = &ctx.namespaces().control_plane;
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else { return false };
-    let mut own = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| {
+    let mut own = ctx.hints::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
     });

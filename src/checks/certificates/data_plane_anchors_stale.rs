@@ -6,7 +6,7 @@ use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::certificates::BundlePrint;
 use crate::model::objects::ConfigMap;
 
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
     let mut findings: Vec<Finding> = stale.iter().map(|held| finding(ctx, held, &current)).collect();
-    if let Ok(Some(roots)) = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS) {
+    if let Ok(Some(roots)) = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS) {
         let text = roots.data.get(BUNDLE).map_or("", String::as_str);
         findings.extend(hashed(ctx, text)?.iter().map(|held| by_hash(ctx, held, &current)));
     }

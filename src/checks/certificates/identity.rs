@@ -8,7 +8,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::model::control_plane::components;
-use crate::model::objects::{ConfigMap, Secret, Workload};
+use crate::model::objects::{ConfigMap, Deployment, Secret};
 use crate::model::values::Values;
 use crate::source::Why;
 
@@ -47,10 +47,10 @@ fn named(kind: Kind, name: &str) -> Item {
 /// Deployments could not be had, or not all, and none of a control plane is among those that are there.
 pub(super) fn no_control_plane(ctx: &Context<'_>) -> Result<Option<Verdict>, Missing> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.hints::<Workload>(Kind::Deployment), namespace).is_empty() {
+    if !components(ctx.hints::<Deployment>(), namespace).is_empty() {
         return Ok(None);
     }
-    ctx.every::<Workload>(Kind::Deployment)?;
+    ctx.every::<Deployment>()?;
     Ok(Some(Verdict::blocked("control-plane-missing", "no control plane is installed")))
 }
 
@@ -115,7 +115,7 @@ pub(super) const DEFAULT_DOMAIN: &str = "cluster.local";
 /// # Errors
 /// It is not known whether it exists.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")
+    ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
 }
 
 /// The layout that the values ask for. Where no values are known, that of the Secret; without either the usual one.
@@ -167,7 +167,7 @@ impl Issuer<'_> {
 /// # Errors
 /// It is not known whether the Secret exists.
 pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Asked<Issuer<'a>> {
-    let secret = ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER)?;
+    let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let Some(secret) = secret else {
         return match no_control_plane(ctx)? {
             Some(verdict) => Ok(Err(verdict)),
@@ -227,7 +227,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
             Ok(anchors) => bundles.push(Bundle { subject, path, in_force: path == IN_FORCE, anchors }),
             Err(message) => ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its trust anchors")),
         };
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS);
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
     if let Ok(Some(roots)) = roots
         && let Some(pem) = roots.data.get(BUNDLE)
     {
@@ -244,7 +244,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
                 add(config_item(), subject, "data.values: identityTrustAnchorsPEM", anchors);
             }
         }
-        Scheme::External => match ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER) {
+        Scheme::External => match ctx.named::<Secret>(Scope::ControlPlane, ISSUER) {
             Ok(secret) => {
                 if let Some(text) = secret.and_then(|secret| secret.data.get("ca.crt")) {
                     let subject = Subject::object("Secret", namespace, ISSUER);

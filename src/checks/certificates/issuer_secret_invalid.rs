@@ -4,7 +4,7 @@ use super::identity::{ISSUER, Scheme, chain, config, identity_deployment, no_con
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::certificates::{from_base64_bundle, from_bundle};
 use crate::model::objects::Secret;
 use crate::model::values::Values;
@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.gap(missing);
     }
     let values = values(ctx);
-    let secret = ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, ISSUER)?;
+    let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let scheme = scheme(values.as_ref(), secret);
     let Some(secret) = secret else {
         if let Some(verdict) = no_control_plane(ctx)? {

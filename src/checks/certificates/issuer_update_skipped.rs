@@ -5,7 +5,6 @@ use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::installed::COMPONENT;
 use crate::model::objects::{Event, Pod};
 
@@ -15,8 +14,8 @@ const UPDATED: &str = "IssuerUpdated";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let events = ctx.seen::<Event>(Kind::Event)?;
+    let pods = ctx.seen::<Pod>()?;
+    let events = ctx.seen::<Event>()?;
     let last = |reason: &str| {
         let own = events.iter().filter(|e| e.reason == reason && e.about.namespace == *namespace);
         own.filter(|event| event.last.is_some()).max_by_key(|event| event.last)

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use crate::checks::Context;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::finding::Evidence;
-use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::container::TRUST_ANCHORS;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 
 /// Pods of one workload that hold the same bundle.
@@ -47,7 +46,7 @@ pub(super) fn holders<'a>(
     wanted: &dyn Fn(&BundlePrint) -> bool,
 ) -> Result<Vec<Holders<'a>>, Missing> {
     let pods = injected(ctx)?;
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     // Few bundles stand in many pods.
     let mut known: BTreeMap<&str, Option<BundlePrint>> = BTreeMap::new();
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
@@ -78,7 +77,7 @@ pub(super) struct Hashed<'a> {
 /// # Errors
 /// Pods could not be had.
 pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
     for pod in injected(ctx)?.filter(|pod| is_hidden(pod)) {
         if let Some(hash) = pod.metadata.annotation(TRUST_ROOT_HASH)
@@ -93,7 +92,7 @@ pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<
 
 /// The pods of this mesh outside its control plane that are judged.
 fn injected<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod> + use<'a>, Missing> {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let home = ctx.namespaces().control_plane.clone();
     let judged: Vec<&Pod> = pods
         .iter()

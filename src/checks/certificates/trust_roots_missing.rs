@@ -4,12 +4,12 @@ use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, no_con
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::certificates::from_bundle;
 use crate::model::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let roots = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = roots.map(|roots| roots.data.get(BUNDLE));
     let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (

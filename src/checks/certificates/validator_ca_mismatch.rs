@@ -63,11 +63,11 @@ fn finding(
     let name = &configuration.metadata.name;
     let remedy = Remedy::new();
     let finding = ctx
-        .finding(Subject::object(pair.server.kind, "", name), message)
+        .finding(Subject::object(pair.server.kind(), "", name), message)
         .evidences(both_sides(
             &format!("Secret {namespace}/{}", pair.server.secret_name()),
             &pair.served,
-            &format!("{} {name}", pair.server.kind),
+            &format!("{} {name}", pair.server.kind()),
             "webhooks[].clientConfig.caBundle",
             trusted,
         ))

@@ -77,7 +77,7 @@ fn finding(
         finding = finding.evidence(Evidence::field(object, "data: certificate", list(&own)));
     }
     if let (false, Some((configuration, _))) = (theirs.is_empty(), webhook) {
-        let object = format!("{} {}", pair.server.kind, configuration.metadata.name);
+        let object = format!("{} {}", pair.server.kind(), configuration.metadata.name);
         finding =
             finding.evidence(Evidence::field(object, "webhooks[].clientConfig.caBundle", list(&theirs)));
     }

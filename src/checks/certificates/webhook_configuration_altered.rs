@@ -41,9 +41,10 @@ fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurati
     let message = "the caBundle of a webhook holds more than certificates: the API server reads those and ignores the rest, \
                    but \
                    `linkerd check` cannot read it";
-    let finding = ctx.finding(Subject::object(server.kind, "", name), message).severity(Severity::Info);
+    let finding = ctx.finding(Subject::object(server.kind(), "", name), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
-    let seen = Evidence::field(format!("{} {name}", server.kind), "webhooks[].clientConfig.caBundle", error);
+    let seen =
+        Evidence::field(format!("{} {name}", server.kind()), "webhooks[].clientConfig.caBundle", error);
     let remedy =
         upgrade::step(ctx, Remedy::new(), StepKind::Command, "Have it written again", Options::none());
     Some(finding.explains_nothing().evidence(seen).remedy(remedy))
@@ -75,11 +76,11 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
         Options::none(),
     );
     let finding = ctx
-        .finding(Subject::object(server.kind, "", name), message)
+        .finding(Subject::object(server.kind(), "", name), message)
         .severity(severity)
         .rows_as(Severity::Error)
         .fails_rows([server.valid])
-        .evidence(Evidence::field(format!("{} {name}", server.kind), "webhooks", said))
+        .evidence(Evidence::field(format!("{} {name}", server.kind()), "webhooks", said))
         .remedy(remedy);
     if severity == Severity::Error { server.tied(ctx, finding) } else { finding }
 }

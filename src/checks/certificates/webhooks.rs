@@ -8,7 +8,10 @@ use crate::finding::{Finding, Subject, Tie};
 use crate::item::{self, Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, from_base64_pool};
-use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
+use crate::model::objects::{
+    KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook,
+    WebhookConfiguration,
+};
 use crate::source::Why;
 
 /// One of Linkerd's webhooks.
@@ -22,7 +25,7 @@ pub(super) struct Server {
     /// The Deployment that serves it.
     pub(super) deployment: &'static str,
     /// The kind of its configuration.
-    pub(super) kind: Kind,
+    pub(super) list: KindOf<WebhookConfiguration>,
     /// The row of `linkerd check` that asks whether its certificate is good.
     pub(super) valid: &'static str,
     /// The row of `linkerd check` that asks whether it is good for 60 days.
@@ -36,7 +39,7 @@ pub(super) const SERVERS: [Server; 3] = [
         asked: item::Server::ProxyInjector,
         values: "proxyInjector",
         deployment: "linkerd-proxy-injector",
-        kind: Kind::MutatingWebhookConfiguration,
+        list: MutatingWebhookConfiguration::LIST,
         valid: "proxy-injector webhook has valid cert",
         sixty_days: "proxy-injector cert is valid for at least 60 days",
     },
@@ -45,7 +48,7 @@ pub(super) const SERVERS: [Server; 3] = [
         asked: item::Server::SpValidator,
         values: "profileValidator",
         deployment: "linkerd-destination",
-        kind: Kind::ValidatingWebhookConfiguration,
+        list: ValidatingWebhookConfiguration::LIST,
         valid: "sp-validator webhook has valid cert",
         sixty_days: "sp-validator cert is valid for at least 60 days",
     },
@@ -54,13 +57,18 @@ pub(super) const SERVERS: [Server; 3] = [
         asked: item::Server::PolicyValidator,
         values: "policyValidator",
         deployment: "linkerd-destination",
-        kind: Kind::ValidatingWebhookConfiguration,
+        list: ValidatingWebhookConfiguration::LIST,
         valid: "policy-validator webhook has valid cert",
         sixty_days: "policy-validator cert is valid for at least 60 days",
     },
 ];
 
 impl Server {
+    /// The kind of its configuration.
+    pub(super) fn kind(&self) -> Kind {
+        self.list.kind()
+    }
+
     /// The Secret that holds its certificate and key.
     pub(super) fn secret_name(&self) -> String {
         format!("linkerd-{}-k8s-tls", self.name)
@@ -81,7 +89,7 @@ impl Server {
     /// # Errors
     /// It is not known whether it exists.
     pub(super) fn secret<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a Secret>, Missing> {
-        ctx.named(Kind::Secret, Scope::ControlPlane, &self.secret_name())
+        ctx.named::<Secret>(Scope::ControlPlane, &self.secret_name())
     }
 
     /// The configuration that Linkerd writes for it; `None` when it is known that there is none.
@@ -94,9 +102,9 @@ impl Server {
     ) -> Result<Option<&'a WebhookConfiguration>, Missing> {
         let name = format!("linkerd-{}-webhook-config", self.name);
         let is_it = |configuration: &&WebhookConfiguration| configuration.metadata.name == name;
-        match ctx.seen::<WebhookConfiguration>(self.kind)?.iter().find(is_it) {
+        match ctx.seen_of(self.list)?.iter().find(is_it) {
             Some(configuration) => Ok(Some(configuration)),
-            None => ctx.every::<WebhookConfiguration>(self.kind).map(|_| None),
+            None => ctx.every_of(self.list).map(|_| None),
         }
     }
 
@@ -146,7 +154,7 @@ impl Server {
     pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
         from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
             let part = format!("the caBundle of linkerd-{}", self.name);
-            ctx.lacking(Item::List(self.kind), Why::Malformed { message }, part)
+            ctx.lacking(Item::List(self.kind()), Why::Malformed { message }, part)
         })
     }
 }

@@ -14,12 +14,12 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::{ConfigMap, DaemonSet, Pod};
 use crate::source::Why;
 
 /// How long an installer may take to write its entry after its container started.
@@ -55,8 +55,8 @@ impl Absent<'_> {
 /// # Errors
 /// Pods are not there.
 pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let installed = Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet));
+    let pods = ctx.seen::<Pod>()?;
+    let installed = Installed::new(pods, ctx.hints::<DaemonSet>());
     let uninstalled = uninstalled(ctx);
     let mut absent = Vec::new();
     for snapshot in nodes.snapshots() {
@@ -107,8 +107,8 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
 
 /// Notes what keeps from telling whether a node without an installer should have one.
 fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
-    let sets = ctx.every::<Workload>(Kind::DaemonSet);
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
+    let sets = ctx.every::<DaemonSet>();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     match (sets, config) {
         (Err(missing), _) if cni_enabled(ctx) == Some(true) => ctx.gap(missing),
         (Ok(_), Err(missing)) if uninstalled => ctx.gap(missing),
@@ -196,7 +196,7 @@ pub(super) fn described(pod: &Pod) -> Command {
 /// Cilium's ConfigMap; `None` also where it is not known.
 pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
     let scope = Scope::Fixed("kube-system".to_owned());
-    ctx.named::<ConfigMap>(Kind::ConfigMap, scope, "cilium-config").ok().flatten()
+    ctx.named::<ConfigMap>(scope, "cilium-config").ok().flatten()
 }
 
 /// Whether Cilium keeps other networks' files away: on unless it says false. `None` where its configuration is not known.

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use super::logs;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Tie};
-use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::journal::Journal;
-use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure, KnownPods};
 
@@ -21,7 +20,7 @@ const EVENTS_QUOTED: usize = 3;
 /// their place; pods, ReplicaSets and Jobs make it surer.
 pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>, Missing> {
     let journals = logs::journals(ctx);
-    let events = match ctx.seen::<Event>(Kind::Event) {
+    let events = match ctx.seen::<Event>() {
         Ok(events) => events,
         Err(missing) if journals.is_empty() => return Err(missing),
         Err(missing) => {
@@ -29,7 +28,7 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>,
             &[]
         }
     };
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut adds = adds_among(ctx, (events, &journals), &owners);
     let own = ctx.namespaces();
     adds.retain(|add| {
@@ -40,12 +39,12 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>,
 
 /// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
 pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
-    adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &[]), &Owners::default())
+    adds_among(ctx, (ctx.hints::<Event>(), &[]), &Owners::default())
 }
 
 /// The same, from journals as well: cards name `node-files` and `logs`.
 pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
-    adds_among(ctx, (ctx.hints::<Event>(Kind::Event), &logs::journals(ctx)), &Owners::default())
+    adds_among(ctx, (ctx.hints::<Event>(), &logs::journals(ctx)), &Owners::default())
 }
 
 fn adds_among<'a>(
@@ -53,9 +52,9 @@ fn adds_among<'a>(
     reports: (&'a [Event], &[Journal<'a>]),
     owners: &Owners<'_>,
 ) -> Vec<AddFailure<'a>> {
-    let pods = match ctx.every::<Pod>(Kind::Pod) {
+    let pods = match ctx.every::<Pod>() {
         Ok(every) => KnownPods::Every(every),
-        Err(_) => KnownPods::Some(ctx.hints::<Pod>(Kind::Pod)),
+        Err(_) => KnownPods::Some(ctx.hints::<Pod>()),
     };
     sandbox::add_failures(reports, pods, owners, ctx.knowledge, ctx.now())
 }

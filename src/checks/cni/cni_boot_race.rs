@@ -7,16 +7,15 @@ use super::places::in_file;
 use super::pods::deleted;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Tie};
-use crate::item::Kind;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::Owners;
 use crate::source::Why;
 
 const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let pods = ctx.seen::<Pod>()?;
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let late: Vec<&Pod> = failing(pods)
         .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.spec.node_name.is_empty())
         .collect();

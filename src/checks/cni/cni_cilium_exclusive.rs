@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_relied_on(ctx) {
         return Ok(verdict);
     }
-    if ctx.named::<ConfigMap>(Kind::ConfigMap, cilium_scope(), CILIUM)?.is_none() {
+    if ctx.named::<ConfigMap>(cilium_scope(), CILIUM)?.is_none() {
         return Ok(without_settings(ctx));
     }
     if exclusive(ctx) == Some(false) {

@@ -11,7 +11,6 @@ use super::remedy::{changed, rolled_out, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::Platform;
 use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
 use crate::model::objects::{ConfigMap, Node};
@@ -50,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(conf_dir(ctx, &nodes, snapshot, config));
         findings.extend(bin_dir(ctx, &nodes, snapshot, config));
     }
-    let others = ctx.hints::<Node>(Kind::Node).iter().filter(|node| !nodes.has_files(&node.metadata.name));
+    let others = ctx.hints::<Node>().iter().filter(|node| !nodes.has_files(&node.metadata.name));
     for node in others.filter(|node| runs_pods_on_linux(node)) {
         findings.extend(inferred(ctx, node, config));
     }

@@ -89,7 +89,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if uninstalled(ctx) {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
-    let linkerd = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
+    let linkerd = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let Some(linkerd) = linkerd else {
         return Ok(Verdict::not_applicable("there is no control plane"));
     };
@@ -272,8 +272,8 @@ impl Drift<'_, '_> {
 
 /// Somebody who sets it for himself: what is wrong for the others may be right for these.
 fn overridden(ctx: &Context<'_>, key: &str) -> Option<Evidence> {
-    let namespaces = ctx.hints::<Namespace>(Kind::Namespace).iter().map(|ns| ("Namespace", &ns.metadata));
-    let pods = ctx.hints::<Pod>(Kind::Pod).iter().map(|pod| ("Pod", &pod.metadata));
+    let namespaces = ctx.hints::<Namespace>().iter().map(|ns| ("Namespace", &ns.metadata));
+    let pods = ctx.hints::<Pod>().iter().map(|pod| ("Pod", &pod.metadata));
     let mut all = namespaces.chain(pods).filter_map(|(kind, meta)| {
         let value = meta.annotation(key)?;
         let slash = if meta.namespace.is_empty() { "" } else { "/" };

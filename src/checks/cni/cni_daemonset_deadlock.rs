@@ -8,7 +8,6 @@ use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
-use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::objects::{Event, Node, Pod};
@@ -30,7 +29,7 @@ const CURED_BY_INSTALLER: [&str; 6] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let installers = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
@@ -65,9 +64,9 @@ struct Silence<'a> {
 
 impl<'a> Silence<'a> {
     fn new(ctx: &Context<'a>) -> Silence<'a> {
-        let events = ctx.hints::<Event>(Kind::Event).iter();
+        let events = ctx.hints::<Event>().iter();
         let down = ctx
-            .hints::<Node>(Kind::Node)
+            .hints::<Node>()
             .iter()
             .filter(|node| node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status != "True"));
         Silence {
@@ -76,7 +75,7 @@ impl<'a> Silence<'a> {
                 .map(|event| (event.about.namespace.as_str(), event.about.name.as_str()))
                 .collect(),
             down: down.map(|node| node.metadata.name.as_str()).collect(),
-            events_missing: ctx.every::<Event>(Kind::Event).err(),
+            events_missing: ctx.every::<Event>().err(),
         }
     }
 

@@ -27,11 +27,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if sets.is_empty() {
         return nowhere(ctx);
     }
-    let nodes = ctx.seen::<Node>(Kind::Node)?;
-    let seen = ctx.seen::<Pod>(Kind::Pod)?;
+    let nodes = ctx.seen::<Node>()?;
+    let seen = ctx.seen::<Pod>()?;
     let mut findings: Vec<Finding> = sets.iter().filter_map(|set| not_ready(ctx, set, seen, nodes)).collect();
     // That a node has no installer takes every pod there is.
-    if let Ok(pods) = ctx.every::<Pod>(Kind::Pod) {
+    if let Ok(pods) = ctx.every::<Pod>() {
         findings.extend(without_installer(ctx, &sets, pods, nodes));
     }
     Ok(findings.into())

@@ -12,11 +12,10 @@ use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::System;
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
-use crate::model::objects::{Node, Pod, Workload};
+use crate::model::objects::{DaemonSet, Node, Pod, Workload};
 
 /// Where the plugin keeps its kubeconfig, and its binary, unless the chart says otherwise.
 const KUBECONFIG: &str = "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig";
@@ -28,7 +27,7 @@ const LEFT_BEHIND: [&str; 4] =
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets: Vec<&Workload> =
-        ctx.every::<Workload>(Kind::DaemonSet)?.iter().filter(|set| cni::is_installer(set)).collect();
+        ctx.every::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
     if !sets.is_empty() {
         return uncovered(ctx, &sets);
     }
@@ -118,11 +117,11 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     if sets.iter().any(|set| everywhere(set)) {
         return Ok(Verdict::not_applicable("linkerd-cni is installed"));
     }
-    let mut linux = ctx.every::<Node>(Kind::Node)?.iter().filter(|node| runs_pods_on_linux(node));
+    let mut linux = ctx.every::<Node>()?.iter().filter(|node| runs_pods_on_linux(node));
     if linux.all(|node| may_cover(ctx, &node.metadata.name)) {
         return Ok(Verdict::not_applicable("linkerd-cni is installed"));
     }
-    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let pods = ctx.hints::<Pod>();
     let runs_on =
         |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
     let nodes = Nodes::with_files(ctx)?;

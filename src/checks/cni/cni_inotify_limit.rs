@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_seen(ctx));
     }
     unmatched_logs(ctx);
-    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let pods = ctx.hints::<Pod>();
     let mut findings: Vec<Finding> = Vec::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
         if line.signature.id != SIGNATURE {

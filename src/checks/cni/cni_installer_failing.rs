@@ -9,7 +9,6 @@ use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
-use crate::item::Kind;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
 use crate::model::objects::{ContainerStatus, Meta, Pod};
@@ -25,11 +24,11 @@ const AGAIN_AND_AGAIN: usize = 5;
 const CLEAN_UP: &str = "clean-up-died";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     unmatched_logs(ctx);
     let installing: Vec<&Pod> = pods.iter().filter(|pod| cni::is_installer_pod(pod)).collect();
     let installed = installers(ctx).is_ok_and(|sets| !sets.is_empty());
-    if installing.is_empty() && !installed && ctx.every::<Pod>(Kind::Pod).is_ok() {
+    if installing.is_empty() && !installed && ctx.every::<Pod>().is_ok() {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
     // One that runs and does nothing shows only in its log.

@@ -13,7 +13,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Workload};
+use crate::model::objects::{ConfigMap, DaemonSet, Workload};
 use crate::source::Why;
 use crate::version::CniVersion;
 
@@ -26,9 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
-    let sets: Vec<&Workload> =
-        ctx.seen::<Workload>(Kind::DaemonSet)?.iter().filter(|set| cni::is_installer(set)).collect();
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config")?;
+    let sets: Vec<&Workload> = ctx.seen::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
+    let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")?;
     let mut findings: Vec<Finding> = Vec::new();
     let template = config.and_then(|config| template(ctx, config));
     for set in

@@ -11,11 +11,11 @@ use super::remedy::{changed, first_clean};
 use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
 use crate::model::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::model::objects::{ConfigMap, Pod, Workload};
+use crate::model::objects::{ConfigMap, DaemonSet, Pod};
 use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::CniVersion;
@@ -29,8 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
-    let sets = ctx.seen::<Workload>(Kind::DaemonSet)?;
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let sets = ctx.seen::<DaemonSet>()?;
+    let pods = ctx.seen::<Pod>()?;
     let installed = Installed::new(pods, sets);
     let snapshots: BTreeMap<&str, &NodeSnapshot> =
         ctx.snapshots().unwrap_or_default().iter().map(|s| (s.node.as_str(), s)).collect();
@@ -70,7 +70,7 @@ fn relies_on_cni(pod: &Pod) -> bool {
 
 /// The chart's value that makes every proxy a native sidecar, and that they rely on linkerd-cni.
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
     let values = Values::of(config)?;
     let on = |path: &str| values.bool(path) == Some(true);

@@ -10,12 +10,12 @@ use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind};
+use crate::item::Item;
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
-use crate::model::objects::{Node, Workload};
+use crate::model::objects::{DaemonSet, Node};
 use crate::source::Why;
 
 /// How long a node that starts may be without a network.
@@ -31,10 +31,10 @@ const WRITE_AGAIN: &str = "Let the base network write its file again by deleting
 const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the meshed pods that started meanwhile. This lists the pods of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer)) {
+    if ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer)) {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
-    let nodes = ctx.seen::<Node>(Kind::Node)?;
+    let nodes = ctx.seen::<Node>()?;
     unmatched_logs(ctx);
     let [nothing, passed_over] = OF_RUNTIME;
     let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();

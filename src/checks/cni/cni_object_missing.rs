@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{ConfigMap, Node, ServiceAccount, Workload};
+use crate::model::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
 
 /// What the chart and `linkerd install-cni` call the account, its role and its binding.
 const NAME: &str = "linkerd-cni";
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable("nothing relies on linkerd-cni"));
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
-        ctx.every::<Workload>(Kind::DaemonSet)?;
+        ctx.every::<DaemonSet>()?;
         return Ok(vec![uninstalled(ctx, because)].into());
     };
     let findings = missing(ctx, Some(set)).into_iter().map(|lost| {
@@ -57,7 +57,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
         .evidences(others.into_iter().map(|lost| lost.seen))
         .fails_rows(rows)
         .remedy(remedy);
-    let nodes = ctx.hints::<Node>(Kind::Node).iter().filter(|node| runs_pods_on_linux(node));
+    let nodes = ctx.hints::<Node>().iter().filter(|node| runs_pods_on_linux(node));
     nodes.fold(finding, |finding, node| {
         let name = &node.metadata.name;
         finding.tie(not_redirected(name)).tie(Tie::Node(name.clone()))
@@ -87,7 +87,7 @@ fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<MissingObject> {
 
 fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     let namespace = &ctx.namespaces().cni;
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, CONFIG)?;
+    let config = ctx.named::<ConfigMap>(Scope::Cni, CONFIG)?;
     Ok(config.is_none().then(|| MissingObject {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
         message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them starts again, and a new node gets no plugin",
@@ -97,7 +97,7 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 }
 
 fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingObject>, Missing> {
-    let accounts = ctx.every::<ServiceAccount>(Kind::ServiceAccount)?;
+    let accounts = ctx.every::<ServiceAccount>()?;
     let namespace = set.map_or(&ctx.namespaces().cni, |set| &set.metadata.namespace);
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
     let is_it =
@@ -113,8 +113,8 @@ fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingOb
 }
 
 fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
-    let roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
-    let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
+    let roles = ctx.every::<ClusterRole>()?;
+    let bindings = ctx.every::<ClusterRoleBinding>()?;
     let role = roles.iter().any(|role| role.metadata.name == NAME);
     let binding = bindings.iter().any(|binding| binding.metadata.name == NAME);
     let (kind, seen, rows) = match (role, binding) {

@@ -6,7 +6,6 @@ use super::installers::{REPAIR, installers, none_seen, shown, subject};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::Kind;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
 use crate::model::objects::{Workload, meta::Meta};
 
@@ -34,10 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_seen(ctx));
     }
     // That a right is missing takes all of both.
-    let rights = (
-        ctx.every::<ClusterRole>(Kind::ClusterRole)?,
-        ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?,
-    );
+    let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let mut findings = Vec::new();
     for set in sets {
         let spec = &set.spec.template.spec;

@@ -11,11 +11,11 @@ use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ControllerRevision, Pod, ServiceAccount, Workload};
+use crate::model::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount};
 use crate::model::sandbox::AddFailure;
 use crate::source::Why;
 use crate::token::Claims;
@@ -33,15 +33,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = not_installed(ctx) {
         return Ok(verdict);
     }
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);
     let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
     let scan = Scan {
         ctx,
         alive: pods.iter().map(|pod| pod.metadata.uid.as_str()).collect(),
-        every_pod: ctx.every::<Pod>(Kind::Pod).is_ok(),
-        installed: Installed::new(pods, ctx.hints::<Workload>(Kind::DaemonSet)),
+        every_pod: ctx.every::<Pod>().is_ok(),
+        installed: Installed::new(pods, ctx.hints::<DaemonSet>()),
         history: broken_clean_ups(ctx),
         refused,
         nodes,
@@ -180,7 +180,7 @@ impl Scan<'_, '_, '_> {
 
 /// The account of linkerd-cni, by the name that charts give it.
 fn account<'a>(ctx: &Context<'a>) -> Result<Option<&'a ServiceAccount>, Missing> {
-    ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::Cni, "linkerd-cni")
+    ctx.named::<ServiceAccount>(Scope::Cni, "linkerd-cni")
 }
 
 /// As much of a uid as tells two apart.
@@ -192,7 +192,7 @@ fn short(uid: &str) -> String {
 
 /// Installers of linkerd-cni that ran here and whose clean-up dies before it removes entry and token.
 fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
-    let revisions = ctx.hints::<ControllerRevision>(Kind::ControllerRevision).iter();
+    let revisions = ctx.hints::<ControllerRevision>().iter();
     revisions
         .filter_map(|revision| {
             let version = cni::version_of(&revision.data.spec.template)?;

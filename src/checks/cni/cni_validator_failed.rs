@@ -9,11 +9,10 @@ use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
-use crate::item::Kind;
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::objects::container::VALIDATOR_CONTAINER;
-use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::Owners;
 
 /// How the validator ends when the traffic does not come back to it.
@@ -27,9 +26,9 @@ const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the
 const IN_CIRCLES: &str = "pods are deleted and recreated without end: the repair controller finds each of them without traffic rules. That is no race on a starting node: new pods there get no rules of linkerd-cni at all";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     unmatched_logs(ctx);
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let lines = pod_lines(ctx, SignatureScope::Validator);
     let judged = |pod: &&Pod| {
         ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
@@ -123,7 +122,7 @@ fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
 
 /// Pods of one owner that the repair controller deletes one after the other.
 fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Finding> {
-    let events = ctx.seen::<Event>(Kind::Event).unwrap_or_else(|missing| {
+    let events = ctx.seen::<Event>().unwrap_or_else(|missing| {
         ctx.gap(missing);
         &[]
     });

@@ -52,7 +52,7 @@ struct Change {
 }
 
 fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config");
+    let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok().flatten()?;
     if !template_reads(config) {
         let item =

@@ -6,10 +6,9 @@ use super::places::in_file;
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Severity};
-use crate::item::Kind;
 use crate::knowledge::Network;
 use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
-use crate::model::objects::Workload;
+use crate::model::objects::DaemonSet;
 use crate::source::Why;
 
 /// Whether something that stands in a file is run for new pods.
@@ -145,7 +144,7 @@ pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Networ
 /// The command that makes a base network write its file on a node again: its pod there is deleted. Reads `daemonsets.apps`
 /// and `pods`.
 pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> Command {
-    let sets = ctx.hints::<Workload>(Kind::DaemonSet);
+    let sets = ctx.hints::<DaemonSet>();
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
     let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
     let (namespace, name) =

@@ -5,7 +5,7 @@ use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
-use crate::model::objects::{Pod, Workload};
+use crate::model::objects::{DaemonSet, Pod, Workload};
 
 /// The container that deletes pods which were made before the plugin was in place.
 pub(super) const REPAIR: &str = "repair-controller";
@@ -15,19 +15,19 @@ pub(super) const REPAIR: &str = "repair-controller";
 /// # Errors
 /// DaemonSets could not be had.
 pub(super) fn installers<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Workload>, Missing> {
-    let sets = ctx.seen::<Workload>(Kind::DaemonSet)?;
+    let sets = ctx.seen::<DaemonSet>()?;
     Ok(sets.iter().filter(|set| cni::is_installer(set)).collect())
 }
 
 /// What is installed, as far as pods and DaemonSets are there; that some are not is noted nowhere. Reads `pods` and
 /// `daemonsets.apps`.
 pub(super) fn installed<'a>(ctx: &Context<'a>) -> Installed<'a> {
-    Installed::new(ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Workload>(Kind::DaemonSet))
+    Installed::new(ctx.hints::<Pod>(), ctx.hints::<DaemonSet>())
 }
 
 /// The verdict where none was seen: that it is not installed, if every DaemonSet was.
 pub(super) fn none_seen(ctx: &Context<'_>) -> Verdict {
-    match ctx.every::<Workload>(Kind::DaemonSet) {
+    match ctx.every::<DaemonSet>() {
         Ok(_) => Verdict::not_applicable("linkerd-cni is not installed"),
         Err(_) => Verdict::fine(),
     }

@@ -2,7 +2,7 @@
 //! pods. Nothing here judges.
 
 use crate::checks::Context;
-use crate::item::{Item, Kind};
+use crate::item::Item;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::journal::Journal;
 use crate::model::log::LogOf;
@@ -47,8 +47,8 @@ pub(super) fn pod_lines<'a>(ctx: &Context<'a>, scope: SignatureScope) -> Vec<Pod
 /// Notes logs of nodes and pods that the cluster does not have: their names are misspelled, or they are gone. Reads `logs`,
 /// `nodes` and `pods`.
 pub(super) fn unmatched_logs(ctx: &Context<'_>) {
-    let nodes = ctx.every::<Node>(Kind::Node).ok();
-    let pods = ctx.every::<Pod>(Kind::Pod).ok();
+    let nodes = ctx.every::<Node>().ok();
+    let pods = ctx.every::<Pod>().ok();
     for log in ctx.log_hints() {
         let Some(of) = &log.of else { continue };
         let what = match of {

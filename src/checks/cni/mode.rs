@@ -10,7 +10,7 @@ use super::remedy::{changed, first_clean, first_with, restarted};
 use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::knowledge::{IptablesMode, PluginRelease, Support};
 use crate::missing::Missing;
 use crate::model::cni::{template_reads, template_setting};
@@ -26,7 +26,7 @@ pub(super) const BY_ADVICE: [IptablesMode; 3] =
 
 /// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
-    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config").ok().flatten()
+    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
 }
 
 /// As [`config`], for checks that cannot do without it; `None` when it is known not to exist.
@@ -34,7 +34,7 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
 /// # Errors
 /// It is not known whether it exists.
 pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config")
+    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
 }
 
 /// The two binaries of a mode.

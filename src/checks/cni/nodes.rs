@@ -13,7 +13,7 @@ use crate::knowledge::System;
 use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
-use crate::model::objects::{ConfigMap, Node, Workload};
+use crate::model::objects::{ConfigMap, DaemonSet, Node};
 use crate::model::values::Values;
 use crate::source::Why;
 
@@ -43,7 +43,7 @@ impl<'a> Nodes<'a> {
 
     /// For checks that node files only make surer: that some are not there is not noted.
     pub(super) fn hinted(ctx: &Context<'a>) -> Nodes<'a> {
-        let objects = ctx.hints::<Node>(Kind::Node).iter();
+        let objects = ctx.hints::<Node>().iter();
         Nodes {
             objects: objects.map(|node| (node.metadata.name.as_str(), node)).collect(),
             snapshots: ctx.snapshot_hints().iter().map(|s| (s.node.as_str(), s)).collect(),
@@ -51,12 +51,12 @@ impl<'a> Nodes<'a> {
     }
 
     fn new(ctx: &Context<'a>, snapshots: &'a [NodeSnapshot]) -> Nodes<'a> {
-        let objects = ctx.hints::<Node>(Kind::Node);
+        let objects = ctx.hints::<Node>();
         let mut nodes = Nodes {
             objects: objects.iter().map(|node| (node.metadata.name.as_str(), node)).collect(),
             snapshots: snapshots.iter().map(|snapshot| (snapshot.node.as_str(), snapshot)).collect(),
         };
-        match ctx.every::<Node>(Kind::Node) {
+        match ctx.every::<Node>() {
             Ok(_) => nodes.drop_unknown_nodes(ctx),
             Err(missing) if !snapshots.is_empty() && missing.was_asked_for() => {
                 lacks(ctx, Why::NotOffered, "which other nodes exist is not known");
@@ -177,7 +177,7 @@ pub(super) fn silent(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &str, wha
 /// Where linkerd-cni is known not to be installed and nobody gave node files, its nodes are not asked about. Reads
 /// `daemonsets.apps` and `node-files`.
 pub(super) fn not_installed(ctx: &Context<'_>) -> Option<Verdict> {
-    let sets = ctx.every::<Workload>(Kind::DaemonSet).ok()?;
+    let sets = ctx.every::<DaemonSet>().ok()?;
     let nothing_offered = ctx.snapshots().is_err_and(|missing| !missing.was_asked_for());
     let installed = sets.iter().any(cni::is_installer);
     (nothing_offered && !installed).then(|| Verdict::not_applicable("linkerd-cni is not installed"))
@@ -185,13 +185,13 @@ pub(super) fn not_installed(ctx: &Context<'_>) -> Option<Verdict> {
 
 /// Whether linkerd-cni is known to be installed by no DaemonSet. Reads `daemonsets.apps`.
 pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
-    ctx.every::<Workload>(Kind::DaemonSet).is_ok_and(|sets| !sets.iter().any(cni::is_installer))
+    ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
 /// Whether the control plane relies on linkerd-cni; `None` where nobody knows. Reads
 /// `configmaps/control-plane/linkerd-config`.
 pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()?;
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
     match config {
         Some(config) => Values::of(config)?.bool("cniEnabled"),
         None => Some(false),
@@ -209,7 +209,7 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
         return Ok(ctx.settings.cni_expected.then(flag));
     }
     let name = "linkerd-config";
-    let Some(config) = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, name)? else {
+    let Some(config) = ctx.named::<ConfigMap>(Scope::ControlPlane, name)? else {
         return Ok(None);
     };
     if Values::of(config).is_none() {
@@ -253,8 +253,8 @@ pub(super) fn is_fresh(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> bool {
 /// Whether some DaemonSet of linkerd-cni may run on a node, going by its `nodeSelector`; where the node's labels or the
 /// DaemonSets are not known, one may. Reads `daemonsets.apps` and `nodes`.
 pub(super) fn may_cover(ctx: &Context<'_>, node: &str) -> bool {
-    let Ok(sets) = ctx.every::<Workload>(Kind::DaemonSet) else { return true };
-    let nodes = ctx.hints::<Node>(Kind::Node);
+    let Ok(sets) = ctx.every::<DaemonSet>() else { return true };
+    let nodes = ctx.hints::<Node>();
     let Some(node) = nodes.iter().find(|known| known.metadata.name == node) else { return true };
     sets.iter().filter(|set| cni::is_installer(set)).any(|set| {
         let wanted = &set.spec.template.spec.node_selector;

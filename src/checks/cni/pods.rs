@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
-use crate::item::Kind;
 use crate::model::objects::Pod;
 use crate::model::objects::container::INIT_CONTAINER;
 use crate::model::owners::Owners;
@@ -52,7 +51,7 @@ pub(super) fn deleted<'p>(
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
     let owners = Owners::default();
     let (mut workloads, mut others) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
-    let pods = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| relies_on_plugin(pod));
+    let pods = ctx.hints::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
     for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.spec.node_name.as_str())) {
         let owner = owners.of(pod);
         match owner.restartable() {
@@ -78,7 +77,7 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
     if !lines.is_empty() {
         return remedy.run(StepKind::Command, words, Command::lines(lines));
     }
-    if !ctx.hints::<Pod>(Kind::Pod).is_empty() {
+    if !ctx.hints::<Pod>().is_empty() {
         // Every pod there is has its rules from elsewhere.
         return remedy;
     }

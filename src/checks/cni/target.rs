@@ -1,11 +1,10 @@
 //! The DaemonSet of linkerd-cni that remedies change: where it is, who manages it, what it runs.
 
 use crate::checks::Context;
-use crate::item::Kind;
 use crate::knowledge::PluginRelease;
 use crate::model::cni;
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::Workload;
+use crate::model::objects::{DaemonSet, Workload};
 use crate::version::CniVersion;
 
 /// What the chart and the CLI call the DaemonSet.
@@ -26,7 +25,7 @@ pub(super) struct Target<'a> {
 pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
     let namespace = ctx.namespaces().cni.as_str();
     let installers: Vec<&Workload> =
-        ctx.hints::<Workload>(Kind::DaemonSet).iter().filter(|set| cni::is_installer(set)).collect();
+        ctx.hints::<DaemonSet>().iter().filter(|set| cni::is_installer(set)).collect();
     let in_namespace = installers.iter().find(|set| set.metadata.namespace == namespace);
     match in_namespace.or_else(|| installers.first()) {
         Some(set) => Target {

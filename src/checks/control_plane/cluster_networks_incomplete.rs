@@ -3,7 +3,6 @@
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
-use crate::item::Kind;
 use crate::model::objects::{Pod, Service};
 
 const PODS: &str = "cluster networks contains all pods";
@@ -12,8 +11,8 @@ const SERVICES: &str = "cluster networks contains all services";
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod);
-    let services = ctx.seen::<Service>(Kind::Service);
+    let pods = ctx.seen::<Pod>();
+    let services = ctx.seen::<Service>();
     let networks = match cluster_networks(ctx)? {
         Ok(networks) => networks,
         Err(verdict) => return Ok(verdict),

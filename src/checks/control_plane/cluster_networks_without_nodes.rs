@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::networks::{Add, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Evidence;
-use crate::item::Kind;
 use crate::model::networks::Network;
 use crate::model::objects::Node;
 
@@ -13,7 +12,7 @@ use crate::model::objects::Node;
 const NAMED: usize = 8;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>(Kind::Node);
+    let nodes = ctx.seen::<Node>();
     let networks = match cluster_networks(ctx)? {
         Ok(networks) => networks,
         Err(verdict) => return Ok(verdict),
@@ -24,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
     }
     if with.is_empty() {
-        ctx.every::<Node>(Kind::Node)?;
+        ctx.every::<Node>()?;
         return Ok(Verdict::not_applicable("no node says which addresses its pods have"));
     }
     let outside: Vec<&&Node> = with

@@ -6,16 +6,15 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::Workload;
+use crate::model::objects::{Deployment, Workload};
 
 /// Ready pods without which one loss is an outage.
 const ENOUGH: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment);
+    let deployments = ctx.seen::<Deployment>();
     let values = match values(ctx)? {
         Ok(values) => values,
         Err(verdict) => return Ok(verdict),
@@ -69,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let mut findings: Vec<Finding> = short.collect();
     // Only who knows every Deployment knows which are not there.
-    if ctx.every::<Workload>(Kind::Deployment).is_ok() {
+    if ctx.every::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
         findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
     }

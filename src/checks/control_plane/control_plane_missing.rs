@@ -6,15 +6,15 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::control_plane::{CORE, serving};
-use crate::model::objects::{Namespace, Pod, ServiceAccount, Workload};
+use crate::model::objects::{Deployment, Namespace, Pod, ServiceAccount};
 use crate::model::values::Values;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let there: Vec<&str> = ctx
-        .every::<Workload>(Kind::Deployment)?
+        .every::<Deployment>()?
         .iter()
         .filter(|d| d.metadata.namespace == *namespace)
         .filter_map(|d| d.metadata.label("linkerd.io/control-plane-component"))
@@ -65,12 +65,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
     // A dump may hold no namespaces, and a reader may not be allowed to list them.
-    let namespaces = ctx.every::<Namespace>(Kind::Namespace);
+    let namespaces = ctx.every::<Namespace>();
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
     let nothing = missing.len() == CORE.len();
     let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
     // Where their Deployment is gone, pods may run on for a while.
-    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let pods = ctx.hints::<Pod>();
     let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
     let rows = [
         (unserved, "control plane pods are ready"),
@@ -90,7 +90,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
     let values = config(ctx).ok().flatten().and_then(Values::of);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));
-    let account =
-        || ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, "linkerd-heartbeat");
+    let account = || ctx.named::<ServiceAccount>(Scope::ControlPlane, "linkerd-heartbeat");
     wanted && account().is_ok_and(|account| account.is_none())
 }

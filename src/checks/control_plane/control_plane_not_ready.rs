@@ -10,27 +10,26 @@ use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::{Event, Pod, Workload};
+use crate::model::objects::{Deployment, Event, Pod};
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let pods = ctx.seen::<Pod>()?;
+    let deployments = ctx.seen::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     let components = components(deployments, namespace);
     if components.is_empty() {
-        ctx.every::<Workload>(Kind::Deployment)?;
+        ctx.every::<Deployment>()?;
         return Ok(none_installed());
     }
-    let events = ctx.hints::<Event>(Kind::Event);
-    let complete = ctx.every::<Pod>(Kind::Pod).is_ok();
+    let events = ctx.hints::<Event>();
+    let complete = ctx.every::<Pod>().is_ok();
     let mut findings: Vec<Finding> = Vec::new();
     let mut judged: BTreeSet<&str> = BTreeSet::new();
     for component in &components {

@@ -4,11 +4,10 @@ use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::model::objects::Workload;
+use crate::model::objects::ReplicaSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets = ctx.seen::<Workload>(Kind::ReplicaSet);
+    let sets = ctx.seen::<ReplicaSet>();
     if !present(ctx)? {
         return Ok(none_installed());
     }

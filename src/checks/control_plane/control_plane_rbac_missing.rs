@@ -7,7 +7,6 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::Kind;
 use crate::knowledge::GrantedRole;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
@@ -20,10 +19,7 @@ type Rights<'a> = (&'a [ClusterRole], &'a [ClusterRoleBinding]);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx)?;
     // That a right is missing takes all of both.
-    let rights = (
-        ctx.every::<ClusterRole>(Kind::ClusterRole)?,
-        ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?,
-    );
+    let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let Some((version, seen)) = installed else { return Ok(none_installed()) };
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {

@@ -5,7 +5,6 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::Kind;
 use crate::knowledge::NamespacedRole;
 use crate::model::objects::CronJob;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in};
@@ -26,10 +25,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx)?;
     // That a right is missing takes all that could give it.
     let given = Given {
-        roles: ctx.every(Kind::Role)?,
-        bindings: ctx.every(Kind::RoleBinding)?,
-        cluster_roles: ctx.every(Kind::ClusterRole)?,
-        cluster_bindings: ctx.every(Kind::ClusterRoleBinding)?,
+        roles: ctx.every::<Role>()?,
+        bindings: ctx.every::<RoleBinding>()?,
+        cluster_roles: ctx.every::<ClusterRole>()?,
+        cluster_bindings: ctx.every::<ClusterRoleBinding>()?,
     };
     let Some((version, seen)) = installed else { return Ok(none_installed()) };
     let table = ctx.knowledge.control_plane();
@@ -38,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
-    let beats = match ctx.every::<CronJob>(Kind::CronJob) {
+    let beats = match ctx.every::<CronJob>() {
         Ok(jobs) => jobs.iter().any(is_heartbeat),
         Err(missing) => {
             ctx.gap(missing);

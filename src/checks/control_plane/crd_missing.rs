@@ -68,9 +68,9 @@ struct Unmet {
 
 /// How a definition falls short of what a release wants of it; `None` where it does not.
 fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missing> {
-    let kind = Kind::CustomResourceDefinition;
+    let _kind = Kind::CustomResourceDefinition;
     let object = format!("CustomResourceDefinition {}", wanted.name);
-    let Some(found) = ctx.named::<CustomResourceDefinition>(kind, Scope::Cluster, &wanted.name)? else {
+    let Some(found) = ctx.named::<CustomResourceDefinition>(Scope::Cluster, &wanted.name)? else {
         return Ok(Some(Unmet { absent: true, evidence: Evidence::other(object, "does not exist") }));
     };
     let versions = &found.spec.versions;

@@ -6,8 +6,8 @@ use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Kind};
-use crate::model::objects::{Meta, Pod, Workload};
+use crate::item::EXTENSION_LABEL;
+use crate::model::objects::{Deployment, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let twice = labelled_namespaces(ctx)?.into_iter().filter(|(_, namespaces)| namespaces.len() > 1);
@@ -41,8 +41,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
 
 /// The namespaces that hold Deployments or pods of the extension.
 fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
-    let deployments = ctx.hints::<Workload>(Kind::Deployment).iter().map(|deployment| &deployment.metadata);
-    let pods = ctx.hints::<Pod>(Kind::Pod).iter().map(|pod| &pod.metadata);
+    let deployments = ctx.hints::<Deployment>().iter().map(|deployment| &deployment.metadata);
+    let pods = ctx.hints::<Pod>().iter().map(|pod| &pod.metadata);
     let of_it = |meta: &&Meta| meta.label(EXTENSION_LABEL) == Some(extension);
     deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect()
 }

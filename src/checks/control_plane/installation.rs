@@ -11,7 +11,7 @@ use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
 use crate::model::objects::meta::Meta;
-use crate::model::objects::{ConfigMap, Workload};
+use crate::model::objects::{ConfigMap, Deployment};
 use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
@@ -25,10 +25,10 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// Deployments could not be had, or not all, and none of those that are there is the control plane's.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.seen::<Workload>(Kind::Deployment)?, namespace).is_empty() {
+    if !components(ctx.seen::<Deployment>()?, namespace).is_empty() {
         return Ok(true);
     }
-    Ok(!components(ctx.every::<Workload>(Kind::Deployment)?, namespace).is_empty())
+    Ok(!components(ctx.every::<Deployment>()?, namespace).is_empty())
 }
 
 /// What a check says that asks something of a control plane where there is none.
@@ -41,7 +41,7 @@ pub(in crate::checks) fn none_installed() -> Verdict {
 /// # Errors
 /// It is not known whether it exists.
 pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named(Kind::ConfigMap, Scope::ControlPlane, CONFIG)
+    ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
 }
 
 /// The chart values, or what a check says that cannot go on without them. Reads `linkerd-config`, and where that is not
@@ -101,11 +101,11 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
 /// # Errors
 /// Deployments could not be had, or nothing about the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.seen::<Deployment>()?;
     let config = config(ctx).ok().flatten();
     let namespace = &ctx.namespaces().control_plane;
     if components(deployments, namespace).is_empty() {
-        ctx.every::<Workload>(Kind::Deployment)?;
+        ctx.every::<Deployment>()?;
         return Ok(None);
     }
     match version(deployments, config, namespace) {

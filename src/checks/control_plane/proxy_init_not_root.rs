@@ -4,11 +4,10 @@ use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict, restart};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::objects::Node;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>(Kind::Node);
+    let nodes = ctx.seen::<Node>();
     let values = match values(ctx)? {
         Ok(values) => values,
         Err(verdict) => return Ok(verdict),

@@ -5,9 +5,9 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::control_plane::components;
-use crate::model::objects::{ServiceAccount, Workload};
+use crate::model::objects::{Deployment, ServiceAccount};
 use crate::model::values::Values;
 
 const HEARTBEAT: &str = "heartbeat";
@@ -17,13 +17,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(none_installed());
     }
     let namespace = &ctx.namespaces().control_plane;
-    let deployments = components(ctx.hints::<Workload>(Kind::Deployment), namespace);
+    let deployments = components(ctx.hints::<Deployment>(), namespace);
     let values = config(ctx).ok().flatten().and_then(Values::of);
     let without_heartbeat = values.and_then(|values| values.bool("disableHeartBeat")) == Some(true);
     let mut findings = Vec::new();
     for (account, component) in ctx.knowledge.control_plane().accounts() {
         let deployment = deployments.iter().find(|known| known.name == component);
-        let there = ctx.named::<ServiceAccount>(Kind::ServiceAccount, Scope::ControlPlane, account);
+        let there = ctx.named::<ServiceAccount>(Scope::ControlPlane, account);
         let is_heartbeat = component == HEARTBEAT;
         if is_heartbeat && without_heartbeat {
             continue;

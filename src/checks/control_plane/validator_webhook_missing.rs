@@ -5,7 +5,7 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
-use crate::model::objects::WebhookConfiguration;
+use crate::model::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
 /// The Service that a webhook calls, the configuration that registers it, what it validates, and the row that asks for it.
 const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
@@ -25,7 +25,7 @@ const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kind = Kind::ValidatingWebhookConfiguration;
-    let seen = ctx.seen::<WebhookConfiguration>(kind);
+    let seen = ctx.seen::<ValidatingWebhookConfiguration>();
     if !present(ctx)? {
         return Ok(none_installed());
     }
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             continue;
         }
-        ctx.every::<WebhookConfiguration>(kind)?;
+        ctx.every::<ValidatingWebhookConfiguration>()?;
         let remedy = Remedy::new();
         let again = "Apply the manifests of the control plane again";
         let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());

@@ -7,7 +7,7 @@ use crate::item::Kind;
 use crate::model::objects::Namespace;
 
 pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.every::<Namespace>(Kind::Namespace)?;
+    let namespaces = ctx.every::<Namespace>()?;
     let exists = |name: &str| namespaces.iter().any(|namespace| namespace.metadata.name == name);
     let missing = ctx.settings.namespaces.iter().filter(|name| !exists(name));
     let findings: Vec<_> = missing

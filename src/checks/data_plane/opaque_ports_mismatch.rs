@@ -12,7 +12,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::objects::other::{ServicePort, TargetPort};
-use crate::model::objects::{ConfigMap, Job, Pod, Service, Workload};
+use crate::model::objects::{ConfigMap, Job, Pod, ReplicaSet, Service};
 use crate::model::owners::{Owner, Owners};
 use crate::model::values::Values;
 
@@ -39,10 +39,10 @@ struct Difference<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let services = ctx.seen::<Service>(Kind::Service)?;
+    let pods = ctx.seen::<Pod>()?;
+    let services = ctx.seen::<Service>()?;
     let by_label = Labels::of(pods);
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let default = default_ports(ctx);
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
@@ -75,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The ports that are opaque by default; `None` where they are not known.
 fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok()??;
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()??;
     let values = Values::of(config)?;
     Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
 }

@@ -13,7 +13,7 @@ use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::objects::container::PROXY_CONTAINER;
 use crate::model::objects::pod::{ContainerState, ContainerStatus, Terminated};
-use crate::model::objects::{Event, Job, Pod, Workload};
+use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::source::Why;
@@ -49,12 +49,12 @@ enum Stage {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let control_plane = ctx.namespaces().control_plane.as_str();
     let injected = |pod: &&Pod| {
         pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace)
     };
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut meshed = 0;
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(injected) {
@@ -83,7 +83,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
     if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
         // To say that there is none takes the whole list.
-        ctx.every::<Pod>(Kind::Pod)?;
+        ctx.every::<Pod>()?;
         findings.push(no_pods(ctx));
     }
     Ok(findings.into())
@@ -234,7 +234,7 @@ type Warnings<'a> = HashMap<(&'a str, &'a str), &'a Event>;
 
 fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
     let mut last: Warnings<'a> = HashMap::new();
-    let events = ctx.hints::<Event>(Kind::Event).iter();
+    let events = ctx.hints::<Event>().iter();
     for event in events.filter(|event| event.kind == "Warning" && event.about.kind == "Pod") {
         let key = (event.about.namespace.as_str(), event.about.name.as_str());
         let held = last.entry(key).or_insert(event);

@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::KeyStatus;
 use crate::model::objects::container::DEBUG_CONTAINER;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 use crate::version::{Contains, LinkerdVersion};
 
@@ -19,7 +19,7 @@ use crate::version::{Contains, LinkerdVersion};
 const DEFECT: &str = "debug-image-ignored";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let reader = Reader::of(ctx);
     if matches!(reader, Reader::Absent) {
         return Ok(Verdict::not_applicable(
@@ -29,8 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let written = Written::of(ctx, &MAKE_PODS);
     let chart = ChartImage::of(values(ctx).as_ref());
     let judge = Judge { ctx, reader: &reader, chart: &chart };
-    let replica_sets = ctx.seen::<Workload>(Kind::ReplicaSet).unwrap_or_default();
-    let owners = Owners::new(replica_sets, ctx.seen::<Job>(Kind::Job).unwrap_or_default());
+    let replica_sets = ctx.seen::<ReplicaSet>().unwrap_or_default();
+    let owners = Owners::new(replica_sets, ctx.seen::<Job>().unwrap_or_default());
     let mut shown = BTreeSet::new();
     let mut findings = Vec::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {

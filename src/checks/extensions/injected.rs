@@ -5,7 +5,7 @@ use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
-use crate::item::{Extension, Kind};
+use crate::item::Extension;
 use crate::model::injection::INJECT;
 use crate::model::objects::Pod;
 use crate::model::owners;
@@ -26,7 +26,7 @@ pub(in crate::checks) struct Unmeshed {
 /// Pods of an extension that run without a proxy. Reads `namespaces`, `pods`, and, where they are there,
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
     let namespace = &namespace.metadata.name;
     let bare = own(pods, namespace, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));

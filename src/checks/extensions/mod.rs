@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use super::{Context, Verdict};
 #[cfg(doc)]
 use crate::item::Scope;
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::item::{EXTENSION_LABEL, Extension};
 use crate::missing::Missing;
-use crate::model::objects::{Job, Namespace, Pod, Workload};
+use crate::model::objects::{Job, Namespace, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 
 /// The namespace of an extension: the one with its label, and of several the one that named objects were read from (see
@@ -36,11 +36,11 @@ pub(super) fn extension_namespace<'a>(
 ) -> Result<Option<&'a Namespace>, Missing> {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let chosen = ctx.namespaces().extensions.get(&extension);
-    let namespaces = ctx.seen::<Namespace>(Kind::Namespace)?;
+    let namespaces = ctx.seen::<Namespace>()?;
     let named = namespaces.iter().filter(labelled).find(|n| Some(&n.metadata.name) == chosen);
     match named.or_else(|| namespaces.iter().find(labelled)) {
         Some(namespace) => Ok(Some(namespace)),
-        None => ctx.every::<Namespace>(Kind::Namespace).map(|_| None),
+        None => ctx.every::<Namespace>().map(|_| None),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn extension_namespace<'a>(
 /// Namespaces could not be had.
 pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
     let mut labelled: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for namespace in ctx.seen::<Namespace>(Kind::Namespace)? {
+    for namespace in ctx.seen::<Namespace>()? {
         if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
             labelled.entry(extension).or_default().push(&namespace.metadata.name);
         }
@@ -80,7 +80,7 @@ pub(super) fn by_owner<'a, T: Ord>(
     ctx: &Context<'a>,
     pods: impl IntoIterator<Item = (T, &'a Pod)>,
 ) -> BTreeMap<(Owner, T), Vec<&'a Pod>> {
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut grouped: BTreeMap<(Owner, T), Vec<&Pod>> = BTreeMap::new();
     for (what, pod) in pods {
         grouped.entry((owners.of(pod), what)).or_default().push(pod);

@@ -6,12 +6,12 @@ use super::{absent, extension_namespace};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
-use crate::model::objects::Workload;
+use crate::item::{EXTENSION_LABEL, Extension};
+use crate::model::objects::{Deployment, Workload};
 
 /// Deployments of an extension, and no namespace with its label. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judgement {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.seen::<Deployment>()?;
     if extension_namespace(ctx, extension)?.is_some() {
         return Ok(Verdict::fine());
     }
@@ -19,7 +19,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
     let found: Vec<&Workload> = deployments.iter().filter(own).collect();
     let namespaces: BTreeSet<&str> = found.iter().map(|d| d.metadata.namespace.as_str()).collect();
     if namespaces.is_empty() {
-        ctx.every::<Workload>(Kind::Deployment)?;
+        ctx.every::<Deployment>()?;
         return Ok(absent(extension));
     }
     let findings = namespaces.into_iter().map(|namespace| {

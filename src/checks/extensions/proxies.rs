@@ -7,7 +7,7 @@ use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::item::Extension;
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
@@ -18,7 +18,7 @@ use crate::model::pod_status::{counts_as_unwell, unhealthy};
 /// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let meshed = |namespace: &str| {
         let namespace = namespace.to_owned();
         let of = move |pod: &&Pod| {
@@ -29,7 +29,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
     let mut findings: Vec<Finding> = Vec::new();
     for namespace in namespaces {
         if meshed(namespace).next().is_none() {
-            ctx.every::<Pod>(Kind::Pod)?;
+            ctx.every::<Pod>()?;
             findings.push(none(ctx, extension, namespace));
         }
         let over = meshed(namespace).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));

@@ -5,10 +5,10 @@
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::model::objects::Workload;
+use crate::model::objects::{Deployment, Workload};
 use crate::version::{Channel, LinkerdVersion};
 
 /// Adds the step that installs an extension again; `why` follows its name. Reads `deployments.apps`, where they are there.
@@ -63,7 +63,7 @@ pub(in crate::checks) fn reinstall(
 /// The first Deployment of an extension.
 fn deployment<'a>(ctx: &Context<'a>, extension: Extension) -> Option<&'a Workload> {
     let namespace = ctx.namespaces().extensions.get(&extension);
-    ctx.hints::<Workload>(Kind::Deployment).iter().find(|deployment| {
+    ctx.hints::<Deployment>().iter().find(|deployment| {
         let meta = &deployment.metadata;
         meta.label(EXTENSION_LABEL) == Some(extension.name()) && Some(&meta.namespace) == namespace
     })

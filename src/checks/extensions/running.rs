@@ -4,7 +4,7 @@ use super::{absent, by_owner, extension_namespace, names, own, reinstall};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::item::Extension;
 use crate::missing::Missing;
 use crate::model::objects::Pod;
 use crate::model::owners::Owner;
@@ -16,7 +16,7 @@ const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"]
 /// Components of an extension that have no pod, and pods of it that do not run or whose proxy is not ready. Reads
 /// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
@@ -50,7 +50,7 @@ fn missing(
     if lost.is_empty() {
         return Ok(Vec::new());
     }
-    ctx.every::<Pod>(Kind::Pod)?;
+    ctx.every::<Pod>()?;
     let findings = lost.into_iter().map(|component| {
         let seen = format!("none that is still running has the label component={component}");
         ctx.finding(

@@ -5,27 +5,25 @@ use crate::checks::renew::renew;
 use crate::checks::versions::compared::{Same, differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::{Extension, Kind};
+use crate::item::Extension;
 use crate::model::control_plane::{installed, proxy_version};
-use crate::model::objects::{Pod, Workload};
+use crate::model::objects::{Deployment, Pod};
 use crate::model::pod_status::word;
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads
 /// `pods`, `deployments.apps` where no release is named, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let (expected, seen, severity) = match &ctx.settings.expected_version {
         Some(expected) => {
             (expected.clone(), Evidence::other("--expected-version", expected.as_str()), Severity::Warning)
         }
         // How far a proxy may be from its control plane is asked of all proxies alike.
-        None => {
-            match installed(ctx.every::<Workload>(Kind::Deployment)?, None, &ctx.namespaces().control_plane) {
-                Some((version, seen)) => (version, seen, Severity::Info),
-                None => return Ok(Verdict::fine()),
-            }
-        }
+        None => match installed(ctx.every::<Deployment>()?, None, &ctx.namespaces().control_plane) {
+            Some((version, seen)) => (version, seen, Severity::Info),
+            None => return Ok(Verdict::fine()),
+        },
     };
     let message = if severity == Severity::Warning {
         format!("proxies of the extension {extension} are not of the expected release")
@@ -51,7 +49,7 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, names
 /// Proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, where they are there,
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let cli = ctx.cli_version()?;
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
     let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \

@@ -13,7 +13,7 @@ const SECRET: &str = "linkerd-proxy-injector-k8s-tls";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
-    let secret = ctx.named::<Secret>(Kind::Secret, Scope::ControlPlane, SECRET)?;
+    let secret = ctx.named::<Secret>(Scope::ControlPlane, SECRET)?;
     let Some((configuration, webhook)) = webhook? else {
         return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
     };

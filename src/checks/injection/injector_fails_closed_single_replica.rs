@@ -4,12 +4,11 @@ use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::components;
-use crate::model::objects::Workload;
+use crate::model::objects::Deployment;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment);
+    let deployments = ctx.seen::<Deployment>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -24,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let found = match injector(deployments) {
         Some(found) => Some(found),
-        None => injector(ctx.every::<Workload>(Kind::Deployment)?),
+        None => injector(ctx.every::<Deployment>()?),
     };
     let Some(found) = found else {
         return Ok(Verdict::not_applicable("the proxy injector is no Deployment of this cluster"));

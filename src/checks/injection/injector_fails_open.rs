@@ -8,12 +8,13 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{Event, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
+use crate::model::objects::{
+    Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
+};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
@@ -23,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     // Only pods that the webhook could have changed: it was there when they were created, and so was their annotation.
-    let mut victims =
-        unmeshed(ctx, ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace), Some(webhook));
+    let mut victims = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     victims.retain(|victim| {
         if victim.asked == Asked::Later {
             return false;
@@ -84,9 +84,9 @@ fn finding(
 /// of the injector's pods then.
 fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let namespace = &ctx.namespaces().control_plane;
-    let deployments = components(ctx.hints::<Workload>(Kind::Deployment), namespace);
+    let deployments = components(ctx.hints::<Deployment>(), namespace);
     let injector = deployments.iter().find(|component| component.name == "proxy-injector");
-    let pods = ctx.hints::<Pod>(Kind::Pod).iter().filter(|pod| {
+    let pods = ctx.hints::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace == *namespace
             && meta.label(COMPONENT) == Some("proxy-injector")
@@ -95,9 +95,9 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let downtime = Downtime::of(
         pods,
         injector.map(|component| component.deployment),
-        ctx.hints(Kind::ReplicaSet),
-        ctx.hints(Kind::Node),
-        ctx.hints::<Event>(Kind::Event),
+        ctx.hints::<ReplicaSet>(),
+        ctx.hints::<Node>(),
+        ctx.hints::<Event>(),
         ctx.now(),
     );
     let mut seen: BTreeSet<&Evidence> = BTreeSet::new();
@@ -131,7 +131,7 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
              injector's pods (private clusters need a firewall rule for that)",
         );
     }
-    let replicas = components(ctx.hints::<Workload>(Kind::Deployment), &ctx.namespaces().control_plane)
+    let replicas = components(ctx.hints::<Deployment>(), &ctx.namespaces().control_plane)
         .iter()
         .find(|component| component.name == "proxy-injector")
         .map(Component::wanted);

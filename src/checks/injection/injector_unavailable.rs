@@ -7,14 +7,13 @@ use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
-use crate::model::objects::{EndpointSlice, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
+use crate::model::objects::{Deployment, EndpointSlice, Namespace, Pod, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
-    let slices = ctx.every::<EndpointSlice>(Kind::EndpointSlice)?;
+    let slices = ctx.every::<EndpointSlice>()?;
     let Some((configuration, webhook)) = webhook? else {
         return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -44,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             many => format!("{many} endpoints, none of them ready"),
         },
     );
-    let components = components(ctx.hints::<Workload>(Kind::Deployment), namespace);
+    let components = components(ctx.hints::<Deployment>(), namespace);
     let injector = components.iter().find(|component| component.name == "proxy-injector");
     Ok(vec![finding(ctx, configuration, webhook, injector, seen)].into())
 }
@@ -83,8 +82,7 @@ fn finding(
     }
     // What was created since it is away came up without a proxy because of it.
     let since = injector.and_then(unavailable_since);
-    let pods =
-        unmeshed(ctx, ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace), Some(webhook));
+    let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     pods.iter()
         .filter(|unmeshed| unmeshed.asked != Asked::Later)
         .filter(|unmeshed| match (unmeshed.pod.metadata.creation_timestamp, since) {

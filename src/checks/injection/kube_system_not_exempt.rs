@@ -5,14 +5,13 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
 use crate::model::objects::Namespace;
 
 const SYSTEM: &str = "kube-system";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>(Kind::Namespace);
+    let namespaces = ctx.seen::<Namespace>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -21,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable("the injector's webhook has failurePolicy Ignore"));
     }
     let Some(system) = namespaces?.iter().find(|namespace| namespace.metadata.name == SYSTEM) else {
-        ctx.every::<Namespace>(Kind::Namespace)?;
+        ctx.every::<Namespace>()?;
         return Ok(Verdict::not_applicable("there is no namespace kube-system"));
     };
     let asked =

@@ -8,14 +8,13 @@ use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::model::injection::INJECT;
 use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
 use crate::model::owners::Owner;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let namespaces = ctx.seen::<Namespace>(Kind::Namespace)?;
+    let pods = ctx.seen::<Pod>()?;
+    let namespaces = ctx.seen::<Namespace>()?;
     let webhook = injector_webhook(ctx)?;
     let mut by_owner: BTreeMap<(Owner, bool), Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {

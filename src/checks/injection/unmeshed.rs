@@ -6,10 +6,13 @@ use crate::checks::Context;
 use crate::checks::renew::renew;
 use crate::command::meshdoctor;
 use crate::finding::{Remedy, Step, StepKind, Tie};
-use crate::item::{EXTENSION_LABEL, Kind, Scope};
+use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
-use crate::model::objects::{ConfigMap, Job, Meta, Namespace, Pod, Webhook, WebhookConfiguration, Workload};
+use crate::model::objects::{
+    ConfigMap, Job, Meta, MutatingWebhookConfiguration, Namespace, Pod, ReplicaSet, Webhook,
+    WebhookConfiguration, Workload,
+};
 use crate::model::owners::{self, Owner, Owners};
 use crate::model::values::Values;
 
@@ -70,10 +73,9 @@ pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is creat
 pub(in crate::checks) fn injector_webhook<'a>(
     ctx: &Context<'a>,
 ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
-    let kind = Kind::MutatingWebhookConfiguration;
-    match webhook(ctx.seen(kind)?, &ctx.namespaces().control_plane) {
+    match webhook(ctx.seen::<MutatingWebhookConfiguration>()?, &ctx.namespaces().control_plane) {
         Some(found) => Ok(Some(found)),
-        None => ctx.every::<WebhookConfiguration>(kind).map(|_| None),
+        None => ctx.every::<MutatingWebhookConfiguration>().map(|_| None),
     }
 }
 
@@ -91,11 +93,10 @@ pub(super) fn unmeshed<'a>(
     namespaces: &'a [Namespace],
     webhook: Option<&'a Webhook>,
 ) -> Vec<Unmeshed<'a>> {
-    let config =
-        ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(Values::of);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
-    let (replica_sets, jobs) = (ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let (replica_sets, jobs) = (ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let owners = Owners::new(replica_sets, jobs);
     let templates = Templates::of(replica_sets, jobs);
     pods.iter()
@@ -187,7 +188,7 @@ pub(in crate::checks) fn once_it_answers(
 /// Adds the steps for the pods that lack a proxy today, to be done once the injector works. Reads `pods`, `namespaces`, and
 /// what [`unmeshed`] reads.
 pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: Option<&Webhook>) -> Remedy {
-    let (pods, namespaces) = (ctx.hints::<Pod>(Kind::Pod), ctx.hints::<Namespace>(Kind::Namespace));
+    let (pods, namespaces) = (ctx.hints::<Pod>(), ctx.hints::<Namespace>());
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
     victims.retain(|victim| victim.asked != Asked::Later);
     if victims.is_empty() {

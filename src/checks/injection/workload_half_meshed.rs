@@ -7,9 +7,8 @@ use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Kind;
 use crate::model::injection::INJECT;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners, generation};
 
 #[derive(Default)]
@@ -19,8 +18,8 @@ struct Halves<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let pods = ctx.seen::<Pod>()?;
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let mut generations: BTreeMap<(&str, String), Halves<'_>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
         // A pod that nothing owns is no replica of anything; one that refuses by itself was set apart on purpose.

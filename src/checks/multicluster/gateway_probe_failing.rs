@@ -7,13 +7,13 @@ use super::links::{
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::{Kind, Program};
+use crate::item::Program;
 use crate::model::objects::probe::runs;
 use crate::model::objects::{EndpointSlice, Link, Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>(Kind::Service)?;
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let services = ctx.seen::<Service>()?;
+    let pods = ctx.seen::<Pod>()?;
     let links = match links(ctx)? {
         Links::Some(links) => links,
         Links::None => return Ok(no_links()),
@@ -23,14 +23,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if links.is_empty() {
         return Ok(Verdict::not_applicable("no Link goes through a gateway"));
     }
-    let served = with_endpoints(ctx.every::<EndpointSlice>(Kind::EndpointSlice)?);
+    let served = with_endpoints(ctx.every::<EndpointSlice>()?);
     let mut findings = Vec::new();
     let mut silent = false;
     for link in &links {
         let cluster = link.spec.target_cluster_name.as_str();
         let mirrors = gateways(services, cluster);
         let [mirror] = mirrors.as_slice() else {
-            ctx.every::<Service>(Kind::Service)?;
+            ctx.every::<Service>()?;
             findings.push(no_mirror(ctx, link, &mirrors));
             continue;
         };

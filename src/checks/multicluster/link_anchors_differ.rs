@@ -11,7 +11,7 @@ use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::{Kind, Program, Scope};
+use crate::item::{Program, Scope};
 use crate::model::certificates::{Certificate, from_bundle, from_pem};
 use crate::model::objects::{ConfigMap, Link};
 use crate::model::values::Values;
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Links::None => return Ok(no_links()),
         Links::Not(verdict) => return Ok(verdict),
     };
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)?;
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = config.and_then(|config| config.data.get(BUNDLE));
     let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
     if own.is_empty() {

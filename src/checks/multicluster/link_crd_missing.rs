@@ -7,11 +7,11 @@ use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
-use crate::model::objects::{CustomResourceDefinition, Workload};
+use crate::model::objects::{CustomResourceDefinition, Deployment};
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let definitions = ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)?;
+    let definitions = ctx.every::<CustomResourceDefinition>()?;
     if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
@@ -55,6 +55,6 @@ fn release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Miss
     if let Ok(version) = ctx.cli_version() {
         return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));
     }
-    let deployments = ctx.every::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.every::<Deployment>()?;
     Ok(installed(deployments, None, &ctx.namespaces().control_plane))
 }

@@ -10,7 +10,7 @@ use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::{CustomResourceDefinition, EndpointSlice, Link, Service, Workload};
+use crate::model::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
 use crate::source::Why;
 use crate::version::Contains;
 
@@ -47,7 +47,7 @@ pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
     if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(Links::Not(absent(Extension::Multicluster)));
     }
-    match ctx.seen::<Link>(Kind::Link) {
+    match ctx.seen::<Link>() {
         Ok([]) => Ok(Links::None),
         Ok(links) => Ok(Links::Some(links)),
         Err(missing) if missing.why == Why::NotServed && is_undefined(ctx) => {
@@ -74,7 +74,7 @@ pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a st
 
 /// Whether it is known that nothing defines links.
 fn is_undefined(ctx: &Context<'_>) -> bool {
-    ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition)
+    ctx.every::<CustomResourceDefinition>()
         .is_ok_and(|all| !all.iter().any(|definition| definition.metadata.name == LINK_CRD))
 }
 
@@ -168,7 +168,7 @@ const CHART_ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing 
 /// Whether the chart of the installed release makes the controllers of links; before, the CLI's `link` did. Reads
 /// `deployments.apps`, where they are there.
 pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
-    let release = installed(ctx.hints::<Workload>(Kind::Deployment), None, &ctx.namespaces().control_plane);
+    let release = installed(ctx.hints::<Deployment>(), None, &ctx.namespaces().control_plane);
     let row = ctx.knowledge.linkerd_check().row(CHART_ROW.0, CHART_ROW.1);
     match (release, row) {
         (Some((release, _)), Some(row)) => row.releases.covers(&release, ctx.knowledge.minors()),

@@ -8,7 +8,7 @@ use crate::item::Kind;
 use crate::model::objects::{Link, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>(Kind::Service)?;
+    let services = ctx.seen::<Service>()?;
     let known: &[Link] = match links(ctx)? {
         Links::Some(links) => links,
         Links::None => &[],
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|(_, cluster)| !known.iter().any(|link| link.spec.target_cluster_name == *cluster))
         .collect();
     if !orphans.is_empty() {
-        ctx.every::<Link>(Kind::Link)?;
+        ctx.every::<Link>()?;
     }
     let findings = orphans.into_iter().map(|(service, cluster)| {
         let meta = &service.metadata;

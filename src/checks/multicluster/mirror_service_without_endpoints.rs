@@ -9,7 +9,7 @@ use crate::item::{Extension, Kind};
 use crate::model::objects::{EndpointSlice, Meta, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>(Kind::Service)?;
+    let services = ctx.seen::<Service>()?;
     if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
         return Ok(absent(Extension::Multicluster));
     }
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if mirrors.peek().is_none() {
         return Ok(Verdict::fine());
     }
-    let served = with_endpoints(ctx.every::<EndpointSlice>(Kind::EndpointSlice)?);
+    let served = with_endpoints(ctx.every::<EndpointSlice>()?);
     let findings = mirrors
         .map(|service| &service.metadata)
         .filter(|meta| !served.contains(&(meta.namespace.as_str(), meta.name.as_str())))

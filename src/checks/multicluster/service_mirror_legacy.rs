@@ -6,11 +6,11 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::MirrorKind;
-use crate::model::objects::Workload;
+use crate::model::objects::Deployment;
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.seen::<Deployment>()?;
     let links = match links(ctx)? {
         Links::Some(links) => links,
         Links::None => return Ok(no_links()),

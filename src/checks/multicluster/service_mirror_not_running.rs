@@ -7,10 +7,10 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::model::objects::{Link, Workload};
+use crate::model::objects::{Deployment, Link, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.seen::<Deployment>()?;
     let links = match links(ctx)? {
         Links::Some(links) => links,
         Links::None => return Ok(no_links()),
@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for link in links {
         match controllers(ctx, deployments, link).as_slice() {
             [] => {
-                ctx.every::<Workload>(Kind::Deployment)?;
+                ctx.every::<Deployment>()?;
                 findings.push(none(ctx, link));
             }
             [one] if one.status.ready_replicas > 0 => {}

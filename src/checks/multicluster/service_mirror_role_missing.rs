@@ -9,7 +9,7 @@ use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
 use crate::model::objects::meta::Meta;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use crate::model::objects::{Link, ServiceAccount, Workload};
+use crate::model::objects::{Deployment, Link, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -17,12 +17,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Links::None => return Ok(no_links()),
         Links::Not(verdict) => return Ok(verdict),
     };
-    let accounts = ctx.every::<ServiceAccount>(Kind::ServiceAccount)?;
-    let cluster_roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
-    let cluster_role_bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
-    let roles = ctx.every::<Role>(Kind::Role)?;
-    let role_bindings = ctx.every::<RoleBinding>(Kind::RoleBinding)?;
-    let deployments = ctx.hints::<Workload>(Kind::Deployment);
+    let accounts = ctx.every::<ServiceAccount>()?;
+    let cluster_roles = ctx.every::<ClusterRole>()?;
+    let cluster_role_bindings = ctx.every::<ClusterRoleBinding>()?;
+    let roles = ctx.every::<Role>()?;
+    let role_bindings = ctx.every::<RoleBinding>()?;
+    let deployments = ctx.hints::<Deployment>();
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
         Part::of(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),

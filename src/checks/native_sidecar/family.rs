@@ -182,7 +182,7 @@ impl<'a> Switch<'a> {
             return proof;
         };
         let injector = format!("linkerd/proxy-injector {version}");
-        for pod in ctx.seen::<Pod>(Kind::Pod).unwrap_or_default() {
+        for pod in ctx.seen::<Pod>().unwrap_or_default() {
             if pod.metadata.annotation("linkerd.io/created-by") != Some(&injector)
                 || pod.spec.proxy().is_none()
             {

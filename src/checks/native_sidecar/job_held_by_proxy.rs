@@ -21,7 +21,7 @@ use crate::model::owners::{Owner, Owners};
 const GRACE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let held: Vec<_> = pods
         .iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Vec::new().into());
     }
     let switch = Switch::of(ctx);
-    let owners = Owners::new(&[], ctx.seen::<Job>(Kind::Job).unwrap_or_default());
+    let owners = Owners::new(&[], ctx.seen::<Job>().unwrap_or_default());
     let findings: Vec<Finding> =
         held.into_iter().map(|(pod, ended)| finding(ctx, &switch, &owners.of(pod), pod, &ended)).collect();
     Ok(findings.into())

@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
     let enough = native.kubernetes_on_by_default();
     let server = ctx.server_version().map_err(|missing| ctx.gap(missing)).ok();
-    let nodes = ctx.seen::<Node>(Kind::Node).unwrap_or_else(|missing| {
+    let nodes = ctx.seen::<Node>().unwrap_or_else(|missing| {
         ctx.gap(missing);
         &[]
     });
@@ -218,7 +218,7 @@ struct Gate<'a> {
 impl<'a> Gate<'a> {
     fn of(ctx: &Context<'a>) -> Gate<'a> {
         let mut gate = Gate { stored: false, nodes: BTreeSet::new() };
-        for pod in ctx.seen::<Pod>(Kind::Pod).unwrap_or_default() {
+        for pod in ctx.seen::<Pod>().unwrap_or_default() {
             if !pod.spec.init_containers.iter().any(|c| c.restart_policy.as_deref() == Some("Always")) {
                 continue;
             }

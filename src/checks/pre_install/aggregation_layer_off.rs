@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = super::not_the_moment(ctx) {
         return Ok(verdict);
     }
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
+    let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
     let object = format!("ConfigMap {NAMESPACE}/{NAME}");
     let seen = match config {
         None => Evidence::other(&object, "it does not exist"),

@@ -5,14 +5,14 @@ use crate::command::{Command, kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
-use crate::model::objects::{ConfigMap, Namespace, Workload};
+use crate::model::objects::{ConfigMap, Deployment, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = super::not_the_moment(ctx) {
         return Ok(verdict);
     }
     let name = ctx.namespaces().control_plane.as_str();
-    let namespaces = ctx.every::<Namespace>(Kind::Namespace)?;
+    let namespaces = ctx.every::<Namespace>()?;
     let Some(namespace) = namespaces.iter().find(|namespace| namespace.metadata.name == name) else {
         return Ok(Verdict::fine());
     };
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .remedy(remedy);
         return Ok(vec![finding].into());
     }
-    let deployments = ctx.every::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.every::<Deployment>()?;
     let running = components(deployments, name);
     if !running.is_empty() {
         let names: Vec<&str> = running.iter().map(|c| c.deployment.metadata.name.as_str()).collect();
@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
         return Ok(vec![finding].into());
     }
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")?;
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
         let remedy = Remedy::new().run(
             StepKind::Command,

@@ -2,7 +2,7 @@
 
 use super::rights::{self, Right};
 use crate::checks::{Context, Judgement};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::model::objects::CustomResourceDefinition;
 
 const ROW: Option<&str> = Some("can create non-namespaced resources");
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
     let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";
     if let Some(finding) = rights::lacking(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
-        match ctx.every::<CustomResourceDefinition>(Kind::CustomResourceDefinition) {
+        match ctx.every::<CustomResourceDefinition>() {
             Ok(there) if there.iter().any(|definition| definition.metadata.name == ONE_OF_THEM) => {}
             Ok(_) => findings.push(finding.parameter("definitions")),
             Err(missing) => ctx.gap(missing),

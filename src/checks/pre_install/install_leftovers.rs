@@ -7,7 +7,10 @@ use crate::item::Kind;
 use crate::model::control_plane::components;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{Meta, Service, WebhookConfiguration, Workload};
+use crate::model::objects::{
+    Deployment, Listed, Meta, MutatingWebhookConfiguration, Service, ValidatingWebhookConfiguration,
+    WebhookConfiguration,
+};
 /// Whose objects are no part of the control plane.
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
@@ -16,21 +19,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.every::<Workload>(Kind::Deployment)?;
+    let deployments = ctx.every::<Deployment>()?;
     if !components(deployments, home).is_empty() {
         return Ok(Verdict::blocked("control-plane-namespace-exists", "a control plane is installed"));
     }
-    let services = ctx.every::<Service>(Kind::Service)?;
+    let services = ctx.every::<Service>()?;
     let mut found: Vec<(Kind, &Meta)> = Vec::new();
-    for role in ctx.seen::<ClusterRole>(Kind::ClusterRole)? {
+    for role in ctx.seen::<ClusterRole>()? {
         found.push((Kind::ClusterRole, &role.metadata));
     }
-    for binding in ctx.seen::<ClusterRoleBinding>(Kind::ClusterRoleBinding)? {
+    for binding in ctx.seen::<ClusterRoleBinding>()? {
         found.push((Kind::ClusterRoleBinding, &binding.metadata));
     }
     let mut findings = Vec::new();
-    for kind in [Kind::MutatingWebhookConfiguration, Kind::ValidatingWebhookConfiguration] {
-        for config in ctx.seen::<WebhookConfiguration>(kind)? {
+    for list in [MutatingWebhookConfiguration::LIST, ValidatingWebhookConfiguration::LIST] {
+        let kind = list.kind();
+        for config in ctx.seen_of(list)? {
             match refusing(ctx, kind, config, services) {
                 Some(finding) => findings.push(finding),
                 None => found.push((kind, &config.metadata)),

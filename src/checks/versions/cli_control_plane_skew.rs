@@ -5,7 +5,6 @@ use super::compared::all_failed;
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::objects::Pod;
 use crate::version::{Channel, LinkerdVersion};
 
@@ -42,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
-        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(Kind::Pod), cli, LinkerdVersion::same_build, |rows| rows.cli))
+        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
         .remedy(remedy(&control_plane, ahead.is_some_and(|ahead| ahead > 0)));
     Ok(vec![finding].into())
 }

@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{Pod, Workload};
+use crate::model::objects::{Deployment, Pod};
 use crate::model::values::Values;
 use crate::source::Why;
 use crate::version::LinkerdVersion;
@@ -20,7 +20,7 @@ use crate::version::LinkerdVersion;
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some((reference, seen)) = installed(ctx)? else {
         return Ok(none_installed());
     };
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let mut findings = Vec::new();
-    for component in components(ctx.hints::<Workload>(Kind::Deployment), namespace) {
+    for component in components(ctx.hints::<Deployment>(), namespace) {
         let name = &component.deployment.metadata.name;
         let object = format!("Deployment {namespace}/{name}");
         let mut evidence = Vec::new();

@@ -6,13 +6,12 @@ use super::newest::behind;
 use crate::checks::control_plane::installation::{installed, none_installed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::objects::Pod;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((version, seen)) = installed(ctx)? else { return Ok(none_installed()) };
-    let pods = ctx.hints::<Pod>(Kind::Pod);
+    let pods = ctx.hints::<Pod>();
     let advised = advised_against(ctx, &version, &seen);
     // One reason to move on is enough, unless somebody expects a release.
     let behind = behind(ctx, &version).filter(|behind| behind.expected || advised.is_none());

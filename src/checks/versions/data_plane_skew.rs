@@ -7,10 +7,9 @@ use crate::checks::control_plane::installation::{installed, minors, none_install
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 use crate::version::{LinkerdVersion, MinorTable};
 
@@ -37,11 +36,11 @@ enum Gap {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some((control_plane, seen)) = installed(ctx)? else {
         return Ok(none_installed());
     };
-    let owners = Owners::new(ctx.hints::<Workload>(Kind::ReplicaSet), ctx.hints::<Job>(Kind::Job));
+    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let home = &ctx.namespaces().control_plane;
     let mut known: BTreeMap<&str, Option<Gap>> = BTreeMap::new();
     let mut found: BTreeMap<(Gap, Pinned, Unexpected, Owner), Vec<&Pod>> = BTreeMap::new();

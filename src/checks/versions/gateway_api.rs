@@ -4,7 +4,7 @@
 use crate::checks::Context;
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
-use crate::item::{Kind, Scope};
+use crate::item::Scope;
 use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
 use crate::model::objects::CustomResourceDefinition;
@@ -22,7 +22,7 @@ pub(super) fn definition<'a>(
     ctx: &Context<'a>,
     name: &str,
 ) -> Result<Option<&'a CustomResourceDefinition>, Missing> {
-    ctx.named(Kind::CustomResourceDefinition, Scope::Cluster, name)
+    ctx.named::<CustomResourceDefinition>(Scope::Cluster, name)
 }
 
 /// Whether a definition serves a version.

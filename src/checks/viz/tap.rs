@@ -50,6 +50,6 @@ pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Result<Tap<'a>, Verdict>, Mis
     let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(Err(absent(Extension::Viz)));
     };
-    let secret = ctx.named::<Secret>(Kind::Secret, Scope::Extension(Extension::Viz), SECRET)?;
+    let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
     Ok(Ok(Tap { namespace: &namespace.metadata.name, secret }))
 }

@@ -4,12 +4,12 @@ use crate::checks::extensions::{absent, extension_namespace, own};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::item::Extension;
 use crate::model::objects::Pod;
 use crate::model::pod_status::word;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };
@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if servers.iter().any(|pod| pod.status.phase == "Running") {
         return Ok(Verdict::fine());
     }
-    ctx.every::<Pod>(Kind::Pod)?;
+    ctx.every::<Pod>()?;
     let seen = match servers.as_slice() {
         [] => {
             vec![Evidence::other(format!("Pods in {namespace}"), "none has the label component=metrics-api")]

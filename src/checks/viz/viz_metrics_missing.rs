@@ -7,7 +7,7 @@ use crate::checks::extensions::{absent, by_owner, extension_namespace, names, ow
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind};
-use crate::item::{Extension, Kind, Program};
+use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::objects::Pod;
 use crate::model::objects::probe::runs;
@@ -17,7 +17,7 @@ use crate::source::Why;
 const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };

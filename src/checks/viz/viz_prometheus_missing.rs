@@ -24,8 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = namespace.metadata.name.as_str();
     let role = vec![ctx.knowledge.extensions().viz_prometheus_role(namespace)];
     let mut findings: Vec<Finding> = Vec::new();
-    let roles = ctx.every::<ClusterRole>(Kind::ClusterRole);
-    let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding);
+    let roles = ctx.every::<ClusterRole>();
+    let bindings = ctx.every::<ClusterRoleBinding>();
     note(ctx, roles, |roles| {
         findings.extend(absent_of(roles, role.clone()).map(|n| gone(ctx, Kind::ClusterRole, "", &n)))
     });
@@ -33,16 +33,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings
             .extend(absent_of(bindings, role.clone()).map(|n| gone(ctx, Kind::ClusterRoleBinding, "", &n)));
     });
-    let config = ctx.named::<ConfigMap>(Kind::ConfigMap, Scope::Extension(Extension::Viz), CONFIG);
+    let config = ctx.named::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG);
     note(ctx, config, |config| {
         if config.is_none() {
             findings.push(gone(ctx, Kind::ConfigMap, namespace, CONFIG));
         }
     });
-    if !own(ctx.seen::<Pod>(Kind::Pod)?, namespace, Extension::Viz)
+    if !own(ctx.seen::<Pod>()?, namespace, Extension::Viz)
         .any(|pod| pod.metadata.label("component") == Some("prometheus"))
     {
-        ctx.every::<Pod>(Kind::Pod)?;
+        ctx.every::<Pod>()?;
         findings.push(no_pods(ctx, namespace));
     }
     Ok(findings.into())

@@ -8,8 +8,8 @@ use crate::model::objects::Object;
 use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let roles = ctx.every::<ClusterRole>(Kind::ClusterRole)?;
-    let bindings = ctx.every::<ClusterRoleBinding>(Kind::ClusterRoleBinding)?;
+    let roles = ctx.every::<ClusterRole>()?;
+    let bindings = ctx.every::<ClusterRoleBinding>()?;
     let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };

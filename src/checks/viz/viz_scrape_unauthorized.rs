@@ -6,8 +6,8 @@ use crate::checks::extensions::{absent, by_owner, extension_namespace, names};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind};
-use crate::item::{Extension, Kind};
-use crate::model::objects::{Named, Pod};
+use crate::item::Extension;
+use crate::model::objects::{AuthorizationPolicy, Pod};
 
 /// The variable in which the injector tells a proxy what to do where no policy says it.
 const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";
@@ -15,7 +15,7 @@ const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";
 const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     if extension_namespace(ctx, Extension::Viz)?.is_none() {
         return Ok(absent(Extension::Viz));
     }
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if closed.is_empty() {
         return Ok(Verdict::fine());
     }
-    let policies = ctx.every::<Named>(Kind::AuthorizationPolicy)?;
+    let policies = ctx.every::<AuthorizationPolicy>()?;
     let open: BTreeSet<&str> = policies
         .iter()
         .filter(|policy| policy.metadata.name == SCRAPE)

@@ -15,7 +15,7 @@ const SELF_CHECK: &str = "viz extension self-check";
 const CLIENT: &str = "can initialize the client";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>(Kind::Pod)?;
+    let pods = ctx.seen::<Pod>()?;
     let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
         return Ok(absent(Extension::Viz));
     };

@@ -5,7 +5,7 @@ use crate::checks::extensions::{absent, extension_namespace, reinstall};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Extension, Kind, Scope};
+use crate::item::{Extension, Scope};
 use crate::model::objects::ApiService;
 
 /// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
@@ -14,7 +14,7 @@ const TRUSTED: &str = "tap API server has valid cert";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = extension_namespace(ctx, Extension::Viz)?;
-    let service = ctx.named::<ApiService>(Kind::APIService, Scope::Cluster, API)?;
+    let service = ctx.named::<ApiService>(Scope::Cluster, API)?;
     let Some(namespace) = namespace else {
         return match service.and_then(|service| left_behind(ctx, service)) {
             Some(finding) => Ok(vec![finding].into()),

@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     };
     let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
-    let service = ctx.named::<ApiService>(Kind::APIService, Scope::Cluster, API)?;
+    let service = ctx.named::<ApiService>(Scope::Cluster, API)?;
     let Some(service) = service else {
         return Ok(Verdict::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
     };

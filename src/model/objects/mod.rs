@@ -7,6 +7,7 @@ pub mod access;
 pub mod cluster_scope;
 pub mod container;
 pub mod extension;
+pub mod kinds;
 pub mod meta;
 pub mod other;
 pub mod pod;
@@ -19,7 +20,6 @@ pub mod workload;
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 
 use super::names;
-use crate::item::Kind;
 use crate::protobuf::{Broken, Message};
 use crate::redact::{Clean, Rule};
 
@@ -29,6 +29,11 @@ pub use cluster_scope::{
 };
 pub use container::Container;
 pub use extension::{ApiService, Link, Named};
+pub(crate) use kinds::store_for;
+pub use kinds::{
+    AuthorizationPolicy, DaemonSet, Deployment, KindOf, Listed, MutatingWebhookConfiguration, ReplicaSet,
+    StatefulSet, ValidatingWebhookConfiguration,
+};
 pub use meta::{Meta, OwnerReference};
 pub use other::{
     ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
@@ -228,40 +233,5 @@ impl Store for Unread {
 
     fn as_any(&self) -> &dyn std::any::Any {
         self
-    }
-}
-
-/// An empty store of the right type for a kind.
-pub(crate) fn store_for(kind: Kind) -> Box<dyn Store> {
-    match kind {
-        Kind::Namespace => Box::new(Vec::<Namespace>::new()),
-        Kind::Node => Box::new(Vec::<Node>::new()),
-        Kind::Pod => Box::new(Vec::<Pod>::new()),
-        Kind::Service => Box::new(Vec::<Service>::new()),
-        Kind::ServiceAccount => Box::new(Vec::<ServiceAccount>::new()),
-        Kind::EndpointSlice => Box::new(Vec::<EndpointSlice>::new()),
-        Kind::ConfigMap => Box::new(Vec::<ConfigMap>::new()),
-        Kind::Secret => Box::new(Vec::<Secret>::new()),
-        Kind::Deployment | Kind::ReplicaSet | Kind::DaemonSet | Kind::StatefulSet => {
-            Box::new(Vec::<Workload>::new())
-        }
-        Kind::ControllerRevision => Box::new(Vec::<ControllerRevision>::new()),
-        Kind::Job => Box::new(Vec::<Job>::new()),
-        Kind::CronJob => Box::new(Vec::<CronJob>::new()),
-        Kind::Event => Box::new(Vec::<Event>::new()),
-        Kind::CustomResourceDefinition => Box::new(Vec::<CustomResourceDefinition>::new()),
-        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
-            Box::new(Vec::<WebhookConfiguration>::new())
-        }
-        Kind::ClusterRole => Box::new(Vec::<rbac::ClusterRole>::new()),
-        Kind::ClusterRoleBinding => Box::new(Vec::<rbac::ClusterRoleBinding>::new()),
-        Kind::APIService => Box::new(Vec::<ApiService>::new()),
-        Kind::Link => Box::new(Vec::<Link>::new()),
-        Kind::Role => Box::new(Vec::<rbac::Role>::new()),
-        Kind::RoleBinding => Box::new(Vec::<rbac::RoleBinding>::new()),
-        Kind::AuthorizationPolicy => Box::new(Vec::<Named>::new()),
-        Kind::Endpoints | Kind::PodDisruptionBudget | Kind::ResourceQuota | Kind::LimitRange => {
-            Box::<Unread>::default()
-        }
     }
 }
