@@ -169,18 +169,24 @@ fn value_after(input: &[u8], separator: usize, names: Names) -> Option<Range<usi
     (!keys::is_harmless(content)).then_some(value)
 }
 
-/// Where a value without quotes ends of which a part is quoted, as in `password=one"two three"`: behind that part. A quote that
-/// closes what stands around the value is not followed by a letter.
+/// Where a value without quotes ends of which parts are quoted, as in `password=one"two three"four`: behind the last of
+/// them. A quote that closes what stands around the value is not followed by a letter.
 fn goes_on(input: &[u8], start: usize, end: usize) -> usize {
-    let slashes = run(input, end, |byte| byte == b'\\');
-    match input.get(slashes) {
-        Some(quote @ (b'"' | b'\''))
-            if end > start && input.get(slashes + 1).is_some_and(|byte| is_url_safe(*byte)) =>
-        {
-            let close = [&input[end..slashes], &[*quote]].concat();
-            closing(input, slashes + 1, &close)
+    let goes_on_at = |at: usize| input.get(at).is_some_and(|byte| is_url_safe(*byte));
+    let mut end = end;
+    loop {
+        let slashes = run(input, end, |byte| byte == b'\\');
+        let Some(quote @ (b'"' | b'\'')) = input.get(slashes) else { return end };
+        if end == start || !goes_on_at(slashes + 1) {
+            return end;
         }
-        _ => end,
+        let close = [&input[end..slashes], &[*quote]].concat();
+        let closed = closing(input, slashes + 1, &close);
+        let behind = closed + close.len();
+        if !input[closed..].starts_with(&close) || !goes_on_at(behind) {
+            return closed;
+        }
+        end = run(input, behind, is_url_safe);
     }
 }
 

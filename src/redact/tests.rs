@@ -59,6 +59,8 @@ fn secrets_of_each_shape_leave_a_text() {
         format!("password={CANARY}"),
         format!("client_secret=password=\"first second {CANARY}\""),
         format!("note \\\"password=one\\\"two {CANARY}\\\"\""),
+        format!("password=one\"two three\"four{CANARY}"),
+        format!("password=one\"two three\"four\"five {CANARY}\" ok"),
         format!("--token={CANARY} --x"),
         format!("{{\"token\": \"{CANARY}\"}}"),
         format!("{{\\\"k8s_auth_token\\\":\\\"{CANARY}\\\"}}"),
