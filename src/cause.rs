@@ -202,7 +202,7 @@ mod tests {
     use crate::command::{Arg, kubectl};
     use crate::finding::StepKind;
 
-    fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
+    pub(super) fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
         Finding {
             check,
             severity,

@@ -123,27 +123,9 @@ fn in_turn(weights: &[Weight], earlier: &[BTreeSet<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Confidence, Evidence, Remedy};
 
     fn finding(check: &'static str, severity: Severity) -> Finding {
-        Finding {
-            check,
-            severity,
-            confidence: Confidence::Observed,
-            subjects: vec![Subject::node(check)],
-            message: format!("{check} happened"),
-            evidence: vec![Evidence::other(check, "x")],
-            remedy: Remedy::default(),
-            parameters: vec![],
-            ties: vec![],
-            explains_nothing: false,
-            rows: None,
-            rows_as: None,
-            raised: false,
-            caused_by: vec![],
-            after: vec![],
-            fact: None,
-        }
+        crate::cause::tests::finding(check, severity, check)
     }
 
     /// Sorted, as `check <- what it comes after`; `of` says `check: later, later`.

@@ -152,10 +152,6 @@ impl Call {
     /// Whether a word must not be taken for an option, whatever it is: what is known here is written as it is meant.
     fn is_operand(&self, at: usize) -> bool {
         let is_value = |at: usize| at > 0 && self.words[at - 1].arg().is_known_option();
-        // What stands behind the end of the options is written as it is meant.
-        if self.words[..at].iter().any(|word| word.arg().text() == Some("--")) {
-            return false;
-        }
         match &self.words[at] {
             Word::Operand(_) => true,
             Word::Plain(arg) => !arg.is_known() && !is_value(at),
@@ -195,10 +191,13 @@ impl fmt::Display for Call {
         let subcommand = usize::from(self.program == Program::Meshdoctor);
         // From the first positional argument on that looks like an option, those stand behind all options.
         let words = || self.words.iter().enumerate();
+        // What stands behind an end of the options that is written here is written as it is meant.
+        let is_end = |word: &Word| word.arg().is_known_option() && word.arg().text() == Some("--");
+        let end = self.words.iter().position(is_end).unwrap_or(self.words.len());
         let is_risky = |(at, word): (usize, &Word)| self.is_operand(at) && word.arg().begins_with_dash();
-        let risky = words().position(is_risky).unwrap_or(self.words.len());
+        let risky = words().take(end).position(is_risky).unwrap_or(end);
         let (behind, front): (Vec<_>, Vec<_>) =
-            words().partition(|(at, _)| *at >= risky && self.is_operand(*at));
+            words().partition(|(at, _)| (risky..end).contains(at) && self.is_operand(*at));
         let front: Vec<_> = front.into_iter().map(|(_, word)| word.arg()).collect();
         let (first, rest) = front.split_at(subcommand.min(front.len()));
         for arg in first.iter().copied().chain(&self.aim).chain(rest.iter().copied()) {
