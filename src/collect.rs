@@ -11,16 +11,17 @@ use serde::Deserialize;
 
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
-use crate::model::node::{NodeFiles, NodeSnapshot};
+use crate::model::node::NodeSnapshot;
+use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
+use crate::request::{Fetched, Request, Why};
 use crate::source::few::bounded;
-use crate::source::{Fetched, Request, Source, Uncollected, Why};
+use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;
 
 mod homes;
 mod sanitizer;
 
-pub(crate) use homes::secret_of;
 use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 use sanitizer::Border;
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::objects::Link;
+
 mod access;
 mod kind;
 mod probe;
@@ -136,6 +138,15 @@ impl Item {
             | Item::CliVersion
             | Item::NodeFiles
             | Item::Logs => None,
+        }
+    }
+
+    /// The Secret that a link names.
+    pub fn credentials_of(link: &Link) -> Item {
+        Item::Named {
+            kind: Kind::Secret,
+            scope: Scope::Fixed(link.metadata.namespace.clone()),
+            name: link.spec.cluster_credentials_secret.clone(),
         }
     }
 

@@ -6,8 +6,10 @@
 //! travels as [`missing::Missing`]; [`cause`] links symptoms to causes and [`policy`] decides the verdict; the
 //! [`report::Report`] is written by [`render`], and [`exit`] gives the status.
 
+pub mod archive;
 pub mod card;
 pub mod cause;
+pub mod chart;
 pub mod checks;
 pub mod cli;
 pub mod collect;
@@ -17,19 +19,27 @@ pub mod docgen;
 pub mod exit;
 pub mod finding;
 pub mod item;
+pub mod judged;
 pub mod knowledge;
 pub mod markdown;
 pub mod missing;
 pub mod model;
+pub mod names;
+pub mod nearest;
+pub mod node_files;
 pub mod node_log;
 #[cfg(target_os = "linux")]
 pub mod node_snapshot;
+pub mod objects;
+pub mod page;
 pub mod policy;
 pub mod protobuf;
 pub mod redact;
 pub mod render;
 pub mod report;
+pub mod request;
 pub mod rows;
+pub mod save;
 pub mod scene;
 pub mod source;
 pub mod terminal;

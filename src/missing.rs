@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::command::{Arg, Command, Connection, Line, kubectl, linkerd, meshdoctor};
 use crate::item::{Item, Kind, Probe, Program, Scope};
-use crate::source::{Request, Why};
+use crate::request::{Request, Why};
 
 /// A piece of evidence that a check needed and did not get, or not all of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -123,15 +123,5 @@ fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
 fn nearest(word: &str) -> Option<String> {
     let mut names: BTreeSet<&str> = checks::all().map(|check| check.id).collect();
     names.extend(checks::all().map(|check| check.card().front.category.as_str()));
-    closest(word, names)
-}
-
-/// The candidate most like a word, if any is like it at all.
-pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    candidates
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(word, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name.to_owned())
+    crate::nearest::closest(word, names)
 }

@@ -13,11 +13,12 @@ use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity};
 use crate::item::{Item, Kind};
+use crate::judged::Judged;
 use crate::knowledge::{Knowledge, UnreadKind};
 use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
-use crate::model::objects::CustomResourceDefinition;
 use crate::model::skew::Skew;
+use crate::objects::CustomResourceDefinition;
 use crate::policy::Policy;
 use crate::rows::{self, Category};
 use crate::source::Origin;
@@ -186,27 +187,6 @@ pub struct Gap {
     pub asked_for: bool,
 }
 
-/// A check and how it ended.
-#[derive(Debug, Clone)]
-pub struct Judged {
-    /// Its id.
-    pub id: &'static str,
-    /// Its category.
-    pub category: String,
-    /// Its title.
-    pub title: String,
-    /// Its card's severity.
-    pub severity: Severity,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What it could not judge.
-    pub gaps: Vec<Missing>,
-    /// How each of those gaps is closed, in their order.
-    pub closes: Vec<Close>,
-    /// The check whose findings keep this one from being asked.
-    pub blocked_by: Option<&'static str>,
-}
-
 /// Everything a report is made from, beside the evidence.
 pub struct Question<'a> {
     /// The selected checks.
@@ -336,7 +316,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connecti
         objects: cluster.object_count(),
         nodes: cluster
             .answer(&Item::List(Kind::Node))
-            .filter(|answer| answer.fetched == crate::source::Fetched::Complete)
+            .filter(|answer| answer.fetched == crate::request::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
         gaps: gaps

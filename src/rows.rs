@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::judged::Judged;
 use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowMode, RowSeverity};
-use crate::report::Judged;
 use crate::version::LinkerdVersion;
 
 /// What a row says of the cluster; the words of `linkerd check -o json`.
@@ -244,7 +244,7 @@ mod tests {
     use crate::finding::{Remedy, StepKind, Subject};
     use crate::item::{Item, Kind};
     use crate::missing::Missing;
-    use crate::source::{Request, Why};
+    use crate::request::{Request, Why};
 
     const READY: &str = "control plane pods are ready";
     const SCHEDULED: &str = "no unschedulable pods";

@@ -12,10 +12,11 @@ use crate::collect::Options;
 use crate::item::{Item, Kind, Probe, Server};
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
-use crate::model::node::NodeFiles;
-use crate::model::objects::probe::{Response, object};
+use crate::node_files::NodeFiles;
+use crate::objects::probe::{Response, object};
+use crate::request::Why;
 use crate::source::memory::{Held, Memory};
-use crate::source::{Completeness, Origin, Why};
+use crate::source::{Completeness, Origin};
 use crate::version::CniVersion;
 
 /// A small cluster, and how the run looks at it.

@@ -11,8 +11,9 @@ use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::cluster::{Cluster, TimeSource};
-use crate::model::objects::Node;
-use crate::source::{Fetched, Origin, Why};
+use crate::objects::Node;
+use crate::request::{Fetched, Why};
+use crate::source::Origin;
 
 /// An earlier report, as far as its findings can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,12 +16,12 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::access::ReviewStatus;
-use crate::model::objects::probe::Response;
-use crate::model::objects::{
+use crate::objects::access::ReviewStatus;
+use crate::objects::probe::Response;
+use crate::objects::{
     AccessReview, KindOf, Link, Listed, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates,
 };
-use crate::source::{Fetched, Request, Why};
+use crate::request::{Fetched, Request, Why};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// What the operator set for the run, as far as checks care.
@@ -273,7 +273,7 @@ impl<'a> Context<'a> {
     /// It is not known whether it exists.
     pub fn link_secret(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
         self.declared(&link_credentials());
-        let item = crate::collect::secret_of(link);
+        let item = Item::credentials_of(link);
         let Some(answer) = self.cluster.answer(&item) else {
             let namespace = Some(link.metadata.namespace.clone());
             return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));

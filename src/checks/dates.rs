@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::finding::{Remedy, StepKind};
 use crate::model::certificates::{Certificate, Validity};
 use crate::model::control_plane::CREATED_BY;
-use crate::model::objects::Meta;
+use crate::objects::Meta;
 
 /// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
 const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);

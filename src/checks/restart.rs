@@ -7,8 +7,8 @@ use super::Context;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::{Job, Pod, ReplicaSet};
 
 /// How many lines a step prints.
 const LINES: usize = 24;

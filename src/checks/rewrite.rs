@@ -176,7 +176,7 @@ fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::objects::{CronJob, Job, Namespace, Workload};
+    use crate::objects::{CronJob, Job, Namespace, Workload};
     use serde_json::json;
 
     fn command(object: &Annotated<'_>) -> String {

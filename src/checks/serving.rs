@@ -11,9 +11,9 @@ use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
-use crate::model::objects::Secret;
+use crate::objects::Secret;
 use crate::redact::{KEY_MATCHES, KeyMatches};
-use crate::source::Why;
+use crate::request::Why;
 
 /// What ties a component of the control plane that is not there to what comes of that.
 pub(super) fn component_missing(component: &str) -> Tie {

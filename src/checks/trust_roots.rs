@@ -7,8 +7,8 @@ use super::Context;
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::container::{EnvVar, TRUST_ANCHORS};
-use crate::model::objects::{ConfigMap, Pod};
+use crate::objects::container::{EnvVar, TRUST_ANCHORS};
+use crate::objects::{ConfigMap, Pod};
 
 /// The ConfigMap from which identity and the injector take the trust anchors.
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";

@@ -9,7 +9,7 @@ use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::model::objects::{CustomResourceDefinition, Deployment};
+use crate::objects::{CustomResourceDefinition, Deployment};
 use crate::version::{Channel, LinkerdVersion};
 
 /// What is changed of the installation.

@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 
 use super::Context;
+use crate::chart::values::Values;
 use crate::finding::Evidence;
 use crate::item::{Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
-use crate::model::objects::meta::may_be_linkerds;
-use crate::model::objects::{
+use crate::objects::meta::may_be_linkerds;
+use crate::objects::{
     ConfigMap, CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet,
     Service, StatefulSet, Workload,
 };
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// The kinds that make pods, and pods themselves. Services are left out: nothing written there reaches a pod.
@@ -79,7 +79,7 @@ impl Reader {
 /// What is missing where the control plane runs an image whose tag is no version.
 fn no_version(ctx: &Context<'_>) -> Missing {
     let message = "neither images nor labels of the control plane name a Linkerd version".to_owned();
-    let request = crate::source::Request::of(crate::item::Item::List(Kind::Deployment));
+    let request = crate::request::Request::of(crate::item::Item::List(Kind::Deployment));
     Missing::part(
         request,
         Why::Malformed { message },
@@ -94,7 +94,7 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Mis
 
 /// The values that the control plane was installed with, if they can be had.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
-    Values::of(config(ctx).ok()??)
+    config(ctx).ok()??.chart_values()
 }
 
 fn workloads<'a>(

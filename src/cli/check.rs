@@ -215,9 +215,9 @@ fn only_rows(outputs: &[Output]) -> bool {
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
 pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
-    use crate::model::objects::Namespace;
+    use crate::objects::Namespace;
     let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
-    if answer.fetched != crate::source::Fetched::Complete {
+    if answer.fetched != crate::request::Fetched::Complete {
         return Ok(());
     }
     let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();
@@ -229,7 +229,7 @@ pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<()
     let asked = args.namespace.iter().map(|name| ("-n", name)).chain(homes);
     for (flag, name) in asked {
         if !names.contains(&name.as_str()) {
-            let nearest = policy::closest(name, names.iter().copied());
+            let nearest = crate::nearest::closest(name, names.iter().copied());
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
             return Err(Stop::usage(
                 format!("there is no namespace {name:?} ({flag}){hint}"),

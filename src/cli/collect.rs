@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::cluster::Cluster;
 use crate::policy::{self, Policy};
-use crate::source::{Fetched, Request, Why};
+use crate::request::{Fetched, Request, Why};
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy = Policy {

@@ -17,7 +17,7 @@ use crate::policy::{self, Policy};
 pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let Some(name) = &args.name else { return output::print(&list()?) };
     let Some(demo) = demo::find(name) else {
-        let nearest = policy::closest(name, DEMOS.iter().map(|demo| demo.name));
+        let nearest = crate::nearest::closest(name, DEMOS.iter().map(|demo| demo.name));
         let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
         return Err(
             Stop::usage(format!("no demo is named {name:?}{hint}"), "meshdoctor demo lists them").into()

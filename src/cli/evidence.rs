@@ -11,7 +11,7 @@ use super::values::{CliVersionArg, CompleteArg, NodesArg};
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
 use crate::item::Item;
-use crate::source::bundle::{Closing, Writer};
+use crate::save::{Closing, Writer};
 use crate::source::error::LoadError;
 use crate::source::evidence::Captured;
 use crate::source::layered::Layered;

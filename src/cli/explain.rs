@@ -4,7 +4,7 @@ use super::args::{Explain, PageFormat};
 use super::output;
 use super::role;
 use super::stop::Stop;
-use crate::{checks, policy, render};
+use crate::{checks, render};
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
     let named: Vec<_> = match checks::find(&args.check) {
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
 fn unknown(word: &str) -> Stop {
     let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
-    let nearest = policy::closest(word, known);
+    let nearest = crate::nearest::closest(word, known);
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
     Stop::usage(format!("no check is named {word:?}{hint}"), "meshdoctor list shows every check")
 }

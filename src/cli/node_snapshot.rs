@@ -26,7 +26,7 @@ mod linux {
     use crate::exit;
     use crate::node_log;
     use crate::node_snapshot::{self, NotTaken, Options, Taken};
-    use crate::source::bundle::{self, Form};
+    use crate::save::{self, Form};
 
     pub(super) fn run(args: &NodeSnapshot) -> anyhow::Result<u8> {
         let to_stdout = args.output.as_deref() == Some(Path::new("-"));
@@ -36,7 +36,7 @@ mod linux {
         }
         // Before anything is read: a name that cannot be written to is a mistake of the command line.
         let named = args.output.as_deref().filter(|_| !to_stdout);
-        let form = named.map(bundle::ready).transpose().map_err(|error| {
+        let form = named.map(save::ready).transpose().map_err(|error| {
             Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
         })?;
         if let Some(path) = named {
@@ -60,7 +60,7 @@ mod linux {
         }
         if to_stdout {
             let stdout = io::stdout().lock();
-            bundle::stream(stdout, in_folder(taken), options.at).context("the archive was not written")?;
+            save::stream(stdout, in_folder(taken), options.at).context("the archive was not written")?;
             if !args.quiet {
                 next(&node, "FILE.tar.gz");
             }
@@ -70,7 +70,7 @@ mod linux {
             (Some(path), Some(form)) => (path.to_owned(), form),
             _ => {
                 let path = PathBuf::from(format!("{node}.tar.gz"));
-                let form = bundle::ready(&path).map_err(|error| {
+                let form = save::ready(&path).map_err(|error| {
                     Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
                 })?;
                 files::not_there("-o", &path, args.force)?;
@@ -81,7 +81,7 @@ mod linux {
             Form::Folder => taken.files.files.into_iter().collect(),
             Form::Tar | Form::TarGz | Form::TarZst => in_folder(taken),
         };
-        bundle::save(&path, form, files, options.at)?;
+        save::save(&path, form, files, options.at)?;
         if !args.quiet {
             next(&node, &path.display().to_string());
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::item::Kind;
 use crate::model::log::LogOf;
-use crate::model::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
+use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
 use crate::version::{CniVersion, LinkerdVersion};
 
 /// The name of a namespace.
@@ -79,7 +79,7 @@ pub(super) fn output(text: &str) -> Result<Output, String> {
     match formats.iter().find(|(name, _)| *name == word) {
         Some((_, format)) => Ok(Output { format: *format, file }),
         None => {
-            let nearest = crate::policy::closest(word, formats.iter().map(|(name, _)| *name));
+            let nearest = crate::nearest::closest(word, formats.iter().map(|(name, _)| *name));
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
             let mut words: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
             let last = words.pop().unwrap_or_default();
@@ -119,7 +119,7 @@ pub(super) fn complete(text: &str) -> Result<CompleteArg, String> {
             Err(_) if word.split('.').count() >= 3 && is_resource(word) => {}
             Err(error) => {
                 let names = Kind::ALL.iter().map(|kind| kind.info().plural);
-                let nearest = crate::policy::closest(&word.to_ascii_lowercase(), names);
+                let nearest = crate::nearest::closest(&word.to_ascii_lowercase(), names);
                 let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
                 return Err(format!("{error}{hint}"));
             }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sanitizer::store_of;
 use super::{Gathered, Options};
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program};
 use crate::model::cluster::Answer;
-use crate::model::objects::probe::runs;
-use crate::model::objects::{Link, Meta, Namespace, Object, Pod, Workload};
-use crate::source::{Fetched, Request, Why};
+use crate::objects::probe::runs;
+use crate::objects::{Link, Meta, Namespace, Object, Pod, Workload};
+use crate::request::{Fetched, Request, Why};
 
 /// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
 pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>) -> Namespaces {
@@ -106,22 +106,13 @@ pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
     (request.item, Gathered { answer, fetched: fetched.clone(), raw: Vec::new(), nodes: Vec::new() })
 }
 
-/// What is asked for as the Secret that a link names.
-pub(crate) fn secret_of(link: &Link) -> Item {
-    Item::Named {
-        kind: Kind::Secret,
-        scope: Scope::Fixed(link.metadata.namespace.clone()),
-        name: link.spec.cluster_credentials_secret.clone(),
-    }
-}
-
 /// The Secrets that the links name.
 pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>) -> Vec<Request> {
     let answer = gathered.get(&Item::List(Kind::Link)).and_then(|g| g.answer.as_ref());
     let links = answer.map(Answer::objects::<Link>).unwrap_or_default();
     let named = links.iter().filter(|link| !link.spec.cluster_credentials_secret.is_empty());
     let items: BTreeMap<Item, String> =
-        named.map(|link| (secret_of(link), link.metadata.namespace.clone())).collect();
+        named.map(|link| (Item::credentials_of(link), link.metadata.namespace.clone())).collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
 }
 

@@ -6,11 +6,13 @@ use serde::Deserialize;
 use super::{Observer, Saver};
 use crate::item::{Item, Kind};
 use crate::model::log::{Log, LogObject};
-use crate::model::node::{self, NodeFiles};
-use crate::model::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
+use crate::model::node;
+use crate::node_files::NodeFiles;
+use crate::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
 use crate::protobuf::Message;
 use crate::redact::{self, Rule, Sanitized};
-use crate::source::{ObjectSink, Request, Why};
+use crate::request::{Request, Why};
+use crate::source::ObjectSink;
 
 /// What one request brings.
 pub(super) struct Border<'a> {

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use super::GENERATED;
 use crate::exit;
+use crate::page::GENERATED;
 
 /// `docs/cli.md`: every command with its arguments and flags.
 pub fn cli(command: &Command) -> String {

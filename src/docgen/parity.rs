@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::GENERATED;
 use crate::checks;
 use crate::knowledge::{Knowledge, RowSeverity};
+use crate::page::GENERATED;
 use crate::rows::RowResult;
 
 /// A row on which we differ from `linkerd check`, reviewed.

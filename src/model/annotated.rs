@@ -7,7 +7,7 @@ use crate::item::Kind;
 use crate::knowledge::KeyScope;
 
 use super::installed::COMPONENT;
-use super::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
+use crate::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
 
 /// A place on an object that carries annotations and labels.
 #[derive(Debug, Clone, Copy)]

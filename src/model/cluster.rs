@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::node::NodeSnapshot;
-use super::objects::{Namespace, Object, Store};
 use crate::item::{Item, Kind, Namespaces};
-use crate::source::{Fetched, Request, Why};
+use crate::objects::{Namespace, Object, Store};
+use crate::request::{Fetched, Request, Why};
 use crate::version::{K8sVersion, LinkerdVersion};
 
 /// How one request ended, and what came.

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::objects::meta::Meta;
-use super::objects::{ConfigMap, Pod, PodTemplate, Workload};
 use crate::finding::Evidence;
+use crate::objects::meta::Meta;
+use crate::objects::{ConfigMap, Pod, PodTemplate, Workload};
 use crate::version::CniVersion;
 
 /// The container that installs the plugin on a node.

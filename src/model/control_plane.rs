@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::installed::{COMPONENT, Injector};
-use super::objects::{ConfigMap, Container, Pod, PodSpec, Workload};
-use super::values::Values;
 use crate::finding::Evidence;
+use crate::objects::{ConfigMap, Container, Pod, PodSpec, Workload};
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// The annotation that says which tool made an object: `linkerd/cli edge-25.4.4`.
@@ -104,7 +103,7 @@ pub fn installed(
         Some((injector.version?, injector.evidence))
     };
     let by_config = || {
-        let values = Values::of(config?)?;
+        let values = config?.chart_values()?;
         let said = values.text("linkerdVersion")?;
         let object = format!("ConfigMap {namespace}/linkerd-config");
         Some((said.parse().ok()?, Evidence::field(object, "data.values: linkerdVersion", said)))

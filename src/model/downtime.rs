@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::objects::{Event, Node, Pod, Workload};
 use crate::finding::{Evidence, Place};
+use crate::objects::{Event, Node, Pod, Workload};
 
 /// How long after its start a container may take to become ready for the time between to count as starting up. A
 /// longer gap means that it was ready before and lost it, at a moment that nothing tells.

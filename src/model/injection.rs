@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::objects::cluster_scope::LabelRequirement;
-use super::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook, WebhookConfiguration};
-use super::values::Values;
+use crate::chart::values::Values;
+use crate::objects::cluster_scope::LabelRequirement;
+use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook, WebhookConfiguration};
 
 /// The annotation that asks for a proxy.
 pub const INJECT: &str = "linkerd.io/inject";
@@ -332,10 +332,11 @@ mod tests {
         spec.automount_service_account_token = Some(false);
         let admission = Admission::new(&namespaces, None, None);
         assert!(matches!(admission.decide("shop", &meta, &spec), Decision::Inject { .. }));
-        let config = serde_json::from_value(serde_json::json!({"metadata": {"name": "linkerd-config"},
+        let config: crate::objects::ConfigMap =
+            serde_json::from_value(serde_json::json!({"metadata": {"name": "linkerd-config"},
             "data": {"values": "identity: {serviceAccountTokenProjection: false}"}}))
-        .expect("a ConfigMap");
-        let old = Admission::new(&namespaces, None, Values::of(&config).as_ref());
+            .expect("a ConfigMap");
+        let old = Admission::new(&namespaces, None, config.chart_values().as_ref());
         assert_eq!(old.decide("shop", &meta, &spec), Decision::Skip(Skip::NoToken));
         spec.containers.edit()[0].name = "istio-proxy".to_owned();
         assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::Sidecar("istio-proxy")));

@@ -1,8 +1,8 @@
 //! Which Linkerd is installed, as the proxy-injector tells: it alone decides what becomes of an annotation, so its
 //! version counts, not the CLI's and not that of the proxies. Reads objects that it is handed; judges nothing.
 
-use super::objects::Workload;
 use crate::finding::Evidence;
+use crate::objects::Workload;
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// The label that names a component of the control plane.

@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{is_label, is_subdomain};
 use super::node;
-use super::objects::{Object, meta::Meta};
+use crate::names::{is_label, is_subdomain};
+use crate::objects::{Object, meta::Meta};
 
 /// So many bytes of one log are read, from its end.
 pub const MAX_RAW: usize = node::MAX_RAW_LOG;

@@ -3,7 +3,6 @@
 
 pub mod annotated;
 pub mod certificates;
-pub(crate) mod chart_yaml;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;
@@ -13,14 +12,11 @@ pub mod installed;
 pub mod journal;
 pub mod log;
 pub mod managed_by;
-pub mod names;
 pub mod networks;
 pub mod node;
-pub mod objects;
 pub mod owners;
 pub mod pod_status;
 pub mod sandbox;
 pub mod skew;
-pub mod values;
 
 pub use cluster::{Answer, Cluster};

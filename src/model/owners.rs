@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::objects::{Job, Meta, Pod, Workload};
 use crate::finding::Subject;
+use crate::objects::{Job, Meta, Pod, Workload};
 
 /// What a pod belongs to at the top: a Deployment, StatefulSet, DaemonSet, CronJob, Job, Rollout, or itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,9 +1,9 @@
 //! A pod in one word, as `kubectl get pods` and `linkerd check` say it: what the first init container or the first
 //! container that is not well says, else the phase. And what keeps a pod's proxy from counting as healthy.
 
-use super::objects::Pod;
-use super::objects::container::PROXY_CONTAINER;
-use super::objects::pod::ContainerStatus;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::pod::ContainerStatus;
 
 /// The word: `Running`, `Completed`, `Init:0/2`, `CrashLoopBackOff`.
 pub fn word(pod: &Pod) -> String {

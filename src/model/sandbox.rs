@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::journal::{Journal, JournalLine};
-use super::objects::{ContainerStatus, Event, Pod};
 use super::owners::{Owner, Owners};
 use crate::finding::{Evidence, Place};
 use crate::knowledge::{Knowledge, Signature};
+use crate::objects::{ContainerStatus, Event, Pod};
 
 /// How long after its last event an ADD counts as failed where the pod itself was not seen. The kubelet tries again
 /// every few minutes at least, and the API server keeps events for an hour.

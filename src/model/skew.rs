@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::Cluster;
 use super::control_plane;
-use super::objects::{
-    CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
-};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
+use crate::objects::{
+    CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
+};
 use crate::version::{ImageRef, K8sVersion};
 
 /// Every version in the mesh. A field is `None` (or a map empty) when it is not known.

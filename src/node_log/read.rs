@@ -9,13 +9,13 @@ use thiserror::Error;
 
 use super::write::checksum;
 use super::{MAX_PACKED, TAG, VERSION};
-use crate::source::archive::{self, Budget, Tree, Unpacked};
-use crate::source::spool::Spool;
+use crate::archive::spool::Spool;
+use crate::archive::{self, Budget, Tree, Unpacked};
 
 /// How many bytes a snapshot may unpack to: those that are read of one node.
-const MAX_FILES_BYTES: u64 = crate::source::nodes::MAX_NODE;
+const MAX_FILES_BYTES: u64 = crate::node_files::MAX_NODE;
 /// How many entries it may have: those that are read of one node, and as many folders.
-const MAX_ENTRIES: usize = 2 * crate::source::nodes::MAX_FILES;
+const MAX_ENTRIES: usize = 2 * crate::node_files::MAX_FILES;
 /// How much of a stranger's line is kept to be quoted.
 const QUOTED: usize = 300;
 

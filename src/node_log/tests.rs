@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
 
 fn snapshot(files: &[(&str, &[u8])]) -> NodeFiles {
     let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
@@ -98,8 +98,8 @@ fn a_bomb_is_not_unpacked() {
     let log = written(&files);
     assert!(log.len() < 64 << 10, "{}", log.len());
     let held = read(&log).unwrap();
-    let unpacked: u64 = held.tree.files.values().map(crate::source::spool::Blob::len).sum();
-    assert!(unpacked <= crate::source::nodes::MAX_NODE && !held.tree.trouble.is_empty());
+    let unpacked: u64 = held.tree.files.values().map(crate::archive::spool::Blob::len).sum();
+    assert!(unpacked <= crate::node_files::MAX_NODE && !held.tree.trouble.is_empty());
 }
 
 proptest! {

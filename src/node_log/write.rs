@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use super::{LINE, MAX_PACKED, TAG, VERSION};
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
 
 /// How hard zstd tries. Above this it costs seconds on the CPU share of the pod, for a few per cent.
 const LEVEL: i32 = 9;

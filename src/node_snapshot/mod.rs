@@ -31,10 +31,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::knowledge::Knowledge;
-use crate::model::names::is_subdomain;
-use crate::model::node::{
-    DEFAULT_MULTUS_DIR, Defaults, Dirs, Meta, NodeFiles, NodeSnapshot, PathError, normalise,
-};
+use crate::model::node::{DEFAULT_MULTUS_DIR, Defaults, Dirs, Meta, NodeSnapshot, PathError, normalise};
+use crate::names::is_subdomain;
+use crate::node_files::NodeFiles;
 use notes::Notes;
 use root::Root;
 use runtime::Runtime;

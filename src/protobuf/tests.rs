@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::schema::{self, Field, Holds, Schema};
 use super::*;
 use crate::item::Kind;
-use crate::model::objects::{Job, Pod, Workload};
+use crate::objects::{Job, Pod, Workload};
 
 /// What stands in a field: something that the type which reads it keeps.
 fn sample(field: &Field) -> Value {

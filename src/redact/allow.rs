@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::keys;
 use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
-use crate::model::objects::meta::may_be_linkerds;
+use crate::objects::meta::may_be_linkerds;
 
 /// What may stand in a field.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +153,7 @@ fn listed(fields: &'static Fields, parts: &HashMap<&str, Rule>) -> Vec<(&'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::objects::meta::MANAGERS;
+    use crate::objects::meta::MANAGERS;
 
     #[test]
     fn what_says_who_manages_an_object_passes() {

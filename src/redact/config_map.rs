@@ -10,7 +10,7 @@ use super::allow::Rule;
 use super::component::is_setting;
 use super::object::{Counts, leaf, masked, replace};
 use super::{json, keys, text};
-use crate::model::chart_yaml;
+use crate::chart::yaml;
 
 /// What is read of Cilium's ConfigMap, which holds all of its settings.
 const CILIUM: [&str; 4] =
@@ -71,7 +71,7 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
 
 /// Chart values, as YAML or JSON. Where all of them pass, the text stays as it is written.
 fn values(content: &str) -> Cow<'_, str> {
-    let Some(mut tree) = chart_yaml::read(content) else { return masked(content) };
+    let Some(mut tree) = yaml::read(content) else { return masked(content) };
     let written = tree.clone();
     value(&mut tree, "", "");
     // A remark is no value, and may say anything.

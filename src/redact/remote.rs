@@ -11,7 +11,7 @@ use x509_cert::der::Decode;
 
 use super::certificate::{KeyMatches, blocks, key_matches};
 use crate::model::node::parse_kubeconfig;
-use crate::model::objects::Meta;
+use crate::objects::Meta;
 
 /// Annotation of a redacted Secret: what its kubeconfig says of itself, as JSON.
 pub const KUBECONFIG: &str = "meshdoctor.io/kubeconfig";

@@ -10,9 +10,10 @@ use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
 use crate::item::{Item, Kind};
+use crate::judged::Judged;
 use crate::missing::{Close, grant_links};
-use crate::report::{Gap, Judged, Report, Unread};
-use crate::source::Why;
+use crate::report::{Gap, Report, Unread};
+use crate::request::Why;
 
 /// How many checks, parts or messages of a group are written out.
 const SHOWN: usize = 8;

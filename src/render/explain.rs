@@ -9,8 +9,8 @@ use super::look::Look;
 use super::text::{pad, wrap};
 use crate::card::{CaseKind, SECTIONS};
 use crate::checks::Check;
-use crate::docgen;
 use crate::finding::Severity;
+use crate::page;
 
 /// The card for the terminal.
 pub fn text(check: &'static Check, width: usize) -> String {
@@ -23,7 +23,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
     }
     text.push('\n');
     let words = |items: &std::collections::BTreeSet<crate::item::Item>| -> Vec<String> {
-        items.iter().map(docgen::item_in_words).collect()
+        items.iter().map(page::item_in_words).collect()
     };
     let facts = [
         ("category", vec![format!("{}, since {}", front.category, front.since)]),
@@ -116,7 +116,7 @@ fn flush(paragraph: &mut String, hanging: usize, columns: usize, text: &mut Stri
 
 /// The documentation page.
 pub fn markdown(check: &'static Check) -> String {
-    docgen::page(check.card())
+    page::page(check.card())
 }
 
 #[derive(Serialize)]

@@ -14,10 +14,11 @@ use super::text::{clean, clean_lines, count, shortened};
 use super::{coverage, subject};
 use crate::checks::Outcome;
 use crate::command::{Command, meshdoctor};
-use crate::docgen;
 use crate::exit;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::report::{Judged, Report};
+use crate::judged::Judged;
+use crate::page;
+use crate::report::Report;
 use crate::rows::{Category, RowResult, RowVerdict};
 
 /// What the CLI puts before the second and later lines of an error is up to us; the first one it indents like this.
@@ -57,7 +58,7 @@ pub fn failure(message: &str, next: Option<&str>) -> String {
     lines.extend(next.map(|next| clean(next).into_owned()));
     let row = RowVerdict {
         description: "meshdoctor can look at the cluster".to_owned(),
-        hint: Some(docgen::document_url("cli.md")),
+        hint: Some(page::document_url("cli.md")),
         error: lines.join(INDENT),
         result: RowResult::Error,
         checks: vec![],
@@ -93,7 +94,7 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
         let Some(check) = check.filter(|_| !folding.roots(at).iter().any(told)) else { continue };
         let row = RowVerdict {
             description: format!("{}: {}", finding.check, subject::heading(&finding.subjects, look)),
-            hint: Some(docgen::page_url(finding.check)),
+            hint: Some(page::page_url(finding.check)),
             error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
             result,
             checks: vec![finding.check],
@@ -144,7 +145,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
     let mut rows = vec![fine(format!("{objects} looked at{nodes}"))];
     let warning = |description: String, error: String| RowVerdict {
         description,
-        hint: Some(docgen::document_url("reading-a-report.md")),
+        hint: Some(page::document_url("reading-a-report.md")),
         error,
         result: RowResult::Warning,
         checks: vec![],

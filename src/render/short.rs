@@ -17,9 +17,10 @@ use std::fmt::Write;
 use super::text::clean;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Fingerprint};
+use crate::judged::Judged;
 use crate::missing::Close;
-use crate::report::{Judged, Report};
-use crate::source::{Request, Why};
+use crate::report::Report;
+use crate::request::{Request, Why};
 
 /// The report in lines.
 pub fn report(report: &Report) -> String {

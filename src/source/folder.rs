@@ -5,8 +5,8 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use super::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree};
-use super::spool::Blob;
+use crate::archive::spool::Blob;
+use crate::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree};
 
 /// Lists a folder.
 ///

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 
 use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
-use super::{Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
+use super::{ObjectSink, Origin, Source, Uncollected};
 use crate::item::Item;
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
+use crate::request::{Fetched, Request, Why};
 
 /// Everything of a cluster from `base`; of nodes and logs, what either has.
 #[derive(Debug)]

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
+use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
 use crate::knowledge::Knowledge;
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
+use crate::request::{Fetched, Request, Why};
 
 /// One object: where it is, and its JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +41,7 @@ pub struct Memory {
     pub cli_version: Option<String>,
     /// The commands of extensions beside it; `None` where nobody looked.
     pub cli_extensions: Option<Vec<String>>,
-    /// What running programs answered, as the JSON of a [`crate::model::objects::ProbeAnswer`] each.
+    /// What running programs answered, as the JSON of a [`crate::objects::ProbeAnswer`] each.
     pub probes: Vec<(Probe, Held)>,
     /// What the pods of servers showed: the certificates in PEM, or what went wrong.
     pub served: BTreeMap<Server, Vec<ServedByPod>>,

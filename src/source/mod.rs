@@ -2,15 +2,14 @@
 //! outcome; it never decides what the answer means. Expected trouble (403, time-out, a broken file) is a value here.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::item::{Item, Kind, Probe};
-use crate::model::node::NodeFiles;
+use crate::item::Kind;
+use crate::node_files::NodeFiles;
 use crate::protobuf::Message;
+use crate::request::{Fetched, Request};
 
-pub mod archive;
 pub mod bundle;
 pub mod dump;
 pub mod error;
@@ -24,148 +23,6 @@ pub mod live;
 pub mod logs;
 pub mod memory;
 pub mod nodes;
-pub mod spool;
-
-/// An [`Item`] with its namespace filled in: what a source is really asked.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Request {
-    /// What is asked for.
-    pub item: Item,
-    /// The namespace of a named, namespaced object, or the one that access is asked for.
-    pub namespace: Option<String>,
-}
-
-impl Request {
-    /// A list or another item that needs no namespace.
-    pub fn of(item: Item) -> Request {
-        Request { item, namespace: None }
-    }
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.item, &self.namespace) {
-            (Item::Named { kind, name, .. }, Some(namespace)) => {
-                write!(f, "{} {namespace}/{name}", kind.resource())
-            }
-            (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
-            (Item::Probe(Probe { program, pod }), Some(namespace)) => {
-                write!(f, "answer of {} in pod {namespace}/{pod}", program.name())
-            }
-            (Item::Probe(Probe { program, .. }), None) => write!(f, "answer of {}", program.name()),
-            (Item::Access(access), Some(namespace)) => {
-                write!(f, "permission to {} {} in {namespace}", access.verb, access.resource)
-            }
-            (Item::Access(access), None) => write!(f, "permission to {} {}", access.verb, access.resource),
-            (Item::Served(server), Some(namespace)) => {
-                write!(f, "the certificates that linkerd-{server} in {namespace} serves")
-            }
-            (item, _) => write!(f, "{item}"),
-        }
-    }
-}
-
-/// Why evidence is not there, or not all of it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "why")]
-pub enum Why {
-    /// The API server said 403.
-    Denied {
-        /// The server's own message.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-    /// The API server does not serve the kind.
-    NotServed,
-    /// The dump or bundle does not hold it, which says nothing about the cluster.
-    NotCaptured,
-    /// The dump holds some, and nobody said that these are all.
-    PerhapsMore,
-    /// Nobody provided this kind of evidence, and nobody had to (node snapshots, the operator's CLI).
-    NotOffered,
-    /// No answer in time.
-    TimedOut {
-        /// How long was waited, in seconds.
-        seconds: u64,
-    },
-    /// It came, and could not be read.
-    Malformed {
-        /// Where and what: `bundle.json:12: expected value`.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-    /// Any other failure of the asking: connection reset, HTTP 500 after retries.
-    Failed {
-        /// What happened.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-}
-
-impl Why {
-    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody provided is listed
-    /// under coverage and changes no exit status.
-    pub fn was_asked_for(&self) -> bool {
-        match self {
-            Why::NotOffered => false,
-            Why::Denied { .. }
-            | Why::NotServed
-            | Why::NotCaptured
-            | Why::PerhapsMore
-            | Why::TimedOut { .. }
-            | Why::Malformed { .. }
-            | Why::Failed { .. } => true,
-        }
-    }
-
-    /// The stable word for it in reports.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Why::Denied { .. } => "denied",
-            Why::NotServed => "not-served",
-            Why::NotCaptured => "not-captured",
-            Why::PerhapsMore => "perhaps-more",
-            Why::NotOffered => "not-offered",
-            Why::TimedOut { .. } => "timed-out",
-            Why::Malformed { .. } => "malformed",
-            Why::Failed { .. } => "failed",
-        }
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Denied { message } if message.is_empty() => f.write_str("denied"),
-            Why::Denied { message } => write!(f, "denied: {message}"),
-            Why::NotServed => f.write_str("the API server does not serve this kind"),
-            Why::NotCaptured => f.write_str("not provided"),
-            Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
-            Why::NotOffered => f.write_str("not provided"),
-            Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
-            Why::Malformed { message } => write!(f, "could not be read: {message}"),
-            Why::Failed { message } => f.write_str(message),
-        }
-    }
-}
-
-/// How a request ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "outcome")]
-pub enum Fetched {
-    /// All of it is here. A named object that does not exist is complete too: nothing, and that is known.
-    Complete,
-    /// Some of it is here; the reasons say what is not.
-    Partial {
-        /// At least one.
-        reasons: Vec<Why>,
-    },
-    /// None of it is here.
-    Missing {
-        /// Why not.
-        reason: Why,
-    },
-}
 
 /// Where a report's evidence came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,23 +7,21 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::archive::{self, Budget, Tree, Unpacked};
 use super::bundle::Bundle;
 use super::error::LoadError;
 use super::folder;
-use super::spool::Blob;
-use super::{Fetched, ObjectSink, Origin, Request, Source, Why};
+use super::{ObjectSink, Origin, Source};
+use crate::archive::spool::Blob;
+use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::item::Item;
-use crate::model::names::is_subdomain;
-use crate::model::node::NodeFiles;
+use crate::names::is_subdomain;
+use crate::node_files::NodeFiles;
+use crate::node_files::{MAX_FILES, MAX_NODE};
 use crate::node_log::{self, Held, LogError};
+use crate::request::{Fetched, Request, Why};
 
 /// So many bytes of one file are read; the node model keeps fewer, and says what it cut.
 pub const MAX_FILE: u64 = (16 << 20) + 1;
-/// So many files of one node are read.
-pub const MAX_FILES: usize = 4096;
-/// So many bytes of one node are read.
-pub const MAX_NODE: u64 = 64 << 20;
 
 /// The folders that a snapshot has; see the node model.
 const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];

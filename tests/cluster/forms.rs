@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshdoctor::item::{Item, Kind};
-use meshdoctor::model::node::NodeFiles;
-use meshdoctor::model::objects::{Job, Pod, Workload};
+use meshdoctor::node_files::NodeFiles;
+use meshdoctor::objects::{Job, Pod, Workload};
 use meshdoctor::protobuf::Message;
 use meshdoctor::protobuf::schema::{self, Holds, Schema};
+use meshdoctor::request::{Fetched, Request, Why};
 use meshdoctor::source::live::{Connect, Live};
-use meshdoctor::source::{Fetched, ObjectSink, Request, Source, Why};
+use meshdoctor::source::{ObjectSink, Source};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use meshdoctor::item::Kind;
+use meshdoctor::request::Fetched;
+use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
-use meshdoctor::source::{Completeness, Fetched};
 
 use crate::cli::meshdoctor;
 use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of};

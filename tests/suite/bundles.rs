@@ -9,12 +9,14 @@ use meshdoctor::checks::{self, Check, Settings};
 use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::knowledge::Knowledge;
-use meshdoctor::model::node::NodeFiles;
+use meshdoctor::node_files::NodeFiles;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::report::{self, Question};
-use meshdoctor::source::bundle::{Bundle, Closing, Saved, Writer};
+use meshdoctor::request::{Fetched, Request, Why};
+use meshdoctor::save::{Closing, Saved, Writer};
+use meshdoctor::source::bundle::Bundle;
 use meshdoctor::source::memory::Memory;
-use meshdoctor::source::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Why};
+use meshdoctor::source::{Completeness, ObjectSink, Origin, Source};
 use serde_json::json;
 
 use crate::case;

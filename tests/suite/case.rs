@@ -6,8 +6,8 @@ use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::item::Item;
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy;
+use meshdoctor::request::Why;
 use meshdoctor::scene::Scene;
-use meshdoctor::source::Why;
 
 /// A case as a cluster.
 #[derive(Clone)]

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::item::{Item, Kind, Scope};
-use meshdoctor::source::bundle::{Closing, Writer};
+use meshdoctor::request::{Fetched, Why};
+use meshdoctor::save::{Closing, Writer};
+use meshdoctor::source::Completeness;
 use meshdoctor::source::error::LoadError;
 use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
-use meshdoctor::source::{Completeness, Fetched, Why};
 use serde_json::{Value, json};
 
 pub const NOTHING: &[u8] = b"";
@@ -124,7 +125,7 @@ fn one_cluster_comes_out_of_every_form_of_it() {
         let options = Options::default();
         let pods = collect_now(evidence, &BTreeSet::from([Item::List(Kind::Pod)]), &options, None);
         let answer = pods.cluster.answer(&Item::List(Kind::Pod)).unwrap();
-        format!("{:?} {:?}", answer.fetched, answer.objects::<meshdoctor::model::objects::Pod>())
+        format!("{:?} {:?}", answer.fetched, answer.objects::<meshdoctor::objects::Pod>())
     };
     let mut wanted: Option<String> = None;
     for (name, bytes) in &forms {
@@ -196,8 +197,7 @@ fn an_object_in_several_files_counts_once_in_its_latest_state() {
     let evidence = open(&[folder.path()], Completeness::All).unwrap();
     assert_eq!(list(&evidence, Kind::Event), (1, Fetched::Complete));
     let pods = collect_now(&evidence, &BTreeSet::from([Item::List(Kind::Pod)]), &Options::default(), None);
-    let pods =
-        pods.cluster.answer(&Item::List(Kind::Pod)).unwrap().objects::<meshdoctor::model::objects::Pod>();
+    let pods = pods.cluster.answer(&Item::List(Kind::Pod)).unwrap().objects::<meshdoctor::objects::Pod>();
     assert_eq!(pods.len(), 1);
     assert!(format!("{pods:?}").contains("new"), "{pods:?}");
 }

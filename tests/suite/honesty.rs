@@ -6,7 +6,7 @@ use meshdoctor::card::CaseKind;
 use meshdoctor::checks::{self, Outcome};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::render;
-use meshdoctor::source::Why;
+use meshdoctor::request::Why;
 
 use crate::case;
 

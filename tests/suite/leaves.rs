@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use meshdoctor::checks;
-use meshdoctor::model::node::{Defaults, NodeFiles, normalise};
+use meshdoctor::model::node::{Defaults, normalise};
+use meshdoctor::node_files::NodeFiles;
 use meshdoctor::redact;
 use serde_json::Value;
 

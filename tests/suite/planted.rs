@@ -17,8 +17,8 @@ use base64::engine::general_purpose::STANDARD;
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
 use meshdoctor::demo::{DEMOS, State};
+use meshdoctor::save::{Closing, Writer};
 use meshdoctor::scene::Scene;
-use meshdoctor::source::bundle::{Closing, Writer};
 use serde_json::Value;
 
 use crate::cli::meshdoctor;

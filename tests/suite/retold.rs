@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{Timestamp, ToSpan};
 use meshdoctor::item::Kind;
-use meshdoctor::model::node::NodeFiles;
+use meshdoctor::node_files::NodeFiles;
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
 

@@ -10,11 +10,13 @@ use meshdoctor::checks::Outcome;
 use meshdoctor::command::kubectl;
 use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use meshdoctor::item::{Item, Kind, Scope};
+use meshdoctor::judged::Judged;
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
-use meshdoctor::report::{Asked, Counts, Coverage, Gap, Judged, Report, Run, RunResult};
-use meshdoctor::source::{Origin, Request, Why};
+use meshdoctor::report::{Asked, Counts, Coverage, Gap, Report, Run, RunResult};
+use meshdoctor::request::{Request, Why};
+use meshdoctor::source::Origin;
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};
 

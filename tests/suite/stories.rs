@@ -12,8 +12,9 @@ use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::node::{Effective, RuntimeKind};
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::report::{self, Question, Report};
+use meshdoctor::request::Fetched;
 use meshdoctor::scene::Scene;
-use meshdoctor::source::{Fetched, Source};
+use meshdoctor::source::Source;
 
 fn scene(demo: &Demo, state: State) -> Scene {
     demo.scene(state).unwrap_or_else(|error| panic!("{error}"))

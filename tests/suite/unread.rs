@@ -11,7 +11,8 @@ use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::render::{self, Look};
 use meshdoctor::report::{Question, Report, judge};
-use meshdoctor::source::bundle::{Bundle, Closing, Writer};
+use meshdoctor::save::{Closing, Writer};
+use meshdoctor::source::bundle::Bundle;
 use meshdoctor::source::{Completeness, Source};
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use meshdoctor::demo::{self, State};
 use meshdoctor::item::Item;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::render::verify::Document;
-use meshdoctor::source::bundle::{Closing, Writer};
+use meshdoctor::save::{Closing, Writer};
 use serde_json::{Value, json};
 
 use crate::cli::meshdoctor;

@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::StepKind;
 use crate::item::Item;
 use crate::knowledge::Suggestion;
-use crate::source::Why;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };

@@ -8,7 +8,7 @@ use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::Pod;
+use crate::objects::Pod;
 
 /// What the checks say where nothing could read a key.
 pub(super) fn absent() -> Verdict {

@@ -3,7 +3,6 @@
 //! `linkerd check` take may be one that every proxy refuses, its own certificate first.
 
 use super::identity::{Bundle, Issuer, identity_deployment, trust_domain};
-use super::issuer_not_trusted::steps;
 use super::remedy;
 use crate::checks::Context;
 use crate::finding::{Finding, Remedy};
@@ -26,7 +25,7 @@ pub(super) fn refused_by_proxies(
         .evidence(evidence)
         .parameter(which)
         .fails_rows([])
-        .remedy(if by_anchor { another_root(ctx) } else { steps(ctx, issuer) })
+        .remedy(if by_anchor { another_root(ctx) } else { remedy::another_issuer(ctx, issuer) })
         .tie(identity_deployment(ctx));
     // The name is put together from the values, and constraints are read in more than one way.
     Some(if which == "names" { finding.likely() } else { finding })

@@ -9,8 +9,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, Severity};
 use crate::item::Scope;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::{ConfigMap, Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::{ConfigMap, Job, Pod, ReplicaSet};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

@@ -10,7 +10,7 @@ use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::certificates::{Certificate, reach};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{ConfigMap, Pod};
+use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = match bundles(ctx)? {

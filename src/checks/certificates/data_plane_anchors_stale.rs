@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::certificates::BundlePrint;
-use crate::model::objects::ConfigMap;
+use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();

@@ -1,6 +1,7 @@
 //! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
 //! in its Secret. Reads and parses; judges nothing.
 
+use crate::chart::values::Values;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Verdict, dates};
 use crate::finding::{Evidence, Subject, Tie};
@@ -8,9 +9,8 @@ use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::model::control_plane::components;
-use crate::model::objects::{ConfigMap, Deployment, Secret};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::{ConfigMap, Deployment, Secret};
+use crate::request::Why;
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
@@ -97,7 +97,7 @@ impl Scheme {
 
 /// The values in `linkerd-config`, where it can be had.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
-    config(ctx).ok().flatten().and_then(Values::of)
+    config(ctx).ok().flatten().and_then(ConfigMap::chart_values)
 }
 
 /// The domain in which proxies have their names, as the chart works it out; `None` where the values cannot be had.

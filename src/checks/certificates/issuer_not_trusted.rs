@@ -7,7 +7,7 @@ use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
 use crate::model::certificates::{Certificate, Obstacle, Path, Validity, reach};
-use crate::source::Why;
+use crate::request::Why;
 
 /// How the issuer stands to a bundle.
 enum Standing {
@@ -124,7 +124,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
     }
     let steps = match standing {
         Standing::Foreign if !bundle.in_force => keep_what_is_in_force(ctx),
-        _ => steps(ctx, issuer),
+        _ => remedy::another_issuer(ctx, issuer),
     };
     finding.remedy(steps)
 }
@@ -138,10 +138,4 @@ fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
         remedy::IN_FORCE_FILE,
     );
     remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
-}
-
-pub(super) fn steps(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
-    let steps = Remedy::new();
-    let steps = remedy::new_issuer(ctx, steps);
-    remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
 }

@@ -8,7 +8,7 @@ use crate::checks::dates::{dates, ends_soon};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::certificates::{Certificate, Path, Validity, reach};
-use crate::source::Why;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = match issuer_and_bundles(ctx)? {

@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{Event, Pod};
+use crate::objects::{Event, Pod};
 
 /// What identity says when it does not take what it is given, and when it does.
 const SKIPPED: &str = "IssuerUpdateSkipped";

@@ -9,9 +9,9 @@ use crate::finding::Evidence;
 use crate::missing::Missing;
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::container::TRUST_ANCHORS;
-use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::container::TRUST_ANCHORS;
+use crate::objects::{Job, Pod, ReplicaSet};
 
 /// Pods of one workload that hold the same bundle.
 pub(super) struct Holders<'a> {

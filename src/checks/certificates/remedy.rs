@@ -59,6 +59,11 @@ fn names(ctx: &Context<'_>, what: &str) -> String {
     format!("{what}.{}.{domain}", ctx.namespaces().control_plane)
 }
 
+/// Makes another issuer, and puts it in the place of one that cannot stay.
+pub(super) fn another_issuer(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
+    see_it_taken(ctx, put_issuer(ctx, new_issuer(ctx, Remedy::new()), Some(issuer)))
+}
+
 /// Adds the step that puts a new issuer in place, by whom the Secret is written.
 pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issuer<'_>>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;

@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::certificates::from_bundle;
-use crate::model::objects::ConfigMap;
+use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;

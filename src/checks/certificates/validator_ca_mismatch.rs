@@ -7,8 +7,8 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Subject};
 use crate::missing::Missing;
 use crate::model::certificates::Certificate;
-use crate::model::objects::{Webhook, WebhookConfiguration};
-use crate::source::Why;
+use crate::objects::{Webhook, WebhookConfiguration};
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS[1..])? {

@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, Validity};
-use crate::model::objects::{Webhook, WebhookConfiguration};
+use crate::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS)? {

@@ -9,8 +9,8 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, Validity, from_pem};
-use crate::model::objects::ServedBy;
-use crate::source::Why;
+use crate::objects::ServedBy;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS)? {

@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
 use crate::model::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
-use crate::model::objects::WebhookConfiguration;
+use crate::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();

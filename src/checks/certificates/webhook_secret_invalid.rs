@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::certificates::from_base64_pem;
-use crate::model::objects::Secret;
+use crate::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();

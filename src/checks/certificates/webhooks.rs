@@ -8,11 +8,11 @@ use crate::finding::{Finding, Subject, Tie};
 use crate::item::{self, Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::certificates::{Certificate, from_base64_pool};
-use crate::model::objects::{
+use crate::objects::{
     KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook,
     WebhookConfiguration,
 };
-use crate::source::Why;
+use crate::request::Why;
 
 /// One of Linkerd's webhooks.
 pub(super) struct Server {

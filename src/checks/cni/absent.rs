@@ -19,8 +19,8 @@ use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::model::objects::{ConfigMap, DaemonSet, Pod};
-use crate::source::Why;
+use crate::objects::{ConfigMap, DaemonSet, Pod};
+use crate::request::Why;
 
 /// How long an installer may take to write its entry after its container started.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(1);

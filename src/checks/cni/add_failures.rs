@@ -9,9 +9,9 @@ use crate::finding::{Evidence, Finding, Tie};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::journal::Journal;
-use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure, KnownPods};
+use crate::objects::{Event, Job, Pod, ReplicaSet};
 
 /// How many events a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;

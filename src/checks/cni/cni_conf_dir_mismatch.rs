@@ -13,7 +13,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::Platform;
 use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
-use crate::model::objects::{ConfigMap, Node};
+use crate::objects::{ConfigMap, Node};
 use crate::version::K8sVersion;
 
 /// One of the two directories that the chart sets.

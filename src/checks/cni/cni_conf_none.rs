@@ -10,7 +10,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
-use crate::model::objects::Node;
+use crate::objects::Node;
 
 /// How long a node may wait for its base network after it joined.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(10);

@@ -8,14 +8,14 @@ use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
 use super::remedy::{changed, restarted};
 use super::template;
+use crate::chart::values::Values;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::{LinkerdEntry, NodeSnapshot, Position};
-use crate::model::objects::{ConfigMap, Namespace, Pod};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::{ConfigMap, Namespace, Pod};
+use crate::request::Why;
 
 /// A setting that both charts have.
 struct Setting {
@@ -95,7 +95,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let item =
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
-    let Some(values) = Values::of(linkerd) else {
+    let Some(values) = linkerd.chart_values() else {
         let message = "values cannot be read".to_owned();
         return Err(ctx.lacking(item, Why::Malformed { message }, "its values"));
     };

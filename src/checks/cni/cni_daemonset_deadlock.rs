@@ -10,9 +10,9 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::missing::Missing;
 use crate::model::cni;
-use crate::model::objects::{Event, Node, Pod};
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure};
+use crate::objects::{Event, Node, Pod};
 
 /// How long an installer may take to start before it counts as stuck when no event says why.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

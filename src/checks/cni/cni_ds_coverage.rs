@@ -15,7 +15,7 @@ use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::cni;
-use crate::model::objects::{Node, Pod, Workload};
+use crate::objects::{Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

@@ -15,7 +15,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::System;
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
-use crate::model::objects::{DaemonSet, Node, Pod, Workload};
+use crate::objects::{DaemonSet, Node, Pod, Workload};
 
 /// Where the plugin keeps its kubeconfig, and its binary, unless the chart says otherwise.
 const KUBECONFIG: &str = "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig";

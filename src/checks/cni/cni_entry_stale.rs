@@ -12,8 +12,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::ConfigMap;
-use crate::source::Why;
+use crate::objects::ConfigMap;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if uninstalled(ctx) {

@@ -9,8 +9,8 @@ use crate::command::{Command, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
-use crate::model::objects::Pod;
-use crate::source::Why;
+use crate::objects::Pod;
+use crate::request::Why;
 
 /// The installer's words.
 pub(super) const SIGNATURE: &str = "inotify-exhausted";

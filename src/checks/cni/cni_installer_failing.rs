@@ -11,8 +11,8 @@ use crate::command::{Command, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
-use crate::model::objects::{ContainerStatus, Meta, Pod};
 use crate::model::owners::Owners;
+use crate::objects::{ContainerStatus, Meta, Pod};
 
 /// Signatures that only say how things stand, or that have a check of their own.
 const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];

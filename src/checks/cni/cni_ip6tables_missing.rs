@@ -17,7 +17,7 @@ use crate::knowledge::{IptablesMode, Ipv6};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::source::Why;
+use crate::request::Why;
 
 /// The kernel setting that turns IPv6 off.
 const OFF: &str = "net.ipv6.conf.all.disable_ipv6";

@@ -16,7 +16,7 @@ use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::source::Why;
+use crate::request::Why;
 
 /// How iptables fails without its backend.
 const LEGACY: [&str; 2] = ["exit-3", "exit-1"];

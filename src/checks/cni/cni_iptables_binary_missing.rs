@@ -14,7 +14,7 @@ use crate::knowledge::{Certainty, IptablesMode, Support};
 use crate::model::cni::{Installed, template_setting};
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::source::Why;
+use crate::request::Why;
 
 const MESSAGE: &str =
     "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";

@@ -13,8 +13,8 @@ use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ConfigMap, DaemonSet, Workload};
-use crate::source::Why;
+use crate::objects::{ConfigMap, DaemonSet, Workload};
+use crate::request::Why;
 use crate::version::CniVersion;
 
 /// The signature of the refusal.

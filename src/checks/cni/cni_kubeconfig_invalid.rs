@@ -19,7 +19,7 @@ use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
-use crate::source::Why;
+use crate::request::Why;
 
 /// The context that the plugin asks for by name.
 const CONTEXT: &str = "linkerd-cni-context";

@@ -14,10 +14,9 @@ use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::Scope;
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
-use crate::model::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::model::objects::{ConfigMap, DaemonSet, Pod};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
+use crate::objects::{ConfigMap, DaemonSet, Pod};
+use crate::request::Why;
 use crate::version::CniVersion;
 
 /// How many pods a finding quotes.
@@ -72,7 +71,7 @@ fn relies_on_cni(pod: &Pod) -> bool {
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
-    let values = Values::of(config)?;
+    let values = config.chart_values()?;
     let on = |path: &str| values.bool(path) == Some(true);
     (on("proxy.nativeSidecar") && on("cniEnabled")).then(|| {
         let object = format!("ConfigMap {}/linkerd-config", config.metadata.namespace);

@@ -15,8 +15,8 @@ use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
-use crate::model::objects::{DaemonSet, Node};
-use crate::source::Why;
+use crate::objects::{DaemonSet, Node};
+use crate::request::Why;
 
 /// How long a node that starts may be without a network.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

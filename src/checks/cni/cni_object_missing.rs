@@ -9,8 +9,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
 
 /// What the chart and `linkerd install-cni` call the account, its role and its binding.
 const NAME: &str = "linkerd-cni";

@@ -1,17 +1,16 @@
 //! `cni-plugin-upgrade-hazard`: what an upgrade of linkerd-cni would break: on the way, or once it is there.
 
-use super::crossing;
-use super::installers::{installers, shown, subject};
+use super::crossing::{self, Upgrade, image};
+use super::installers::{installers, subject};
 use super::nodes::not_installed;
 use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, Line, kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
-use crate::knowledge::PluginRelease;
-use crate::model::cni::{self, INSTALLER};
-use crate::model::objects::Workload;
-use crate::source::Why;
+use crate::model::cni;
+use crate::objects::Workload;
+use crate::request::Why;
 use crate::version::CniVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -57,40 +56,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::not_applicable(format!("linkerd-cni {to} is what is installed")));
     }
     Ok(findings.into())
-}
-
-/// From what to what.
-pub(super) struct Upgrade<'a> {
-    set: &'a Workload,
-    /// What is known of it; `None` for versions that were released with Linkerd.
-    pub(super) runs: Option<&'a PluginRelease>,
-    pub(super) to: &'a CniVersion,
-    pub(super) row: &'a PluginRelease,
-}
-
-impl Upgrade<'_> {
-    pub(super) fn subject(&self) -> Subject {
-        subject(self.set)
-    }
-
-    /// From where to where, quoted.
-    pub(super) fn evidence(&self, ctx: &Context<'_>) -> [Evidence; 2] {
-        [image(self.set), destination(ctx, self.to)]
-    }
-}
-
-fn image(set: &Workload) -> Evidence {
-    let container = set.spec.template.spec.container(INSTALLER);
-    let said = container.map_or("", |container| container.image.as_str());
-    Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
-}
-
-fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
-    let said = match ctx.settings.to_cni {
-        Some(_) => format!("to {to} (--to-cni)"),
-        None => format!("to {to}, the newest known release; --to-cni sets another"),
-    };
-    Evidence::other("upgrade of linkerd-cni", said)
 }
 
 /// Replaces the pod of one node while no other pod is there that could be locked out; the reader names the node.

@@ -6,8 +6,8 @@ use super::installers::{REPAIR, installers, none_seen, shown, subject};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
-use crate::model::objects::{Workload, meta::Meta};
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+use crate::objects::{Workload, meta::Meta};
 
 /// The account of a pod that names none.
 const DEFAULT_ACCOUNT: &str = "default";

@@ -13,7 +13,7 @@ use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::source::Why;
+use crate::request::Why;
 use crate::token::Claims;
 
 /// How long a kubelet may take to bring the new token, and the installer to write it.

@@ -15,9 +15,9 @@ use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::model::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount};
 use crate::model::sandbox::AddFailure;
-use crate::source::Why;
+use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount};
+use crate::request::Why;
 use crate::token::Claims;
 
 /// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in

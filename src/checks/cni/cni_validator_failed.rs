@@ -11,9 +11,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
-use crate::model::objects::container::VALIDATOR_CONTAINER;
-use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::Owners;
+use crate::objects::container::VALIDATOR_CONTAINER;
+use crate::objects::{Event, Job, Pod, ReplicaSet};
 
 /// How the validator ends when the traffic does not come back to it.
 const EXIT: i32 = 95;

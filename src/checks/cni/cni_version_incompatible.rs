@@ -15,7 +15,7 @@ use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::source::Why;
+use crate::request::Why;
 
 /// What a configuration without `cniVersion` is of.
 const UNSTATED: &str = "0.1.0";

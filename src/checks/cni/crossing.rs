@@ -2,7 +2,7 @@
 //! and addresses that the newer installer or plugin does not take.
 
 use super::chart::{ChartValue, image_version, set};
-use super::cni_plugin_upgrade_hazard::Upgrade;
+use super::installers::{shown, subject};
 use super::mode::{Usable, chart_with, pair};
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
@@ -10,12 +10,47 @@ use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::knowledge::{IptablesMode, ServerForm};
-use crate::model::cni::{template_reads, template_setting};
+use crate::knowledge::{IptablesMode, PluginRelease, ServerForm};
+use crate::model::cni::{INSTALLER, template_reads, template_setting};
 use crate::model::managed_by::Installer;
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
-use crate::model::objects::ConfigMap;
-use crate::source::Why;
+use crate::objects::{ConfigMap, Workload};
+use crate::request::Why;
+use crate::version::CniVersion;
+
+/// From what to what.
+pub(super) struct Upgrade<'a> {
+    pub(super) set: &'a Workload,
+    /// What is known of it; `None` for versions that were released with Linkerd.
+    pub(super) runs: Option<&'a PluginRelease>,
+    pub(super) to: &'a CniVersion,
+    pub(super) row: &'a PluginRelease,
+}
+
+impl Upgrade<'_> {
+    pub(super) fn subject(&self) -> Subject {
+        subject(self.set)
+    }
+
+    /// From where to where, quoted.
+    pub(super) fn evidence(&self, ctx: &Context<'_>) -> [Evidence; 2] {
+        [image(self.set), destination(ctx, self.to)]
+    }
+}
+
+pub(super) fn image(set: &Workload) -> Evidence {
+    let container = set.spec.template.spec.container(INSTALLER);
+    let said = container.map_or("", |container| container.image.as_str());
+    Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
+}
+
+fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
+    let said = match ctx.settings.to_cni {
+        Some(_) => format!("to {to} (--to-cni)"),
+        None => format!("to {to}, the newest known release; --to-cni sets another"),
+    };
+    Evidence::other("upgrade of linkerd-cni", said)
+}
 
 pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();

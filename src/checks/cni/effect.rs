@@ -8,8 +8,8 @@ use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::knowledge::Network;
 use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
-use crate::model::objects::DaemonSet;
-use crate::source::Why;
+use crate::objects::DaemonSet;
+use crate::request::Why;
 
 /// Whether something that stands in a file is run for new pods.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
-use crate::model::objects::{DaemonSet, Pod, Workload};
+use crate::objects::{DaemonSet, Pod, Workload};
 
 /// The container that deletes pods which were made before the plugin was in place.
 pub(super) const REPAIR: &str = "repair-controller";

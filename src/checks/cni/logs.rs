@@ -6,8 +6,8 @@ use crate::item::Item;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::journal::Journal;
 use crate::model::log::LogOf;
-use crate::model::objects::{Node, Pod};
-use crate::source::Why;
+use crate::objects::{Node, Pod};
+use crate::request::Why;
 
 /// The journals of nodes. Reads `node-files` and `logs`.
 pub(super) fn journals<'a>(ctx: &Context<'a>) -> Vec<Journal<'a>> {

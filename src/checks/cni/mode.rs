@@ -16,8 +16,8 @@ use crate::missing::Missing;
 use crate::model::cni::{template_reads, template_setting};
 use crate::model::managed_by::Installer;
 use crate::model::node::{Looked, NodeSnapshot};
-use crate::model::objects::ConfigMap;
 use crate::model::sandbox::AddFailure;
+use crate::objects::ConfigMap;
 use crate::version::{CniVersion, EdgeTag};
 
 /// The modes in the order of advice: whatever `iptables` the node itself uses comes first.

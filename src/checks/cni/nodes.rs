@@ -13,9 +13,8 @@ use crate::knowledge::System;
 use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
-use crate::model::objects::{ConfigMap, DaemonSet, Node};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::{ConfigMap, DaemonSet, Node};
+use crate::request::Why;
 
 /// Nodes by name, with their files where somebody gave some. Reads `node-files` and `nodes`.
 pub(super) struct Nodes<'a> {
@@ -193,7 +192,7 @@ pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
 pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
     match config {
-        Some(config) => Values::of(config)?.bool("cniEnabled"),
+        Some(config) => config.chart_values()?.bool("cniEnabled"),
         None => Some(false),
     }
 }
@@ -212,7 +211,7 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
     let Some(config) = ctx.named::<ConfigMap>(Scope::ControlPlane, name)? else {
         return Ok(None);
     };
-    if Values::of(config).is_none() {
+    if config.chart_values().is_none() {
         let message = "its values are no YAML".to_owned();
         let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
         return Err(ctx.lacking(item, Why::Malformed { message }, "data.values"));

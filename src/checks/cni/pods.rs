@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
-use crate::model::objects::Pod;
-use crate::model::objects::container::INIT_CONTAINER;
 use crate::model::owners::Owners;
 use crate::model::sandbox::AddFailure;
+use crate::objects::Pod;
+use crate::objects::container::INIT_CONTAINER;
 
 /// How many pods one line names.
 const NAMED: usize = 20;

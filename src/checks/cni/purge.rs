@@ -214,7 +214,8 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::model::node::{Defaults, NodeFiles, NodeSnapshot, normalise};
+    use crate::model::node::{Defaults, NodeSnapshot, normalise};
+    use crate::node_files::NodeFiles;
 
     /// Runs the command that cuts an entry out; the rest of the file.
     fn cut(name: &str, text: &str) -> Option<serde_json::Value> {

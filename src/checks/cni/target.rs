@@ -4,7 +4,7 @@ use crate::checks::Context;
 use crate::knowledge::PluginRelease;
 use crate::model::cni;
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::{DaemonSet, Workload};
+use crate::objects::{DaemonSet, Workload};
 use crate::version::CniVersion;
 
 /// What the chart and the CLI call the DaemonSet.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::knowledge::IptablesMode;
 use crate::model::cni::INSTALLER;
 use crate::model::node::{Field, LinkerdEntry, Position};
-use crate::model::objects::{ConfigMap, Workload};
+use crate::objects::{ConfigMap, Workload};
 
 /// What stands for the kubeconfig's path until the installer fills it in.
 const KUBECONFIG: &str = "__KUBECONFIG_FILEPATH__";

@@ -3,7 +3,7 @@
 use super::nodes::{lacks, silent};
 use crate::checks::Context;
 use crate::model::node::{ChainEntry, KubeconfigFacts, KubeconfigLookup, NodeSnapshot};
-use crate::source::Why;
+use crate::request::Why;
 use crate::token::Claims;
 
 const FACTS: &str = "cni/kubeconfig.facts.json";

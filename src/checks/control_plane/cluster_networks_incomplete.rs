@@ -3,7 +3,7 @@
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
-use crate::model::objects::{Pod, Service};
+use crate::objects::{Pod, Service};
 
 const PODS: &str = "cluster networks contains all pods";
 const SERVICES: &str = "cluster networks contains all services";

@@ -6,7 +6,7 @@ use super::networks::{Add, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Evidence;
 use crate::model::networks::Network;
-use crate::model::objects::Node;
+use crate::objects::Node;
 
 /// How many networks evidence and remedy name.
 const NAMED: usize = 8;

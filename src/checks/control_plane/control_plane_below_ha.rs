@@ -8,7 +8,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{Deployment, Workload};
+use crate::objects::{Deployment, Workload};
 
 /// Ready pods without which one loss is an outage.
 const ENOUGH: u32 = 2;

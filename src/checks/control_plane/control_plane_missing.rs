@@ -8,8 +8,7 @@ use crate::command::{Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::control_plane::{CORE, serving};
-use crate::model::objects::{Deployment, Namespace, Pod, ServiceAccount};
-use crate::model::values::Values;
+use crate::objects::{ConfigMap, Deployment, Namespace, Pod, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -88,7 +87,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether values that somebody left want a heartbeat whose account is gone: with them there, `linkerd check` gets past the row
 /// of `linkerd-config` and stops at this one.
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
-    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));
     let account = || ctx.named::<ServiceAccount>(Scope::ControlPlane, "linkerd-heartbeat");
     wanted && account().is_ok_and(|account| account.is_none())

@@ -13,8 +13,8 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::{Deployment, Event, Pod};
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
+use crate::objects::{Deployment, Event, Pod};
 
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";

@@ -4,7 +4,7 @@ use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::objects::ReplicaSet;
+use crate::objects::ReplicaSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = ctx.seen::<ReplicaSet>();
@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
     for set in sets?.iter().filter(|set| set.metadata.namespace == *namespace) {
-        let failure = |condition: &&crate::model::objects::pod::Condition| {
+        let failure = |condition: &&crate::objects::pod::Condition| {
             condition.kind == "ReplicaFailure" && condition.status == "True"
         };
         let Some(condition) = set.status.conditions.iter().find(failure) else { continue };

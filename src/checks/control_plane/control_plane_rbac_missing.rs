@@ -8,8 +8,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::GrantedRole;
-use crate::model::objects::meta::Meta;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+use crate::objects::meta::Meta;
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
 
 const ROLES: &str = "control plane ClusterRoles exist";
 const BINDINGS: &str = "control plane ClusterRoleBindings exist";

@@ -6,8 +6,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::NamespacedRole;
-use crate::model::objects::CronJob;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in};
+use crate::objects::CronJob;
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in};
 
 const DESTINATION: &str = "linkerd-destination";
 const HEARTBEAT: &str = "linkerd-heartbeat";

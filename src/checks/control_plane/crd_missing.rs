@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie
 use crate::item::{Kind, Scope};
 use crate::knowledge::Definition;
 use crate::missing::Missing;
-use crate::model::objects::CustomResourceDefinition;
+use crate::objects::CustomResourceDefinition;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

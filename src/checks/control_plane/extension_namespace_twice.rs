@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::EXTENSION_LABEL;
-use crate::model::objects::{Deployment, Meta, Pod};
+use crate::objects::{Deployment, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let twice = labelled_namespaces(ctx)?.into_iter().filter(|(_, namespaces)| namespaces.len() > 1);

@@ -1,9 +1,9 @@
 //! Why a pod is not ready: the first thing that stands in its way, in the order in which a pod starts.
 
 use crate::finding::Evidence;
-use crate::model::objects::container::PROXY_CONTAINER;
-use crate::model::objects::pod::{ContainerState, ContainerStatus};
-use crate::model::objects::{Event, Pod};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::pod::{ContainerState, ContainerStatus};
+use crate::objects::{Event, Pod};
 
 /// What keeps a pod from being ready.
 pub(super) struct Failing {

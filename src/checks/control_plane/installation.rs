@@ -2,6 +2,7 @@
 //! there is none, or no values, another check says so, and what rests on them is blocked by that one.
 
 use crate::card::Mode;
+use crate::chart::values::Values;
 use crate::checks::{Context, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -10,10 +11,9 @@ use crate::missing::Missing;
 use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::meta::Meta;
-use crate::model::objects::{ConfigMap, Deployment};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::meta::Meta;
+use crate::objects::{ConfigMap, Deployment};
+use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// The ConfigMap in which the charts leave their values.
@@ -51,7 +51,7 @@ pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a Conf
 /// It is not known whether `linkerd-config` exists, or whether a control plane does.
 pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missing> {
     let found = config(ctx)?;
-    if let Some(values) = found.and_then(Values::of) {
+    if let Some(values) = found.and_then(ConfigMap::chart_values) {
         return Ok(Ok(values));
     }
     if !present(ctx)? {

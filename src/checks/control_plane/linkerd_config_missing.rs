@@ -4,11 +4,11 @@ use crate::checks::control_plane::installation::{CONFIG, config, none_installed,
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::values::Values;
+use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let found = config(ctx)?;
-    if found.and_then(Values::of).is_some() {
+    if found.and_then(ConfigMap::chart_values).is_some() {
         return Ok(Verdict::fine());
     }
     if found.is_none() && !present(ctx)? {

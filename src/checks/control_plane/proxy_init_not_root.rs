@@ -4,7 +4,7 @@ use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict, restart};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::model::objects::Node;
+use crate::objects::Node;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>();

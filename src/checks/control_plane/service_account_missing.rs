@@ -7,8 +7,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::model::control_plane::components;
-use crate::model::objects::{Deployment, ServiceAccount};
-use crate::model::values::Values;
+use crate::objects::{ConfigMap, Deployment, ServiceAccount};
 
 const HEARTBEAT: &str = "heartbeat";
 
@@ -18,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = &ctx.namespaces().control_plane;
     let deployments = components(ctx.hints::<Deployment>(), namespace);
-    let values = config(ctx).ok().flatten().and_then(Values::of);
+    let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
     let without_heartbeat = values.and_then(|values| values.bool("disableHeartBeat")) == Some(true);
     let mut findings = Vec::new();
     for (account, component) in ctx.knowledge.control_plane().accounts() {

@@ -5,7 +5,7 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
-use crate::model::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
+use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
 /// The Service that a webhook calls, the configuration that registers it, what it validates, and the row that asks for it.
 const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [

@@ -4,7 +4,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
-use crate::model::objects::Namespace;
+use crate::objects::Namespace;
 
 pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.every::<Namespace>()?;

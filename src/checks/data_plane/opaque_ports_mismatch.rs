@@ -11,10 +11,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
-use crate::model::objects::other::{ServicePort, TargetPort};
-use crate::model::objects::{ConfigMap, Job, Pod, ReplicaSet, Service};
 use crate::model::owners::{Owner, Owners};
-use crate::model::values::Values;
+use crate::objects::other::{ServicePort, TargetPort};
+use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Service};
 
 /// How many workloads are quoted.
 const QUOTED: usize = 3;
@@ -76,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The ports that are opaque by default; `None` where they are not known.
 fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()??;
-    let values = Values::of(config)?;
+    let values = config.chart_values()?;
     Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
 }
 

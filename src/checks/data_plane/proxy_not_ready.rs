@@ -11,12 +11,12 @@ use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::objects::container::PROXY_CONTAINER;
-use crate::model::objects::pod::{ContainerState, ContainerStatus, Terminated};
-use crate::model::objects::{Event, Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
-use crate::source::Why;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::pod::{ContainerState, ContainerStatus, Terminated};
+use crate::objects::{Event, Job, Pod, ReplicaSet};
+use crate::request::Why;
 
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

@@ -10,9 +10,9 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::KeyStatus;
-use crate::model::objects::container::DEBUG_CONTAINER;
-use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::container::DEBUG_CONTAINER;
+use crate::objects::{Job, Pod, ReplicaSet};
 use crate::version::{Contains, LinkerdVersion};
 
 /// The row of the releases table that says from when to when.

@@ -1,9 +1,9 @@
 //! Which image the annotations want the debug container to run, and whether a container runs another one.
 
+use crate::chart::values::Values;
 use crate::checks::upgrade::Options;
 use crate::finding::Evidence;
-use crate::model::objects::Meta;
-use crate::model::values::Values;
+use crate::objects::Meta;
 use crate::version::ImageRef;
 
 /// The switch for the debug container.

@@ -7,9 +7,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Extension;
 use crate::model::injection::INJECT;
-use crate::model::objects::Pod;
 use crate::model::owners;
 use crate::model::pod_status;
+use crate::objects::Pod;
 
 /// What an extension without proxies cannot do, as a clause, and the rows that fail with it beside the card's first.
 pub(in crate::checks) struct Unmeshed {

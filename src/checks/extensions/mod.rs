@@ -22,8 +22,8 @@ use super::{Context, Verdict};
 use crate::item::Scope;
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::missing::Missing;
-use crate::model::objects::{Job, Namespace, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::{Job, Namespace, Pod, ReplicaSet};
 
 /// The namespace of an extension: the one with its label, and of several the one that named objects were read from (see
 /// [`Scope::Extension`]). `None` when it is known that none has the label. Reads `namespaces`.

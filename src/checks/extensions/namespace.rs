@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
-use crate::model::objects::{Deployment, Workload};
+use crate::objects::{Deployment, Workload};
 
 /// Deployments of an extension, and no namespace with its label. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judgement {

@@ -10,9 +10,9 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Extension;
 use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::Pod;
-use crate::model::objects::container::TRUST_ANCHORS;
 use crate::model::pod_status::{counts_as_unwell, unhealthy};
+use crate::objects::Pod;
+use crate::objects::container::TRUST_ANCHORS;
 
 /// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current
 /// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,

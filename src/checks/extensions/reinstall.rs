@@ -8,7 +8,7 @@ use crate::finding::{Remedy, StepKind};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::model::objects::{Deployment, Workload};
+use crate::objects::{Deployment, Workload};
 use crate::version::{Channel, LinkerdVersion};
 
 /// Adds the step that installs an extension again; `why` follows its name. Reads `deployments.apps`, where they are there.

@@ -6,9 +6,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Extension;
 use crate::missing::Missing;
-use crate::model::objects::Pod;
 use crate::model::owners::Owner;
 use crate::model::pod_status::{Unwell, counts_as_unwell, unhealthy, word};
+use crate::objects::Pod;
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];

@@ -7,8 +7,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Extension;
 use crate::model::control_plane::{installed, proxy_version};
-use crate::model::objects::{Deployment, Pod};
 use crate::model::pod_status::word;
+use crate::objects::{Deployment, Pod};
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads

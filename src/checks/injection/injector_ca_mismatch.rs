@@ -6,8 +6,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::certificates::{Certificate, from_base64_pool};
-use crate::model::objects::{Secret, Webhook, WebhookConfiguration};
-use crate::source::Why;
+use crate::objects::{Secret, Webhook, WebhookConfiguration};
+use crate::request::Why;
 
 const SECRET: &str = "linkerd-proxy-injector-k8s-tls";
 

@@ -5,7 +5,7 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
-use crate::model::objects::Deployment;
+use crate::objects::Deployment;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();

@@ -12,9 +12,7 @@ use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{
-    Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
-};
+use crate::objects::{Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {

@@ -9,7 +9,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
-use crate::model::objects::{Deployment, EndpointSlice, Namespace, Pod, Webhook, WebhookConfiguration};
+use crate::objects::{Deployment, EndpointSlice, Namespace, Pod, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);

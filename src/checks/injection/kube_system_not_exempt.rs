@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
-use crate::model::objects::Namespace;
+use crate::objects::Namespace;
 
 const SYSTEM: &str = "kube-system";
 

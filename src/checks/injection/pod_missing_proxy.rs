@@ -9,8 +9,8 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::injection::INJECT;
-use crate::model::objects::{Namespace, Pod, WebhookConfiguration};
 use crate::model::owners::Owner;
+use crate::objects::{Namespace, Pod, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

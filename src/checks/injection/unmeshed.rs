@@ -9,12 +9,11 @@ use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
-use crate::model::objects::{
+use crate::model::owners::{self, Owner, Owners};
+use crate::objects::{
     ConfigMap, Job, Meta, MutatingWebhookConfiguration, Namespace, Pod, ReplicaSet, Webhook,
     WebhookConfiguration, Workload,
 };
-use crate::model::owners::{self, Owner, Owners};
-use crate::model::values::Values;
 
 /// A pod that asks for a proxy and has none.
 pub(super) struct Unmeshed<'a> {
@@ -94,7 +93,7 @@ pub(super) fn unmeshed<'a>(
     webhook: Option<&'a Webhook>,
 ) -> Vec<Unmeshed<'a>> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
-    let values = config.and_then(Values::of);
+    let values = config.and_then(ConfigMap::chart_values);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
     let (replica_sets, jobs) = (ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let owners = Owners::new(replica_sets, jobs);

@@ -8,8 +8,8 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::injection::INJECT;
-use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners, generation};
+use crate::objects::{Job, Pod, ReplicaSet};
 
 #[derive(Default)]
 struct Halves<'a> {

@@ -8,8 +8,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Program;
-use crate::model::objects::probe::runs;
-use crate::model::objects::{EndpointSlice, Link, Pod, Service};
+use crate::objects::probe::runs;
+use crate::objects::{EndpointSlice, Link, Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;

@@ -13,8 +13,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::{Program, Scope};
 use crate::model::certificates::{Certificate, from_bundle, from_pem};
-use crate::model::objects::{ConfigMap, Link};
-use crate::model::values::Values;
+use crate::objects::{ConfigMap, Link};
 
 /// The bundle of the other cluster.
 const THEIRS: &str = "bundle-other.crt";
@@ -96,7 +95,7 @@ fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
         ctx.gap(missing);
         None
     });
-    let values = config.and_then(Values::of)?;
+    let values = config.and_then(ConfigMap::chart_values)?;
     let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
     Some(anchors.iter().map(Certificate::print).collect())
 }

@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
-use crate::model::objects::{CustomResourceDefinition, Deployment};
+use crate::objects::{CustomResourceDefinition, Deployment};
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -2,12 +2,12 @@
 
 use super::links::{Links, field, link_again, links, no_links, subject};
 use crate::checks::{Context, Judgement};
-use crate::collect::secret_of;
 use crate::finding::{Evidence, Finding, Remedy};
+use crate::item::Item;
 use crate::item::Kind;
-use crate::model::objects::Link;
+use crate::objects::Link;
 use crate::redact::RemoteAccess;
-use crate::source::Why;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Some(access) if access.is_usable() => {}
                 Some(access) => findings.push(finding(ctx, link, &access.in_words())),
                 None => ctx.gap(ctx.lacking(
-                    secret_of(link),
+                    Item::credentials_of(link),
                     Why::Malformed { message: "it has no data".to_owned() },
                     "data.kubeconfig",
                 )),

@@ -3,7 +3,7 @@
 use super::links::{Links, field, link_again, links, no_links, subject};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy};
-use crate::model::objects::Link;
+use crate::objects::Link;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {

@@ -10,8 +10,8 @@ use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
-use crate::model::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
-use crate::source::Why;
+use crate::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
+use crate::request::Why;
 use crate::version::Contains;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.

@@ -5,7 +5,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
-use crate::model::objects::{Link, Service};
+use crate::objects::{Link, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;

@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl, linkerd, program};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind};
-use crate::model::objects::{EndpointSlice, Meta, Service};
+use crate::objects::{EndpointSlice, Meta, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;

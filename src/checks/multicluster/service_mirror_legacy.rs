@@ -6,7 +6,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::MirrorKind;
-use crate::model::objects::Deployment;
+use crate::objects::Deployment;
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

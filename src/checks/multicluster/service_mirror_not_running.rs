@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::model::objects::{Deployment, Link, Workload};
+use crate::objects::{Deployment, Link, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;

@@ -7,9 +7,9 @@ use crate::command::{Call, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
-use crate::model::objects::meta::Meta;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use crate::model::objects::{Deployment, Link, ServiceAccount};
+use crate::objects::meta::Meta;
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use crate::objects::{Deployment, Link, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {

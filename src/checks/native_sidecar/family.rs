@@ -9,7 +9,7 @@ use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeysRead, Knowledge, NativeSidecar};
 use crate::model::annotated::{Annotated, Site};
-use crate::model::objects::Pod;
+use crate::objects::Pod;
 use crate::version::Contains;
 
 /// How sure it is that the installed injector does not read a key.

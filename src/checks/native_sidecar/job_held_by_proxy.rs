@@ -12,10 +12,10 @@ use crate::item::Kind;
 use crate::knowledge::KeyScope;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
-use crate::model::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
-use crate::model::objects::pod::Terminated;
-use crate::model::objects::{Job, Meta, Pod};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
+use crate::objects::pod::Terminated;
+use crate::objects::{Job, Meta, Pod};
 
 /// How long a proxy may outlive its application: tools that end it do so within seconds.
 const GRACE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);

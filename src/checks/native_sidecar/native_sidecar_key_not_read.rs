@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, StepKind};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
-use crate::source::{Request, Why};
+use crate::request::{Request, Why};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };

@@ -10,8 +10,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
-use crate::model::objects::{Node, Pod};
-use crate::source::{Request, Why};
+use crate::objects::{Node, Pod};
+use crate::request::{Request, Why};
 use crate::version::{K8sMinor, K8sVersion};
 
 /// How many of the places that ask for native sidecars are quoted.

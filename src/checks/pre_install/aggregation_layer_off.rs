@@ -4,7 +4,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
-use crate::model::objects::ConfigMap;
+use crate::objects::ConfigMap;
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";

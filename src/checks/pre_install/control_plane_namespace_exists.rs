@@ -5,7 +5,7 @@ use crate::command::{Command, kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
-use crate::model::objects::{ConfigMap, Deployment, Namespace};
+use crate::objects::{ConfigMap, Deployment, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(verdict) = super::not_the_moment(ctx) {

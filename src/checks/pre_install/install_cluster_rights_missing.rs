@@ -3,7 +3,7 @@
 use super::rights::{self, Right};
 use crate::checks::{Context, Judgement};
 use crate::item::Scope;
-use crate::model::objects::CustomResourceDefinition;
+use crate::objects::CustomResourceDefinition;
 
 const ROW: Option<&str> = Some("can create non-namespaced resources");
 

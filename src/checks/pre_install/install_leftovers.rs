@@ -6,8 +6,8 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::components;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::objects::{
     Deployment, Listed, Meta, MutatingWebhookConfiguration, Service, ValidatingWebhookConfiguration,
     WebhookConfiguration,
 };

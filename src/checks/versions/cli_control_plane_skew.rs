@@ -5,7 +5,7 @@ use super::compared::all_failed;
 use crate::checks::control_plane::installation::{installed, minors, none_installed};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::objects::Pod;
+use crate::objects::Pod;
 use crate::version::{Channel, LinkerdVersion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

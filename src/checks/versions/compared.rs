@@ -5,9 +5,9 @@
 use crate::checks::Context;
 use crate::checks::control_plane::installation::config;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::Pod;
 use crate::model::pod_status::word;
-use crate::model::values::Values;
+use crate::objects::ConfigMap;
+use crate::objects::Pod;
 use crate::version::LinkerdVersion;
 
 /// The rows that ask the same of one kind of thing.
@@ -39,7 +39,7 @@ pub(in crate::checks) fn tag(pod: &Pod) -> Option<&str> {
 
 /// The version in `linkerd-config`, empty where it has none; `None` where there are no values.
 pub(super) fn configured(ctx: &Context<'_>) -> Option<String> {
-    let values = config(ctx).ok().flatten().and_then(Values::of)?;
+    let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values)?;
     Some(values.scalar("linkerdVersion").unwrap_or_default())
 }
 

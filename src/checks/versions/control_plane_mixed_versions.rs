@@ -11,9 +11,8 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
-use crate::model::objects::{Deployment, Pod};
-use crate::model::values::Values;
-use crate::source::Why;
+use crate::objects::{ConfigMap, Deployment, Pod};
+use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// How many pods are quoted.
@@ -30,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.gap(missing);
         None
     });
-    let values = config.and_then(Values::of);
+    let values = config.and_then(ConfigMap::chart_values);
     let apart = values.is_some_and(|values| values.text("proxy.image.version").is_some());
     let mut running: BTreeMap<&str, Vec<(&Pod, LinkerdVersion)>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == *namespace && !pod.is_finished()) {

@@ -6,7 +6,7 @@ use super::newest::behind;
 use crate::checks::control_plane::installation::{installed, none_installed};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::model::objects::Pod;
+use crate::objects::Pod;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -9,8 +9,8 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::{Job, Pod, ReplicaSet};
 use crate::model::owners::{Owner, Owners};
+use crate::objects::{Job, Pod, ReplicaSet};
 use crate::version::{LinkerdVersion, MinorTable};
 
 /// The annotation that pins a proxy to a version.

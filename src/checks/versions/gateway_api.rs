@@ -7,7 +7,7 @@ use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
-use crate::model::objects::CustomResourceDefinition;
+use crate::objects::CustomResourceDefinition;
 
 /// The API group.
 pub(super) const GROUP: &str = "gateway.networking.k8s.io";

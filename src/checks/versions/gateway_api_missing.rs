@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{GatewayApi, GroupVersion};
 use crate::model::control_plane::CREATED_BY;
-use crate::model::objects::CustomResourceDefinition;
+use crate::objects::CustomResourceDefinition;
 use crate::version::{Contains, LinkerdVersion};
 
 const CATEGORY: &str = "gateway-api-crd";

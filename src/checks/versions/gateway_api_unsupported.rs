@@ -7,7 +7,7 @@ use crate::checks::control_plane::installation::{about_to_be, installed, none_in
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::GatewayApi;
-use crate::model::objects::CustomResourceDefinition;
+use crate::objects::CustomResourceDefinition;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));

@@ -5,7 +5,7 @@ use crate::checks::{Context, Verdict};
 use crate::finding::{Evidence, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::objects::Secret;
+use crate::objects::Secret;
 
 /// The part of the API that tap serves.
 pub(super) const API: &str = "v1alpha1.tap.linkerd.io";

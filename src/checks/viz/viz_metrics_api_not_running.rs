@@ -5,8 +5,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Extension;
-use crate::model::objects::Pod;
 use crate::model::pod_status::word;
+use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

@@ -9,9 +9,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::objects::Pod;
-use crate::model::objects::probe::runs;
-use crate::source::Why;
+use crate::objects::Pod;
+use crate::objects::probe::runs;
+use crate::request::Why;
 
 /// Prometheus asks every ten seconds; a pod that is younger than some rounds may not have been asked.
 const SOON: i64 = 60;

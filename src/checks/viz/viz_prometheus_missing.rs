@@ -6,8 +6,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::model::objects::{ConfigMap, Namespace, Pod};
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::objects::{ConfigMap, Namespace, Pod};
 
 /// The annotation of the namespace that says where a Prometheus of the operator's own answers.
 const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";

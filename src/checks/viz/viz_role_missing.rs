@@ -4,8 +4,8 @@ use crate::checks::extensions::{absent, extension_namespace, reinstall};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Extension, Kind};
-use crate::model::objects::Object;
-use crate::model::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::objects::Object;
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.every::<ClusterRole>()?;

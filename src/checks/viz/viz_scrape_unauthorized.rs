@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::Extension;
-use crate::model::objects::{AuthorizationPolicy, Pod};
+use crate::objects::{AuthorizationPolicy, Pod};
 
 /// The variable in which the injector tells a proxy what to do where no policy says it.
 const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";

@@ -6,8 +6,8 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Program};
-use crate::model::objects::Pod;
-use crate::model::objects::probe::runs;
+use crate::objects::Pod;
+use crate::objects::probe::runs;
 
 /// The row of `linkerd check` for both.
 const SELF_CHECK: &str = "viz extension self-check";

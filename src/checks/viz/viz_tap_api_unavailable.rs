@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
-use crate::model::objects::ApiService;
+use crate::objects::ApiService;
 
 /// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
 const RUNNING: &str = "tap API service is running";

@@ -9,8 +9,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::model::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
-use crate::model::objects::ApiService;
-use crate::source::Why;
+use crate::objects::ApiService;
+use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tap = match tap(ctx)? {

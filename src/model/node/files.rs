@@ -1,15 +1,6 @@
 //! The raw files of one node: their limits, and which names are refused.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
-
-/// The files of one node by path relative to its snapshot folder, separated by `/`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NodeFiles {
-    pub node: String,
-    pub files: BTreeMap<String, Vec<u8>>,
-}
 
 /// What is assumed of evidence that does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 use super::facts::KubeconfigFacts;
 use super::files::{
     self, DEFAULT_CONF_DIR, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS,
-    MAX_TEXT, NodeFiles,
+    MAX_TEXT,
 };
 use super::{kubeconfig, logs};
+use crate::node_files::NodeFiles;
 use crate::redact;
 
 const META: &str = "meta.json";

@@ -9,10 +9,11 @@ use super::facts::{
     BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Meta, PathError,
     PluginBins, Problem,
 };
-use super::files::{self, NodeFiles};
+use super::files::{self};
 use super::host;
 use super::logs;
 use super::snapshot::{ConfFile, Content, NodeSnapshot, kind_of};
+use crate::node_files::NodeFiles;
 use crate::redact;
 
 impl NodeSnapshot {

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
+use crate::judged::Judged;
 use crate::missing::Missing;
 use crate::report::{self, Report, SCHEMA};
-use crate::{checks, docgen, exit, source};
+use crate::{checks, exit, source};
 
 /// A run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption.
 #[derive(Debug, Clone, Default)]
@@ -196,8 +197,8 @@ impl From<&report::Gap> for Gap {
     }
 }
 
-impl From<&report::Judged> for Check {
-    fn from(judged: &report::Judged) -> Check {
+impl From<&Judged> for Check {
+    fn from(judged: &Judged) -> Check {
         let (outcome, reason) = match &judged.outcome {
             checks::Outcome::Pass => (Outcome::Pass, None),
             checks::Outcome::Findings => (Outcome::Findings, not_checked(&judged.gaps)),
@@ -235,7 +236,7 @@ impl From<&finding::Finding> for Finding {
             check: finding.check.to_owned(),
             category: front.map(|front| front.category.clone()),
             title: front.map(|front| front.title.clone()),
-            docs: front.map(|_| docgen::page_url(finding.check)),
+            docs: front.map(|_| crate::page::page_url(finding.check)),
             severity: finding.severity,
             confidence: finding.confidence,
             subjects: finding

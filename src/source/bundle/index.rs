@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::source::archive::Tree;
+use crate::archive::Tree;
+use crate::request::{Fetched, Why};
 use crate::source::json::MAX_OBJECT;
-use crate::source::{Fetched, Why};
 
 /// The places of one list.
 #[derive(Debug)]

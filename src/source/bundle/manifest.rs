@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
-use crate::source::{Fetched, Request, Uncollected};
+use crate::request::{Fetched, Request};
+use crate::source::Uncollected;
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
@@ -17,7 +18,7 @@ pub const SCHEMA: &str = "meshdoctor.bundle/1";
 /// What every version's schema tag begins with.
 const FAMILY: &str = "meshdoctor.bundle/";
 /// The largest manifest that is read, in bytes.
-pub(super) const MAX_MANIFEST: u64 = 16 << 20;
+pub(crate) const MAX_MANIFEST: u64 = 16 << 20;
 
 /// The manifest of a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -163,7 +164,7 @@ impl Manifest {
 }
 
 /// The folder of an item's files.
-pub(super) fn folder(item: &Item) -> Option<String> {
+pub(crate) fn folder(item: &Item) -> Option<String> {
     match item {
         Item::Logs => return Some("logs".to_owned()),
         Item::Served(_) => return Some("served".to_owned()),
@@ -179,7 +180,7 @@ pub(super) fn folder(item: &Item) -> Option<String> {
 }
 
 /// The file of an object that was asked for by name, or of an answer that is one object.
-pub(super) fn named_file(request: &Request) -> Option<String> {
+pub(crate) fn named_file(request: &Request) -> Option<String> {
     let place = request.namespace.as_deref();
     let (place, name) = match &request.item {
         Item::Named { name, .. } => (place.unwrap_or("named"), name.clone()),
@@ -192,7 +193,7 @@ pub(super) fn named_file(request: &Request) -> Option<String> {
 }
 
 /// A name as one part of a path: what is not a letter, digit, `-`, `_` or `.` becomes `%XX`.
-pub(super) fn segment(name: &str) -> Cow<'_, str> {
+pub(crate) fn segment(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if name.bytes().all(plain) && name.bytes().any(|byte| byte != b'.') {
         return Cow::Borrowed(name);

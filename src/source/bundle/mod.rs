@@ -16,14 +16,10 @@
 //! business, and nothing is redacted here: the border does that, before the writer and after the reader.
 
 mod index;
-mod manifest;
-mod pack;
+pub(crate) mod manifest;
 mod reader;
-mod writer;
 
 pub use manifest::{
     ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
 };
-pub use pack::{Form, SaveError, ready, save, stream};
 pub use reader::Bundle;
-pub use writer::{Closing, Saved, Writer};

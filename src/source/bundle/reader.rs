@@ -10,16 +10,18 @@ use jiff::Timestamp;
 
 use super::index::Index;
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
+use crate::archive::spool::Blob;
+use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::item::{Item, Kind, Namespaces, Program, Server};
-use crate::model::names::{is_label, is_subdomain, quoted};
-use crate::model::node::NodeFiles;
-use crate::source::archive::{self, Budget, Tree, Unpacked};
+use crate::names::{is_label, is_subdomain, quoted};
+use crate::node_files::NodeFiles;
+use crate::node_files::{MAX_FILES, MAX_NODE};
+use crate::request::{Fetched, Request, Why};
 use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::json::{self, Head, JsonSink};
-use crate::source::nodes::{MAX_FILE, MAX_FILES, MAX_NODE};
-use crate::source::spool::Blob;
-use crate::source::{Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
+use crate::source::nodes::MAX_FILE;
+use crate::source::{ObjectSink, Origin, Source, Uncollected};
 
 /// A bundle.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Age, Builder, Held, yaml};
+use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::source::few::MOST;
 use crate::source::json::{self, Head};
-use crate::source::spool::{Blob, Lines};
 
 /// What filing needs to know of an object.
 #[derive(Debug, Default, Deserialize)]

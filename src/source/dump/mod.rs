@@ -16,10 +16,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::few::Few;
-use super::spool::{Blob, BlobReader, Spool};
-use super::{Completeness, Fetched, Request, Uncollected, Why};
+use super::{Completeness, Uncollected};
+use crate::archive::spool::{Blob, BlobReader, Spool};
 use crate::item::{Item, Kind, Scope};
 use crate::redact;
+use crate::request::{Fetched, Request, Why};
 
 /// The objects of all dumps of a run.
 #[derive(Debug)]

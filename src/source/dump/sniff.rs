@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
-use crate::source::spool::{Blob, Spool};
+use crate::archive::spool::{Blob, Spool};
 
 /// How much of a file is looked at.
 const HEAD: u64 = 4096;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
+use crate::archive::spool::{Blob, Spool};
+use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::source::Completeness;
-use crate::source::archive::{self, Budget, Tree, Unpacked};
 use crate::source::bundle::{Bundle, MANIFEST};
 use crate::source::dump::{Builder, Taken, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
-use crate::source::spool::{Blob, Spool};
 
 /// The path that means stdin.
 pub(super) const STDIN: &str = "-";

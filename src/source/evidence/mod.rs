@@ -17,10 +17,11 @@ use super::bundle::Bundle;
 use super::dump::Dump;
 use super::error::LoadError;
 use super::nodes::collected_at;
-use super::{Completeness, Fetched, ObjectSink, Origin, Request, Source, Uncollected, Why};
+use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::command::Rerun;
 use crate::item::{Item, Namespaces};
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
+use crate::request::{Fetched, Request, Why};
 
 /// Bundles and dumps as one cluster.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use kube::config::{AuthInfo, Cluster, Config, ExecAuthCluster, Kubeconfig, Kubec
 use super::error::ConnectError;
 use super::proxy::proxy_for;
 use super::quote::quote;
+use crate::nearest::closest;
 
 /// A context with what it names.
 pub(super) struct Picked {
@@ -92,7 +93,7 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
         (Some(name), _) => {
             let context = config.contexts.into_iter().find(|c| c.name == name).and_then(|c| c.context);
             let Some(context) = context else {
-                let nearest = nearest(&name, known.iter().map(String::as_str));
+                let nearest = closest(&name, known.iter().map(String::as_str));
                 let asked = asked.context.is_some();
                 return Err(ConnectError::UnknownContext { name, asked, nearest, known });
             };
@@ -103,7 +104,7 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
         (None, None) => return Err(ConnectError::NoContext { known }),
     };
     let unknown = |part, asked: bool, wanted: &str, names: Vec<&str>| {
-        let nearest = nearest(wanted, names.into_iter());
+        let nearest = closest(wanted, names);
         match asked {
             true => ConnectError::UnknownName { part, name: wanted.to_owned(), nearest },
             false => {
@@ -132,15 +133,6 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
         }
     };
     Ok(Picked { context: name, cluster, user_name, user })
-}
-
-/// The nearest name, where one is near.
-fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    names
-        .map(|name| (strsim::jaro_winkler(wanted, name), name))
-        .filter(|(score, _)| *score > 0.75)
-        .max_by(|(a, x), (b, y)| a.total_cmp(b).then(y.cmp(x)))
-        .map(|(_, name)| name.to_owned())
 }
 
 /// The client's configuration for what was picked, with files read and empty entries taken for none.

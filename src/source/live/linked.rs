@@ -18,8 +18,8 @@ use super::traffic::Meter;
 use super::why::why;
 use super::{OBJECT_BODY, path};
 use crate::item::{Kind, Program};
-use crate::model::objects::probe::Response;
-use crate::source::Why;
+use crate::objects::probe::Response;
+use crate::request::Why;
 
 #[derive(Deserialize)]
 struct Link {

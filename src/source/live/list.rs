@@ -15,7 +15,8 @@ use super::why::{self, why};
 use crate::item::Kind;
 use crate::protobuf::Message;
 use crate::protobuf::schema::{self, Schema};
-use crate::source::{Fetched, ObjectSink, Why};
+use crate::request::{Fetched, Why};
+use crate::source::ObjectSink;
 
 /// Items in a page: what client-go asks for as well.
 const PAGE: u32 = 500;

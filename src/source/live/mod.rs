@@ -15,10 +15,11 @@ use self::call::Call;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
 use crate::item::{Item, Kind, Probe, Program};
-use crate::model::node::NodeFiles;
-use crate::model::objects::probe::{Response, object};
+use crate::node_files::NodeFiles;
+use crate::objects::probe::{Response, object};
 use crate::protobuf::Message;
-use crate::source::{Fetched, ObjectSink, Origin, Request, Source, Why};
+use crate::request::{Fetched, Request, Why};
+use crate::source::{ObjectSink, Origin, Source};
 
 mod api_client;
 mod broken;

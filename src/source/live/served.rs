@@ -19,7 +19,8 @@ use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
 use crate::item::Server;
-use crate::source::{Fetched, ObjectSink, Why};
+use crate::request::{Fetched, Why};
+use crate::source::ObjectSink;
 
 /// So many pods of a server are asked: more say nothing new.
 const PODS: usize = 10;

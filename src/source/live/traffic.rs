@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::source::Request;
+use crate::request::Request;
 
 /// What one item cost, or all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

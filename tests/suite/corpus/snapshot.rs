@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use meshdoctor::item::Kind;
-use meshdoctor::model::node::NodeFiles;
+use meshdoctor::node_files::NodeFiles;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

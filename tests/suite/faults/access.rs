@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use meshdoctor::collect::{Options, Unobserved, collect};
 use meshdoctor::item::Item;
-use meshdoctor::source::{Fetched, Why};
+use meshdoctor::request::{Fetched, Why};
 
 use super::live;
 use super::server::{Reply, Server};

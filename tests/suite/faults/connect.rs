@@ -91,10 +91,10 @@ async fn a_version_that_is_denied_does_not_stop_the_rest() {
     })
     .await;
     let live = super::live(&server).await;
-    let request = meshdoctor::source::Request::of(meshdoctor::item::Item::ServerVersion);
+    let request = meshdoctor::request::Request::of(meshdoctor::item::Item::ServerVersion);
     let (fetched, _) = super::fetch(&live, request).await;
-    let reason = meshdoctor::source::Why::Denied { message: "no version for you".to_owned() };
-    assert_eq!(fetched, meshdoctor::source::Fetched::Missing { reason });
+    let reason = meshdoctor::request::Why::Denied { message: "no version for you".to_owned() };
+    assert_eq!(fetched, meshdoctor::request::Fetched::Missing { reason });
     assert_eq!(super::pods(&live).await.1.names.len(), 3);
 }
 

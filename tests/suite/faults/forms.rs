@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meshdoctor::collect::{Options, Unobserved, collect};
 use meshdoctor::item::{Item, Kind};
-use meshdoctor::model::objects::Pod;
-use meshdoctor::source::{Fetched, Why};
+use meshdoctor::objects::Pod;
+use meshdoctor::request::{Fetched, Why};
 
 use super::server::{Asked, Reply, Server};
 use super::{live, names, page};

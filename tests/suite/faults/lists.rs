@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use meshdoctor::collect::{Options, Unobserved, collect};
 use meshdoctor::item::{Item, Kind, Scope};
-use meshdoctor::model::node::NodeFiles;
-use meshdoctor::source::{Fetched, ObjectSink, Request, Source, Why};
+use meshdoctor::node_files::NodeFiles;
+use meshdoctor::request::{Fetched, Request, Why};
+use meshdoctor::source::{ObjectSink, Source};
 
 use super::server::{Asked, Reply, Server};
 use super::{Taken, fetch, live, live_with, names, page, pods};
@@ -286,11 +287,8 @@ async fn one_malformed_object_spoils_only_itself() {
     let Fetched::Partial { reasons } = &answer.fetched else { panic!("{:?}", answer.fetched) };
     assert_eq!(reasons.len(), 1);
     assert!(reasons[0].to_string().starts_with("could not be read: shop/pod-1: "), "{}", reasons[0]);
-    let names: Vec<&str> = answer
-        .objects::<meshdoctor::model::objects::Pod>()
-        .iter()
-        .map(|pod| pod.metadata.name.as_str())
-        .collect();
+    let names: Vec<&str> =
+        answer.objects::<meshdoctor::objects::Pod>().iter().map(|pod| pod.metadata.name.as_str()).collect();
     assert_eq!(names, ["pod-0", "pod-2"]);
 }
 

@@ -14,9 +14,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use meshdoctor::item::{Item, Kind};
-use meshdoctor::model::node::NodeFiles;
+use meshdoctor::node_files::NodeFiles;
+use meshdoctor::request::{Fetched, Request};
 use meshdoctor::source::live::{Cli, Connect, ConnectError, Live};
-use meshdoctor::source::{Fetched, ObjectSink, Request, Source};
+use meshdoctor::source::{ObjectSink, Source};
 
 use server::Server;
 

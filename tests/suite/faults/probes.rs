@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use meshdoctor::item::{Item, Probe, Program};
-use meshdoctor::source::{Fetched, Request, Why};
+use meshdoctor::request::{Fetched, Request, Why};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -120,7 +120,7 @@ async fn asked(answer: &'static [u8]) -> (Fetched, Vec<serde_json::Value>) {
         fn object(&mut self, json: &[u8]) {
             self.0.push(serde_json::from_slice(json).unwrap());
         }
-        fn node(&mut self, _: meshdoctor::model::node::NodeFiles) {}
+        fn node(&mut self, _: meshdoctor::node_files::NodeFiles) {}
         fn restart(&mut self) {}
     }
     let url = forwarding(answer).await;

@@ -7,6 +7,7 @@ mod written;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::node_files::NodeFiles;
 use crate::token::tests::{mk_bound, mk_token};
 
 /// Cilium chained onto the AWS CNI, with Linkerd's entry copied in, as a chaining agent writes it.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::node_files::NodeFiles;
 
 fn mk_normal(raw: &NodeFiles) -> NodeFiles {
     normalise(raw, &Defaults::default())

@@ -1,6 +1,7 @@
 //! What is written on a node is read back as it was: one definition for both.
 
 use super::*;
+use crate::node_files::NodeFiles;
 
 fn mk_read(path: &str, value: &impl serde::Serialize) -> NodeSnapshot {
     let files = [(path.to_owned(), serde_json::to_vec(value).unwrap())].into();

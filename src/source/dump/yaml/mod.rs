@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader};
 
 use serde_json::Value;
 
+use crate::archive::spool::Blob;
 use crate::source::json::{Head, MAX_OBJECT};
-use crate::source::spool::Blob;
 use crate::yaml::guard;
 
 /// The largest document that is parsed whole, in bytes. The parser takes about eight times as much memory.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::source::spool::Spool;
+use crate::archive::spool::Spool;
 
 #[derive(Default, Debug, PartialEq)]
 struct Seen {

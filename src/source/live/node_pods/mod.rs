@@ -19,10 +19,11 @@ use self::calls::Pods;
 use self::manifest::Pattern;
 use super::Live;
 use super::api_client::RequestError;
+use crate::archive::Tree;
 use crate::item::{Item, Kind};
-use crate::model::node::NodeFiles;
-use crate::source::archive::Tree;
-use crate::source::{Fetched, ObjectSink, Request, Source};
+use crate::node_files::NodeFiles;
+use crate::request::{Fetched, Request};
+use crate::source::{ObjectSink, Source};
 
 pub use self::error::PlanError;
 pub use self::manifest::DEADLINE_SECONDS;

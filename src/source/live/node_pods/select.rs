@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use super::PlanError;
 use crate::knowledge::Knowledge;
-use crate::policy;
 
 /// What is read of a Node.
 #[derive(Debug, Default, Deserialize)]
@@ -65,7 +64,7 @@ pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, Pla
             let names = || all.iter().map(|node| node.metadata.name.as_str());
             return Err(PlanError::NoSuchNode {
                 name: name.clone(),
-                nearest: policy::closest(name, names()),
+                nearest: crate::nearest::closest(name, names()),
                 known: names().map(str::to_owned).collect(),
             });
         }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use meshdoctor::model::node::NodeFiles;
+use meshdoctor::node_files::NodeFiles;
 use meshdoctor::node_log;
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::Shared;
-use crate::model::names::{self, Rule};
+use crate::names::{self, Rule};
 use crate::redact::Owner;
 
 /// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.

@@ -1,6 +1,8 @@
 //! Writes what `collect` saw. Objects go to an unnamed temporary file as they come, so a bundle is never in memory; the
 //! target appears under its name when it is whole, and not at all if anything fails or the run is interrupted.
 
+mod pack;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,18 +11,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::manifest::{
+use self::pack::{Content, parent};
+use crate::source::bundle::manifest::{
     ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool, folder,
     named_file, segment,
 };
-use super::pack::{self, Content, Form, SaveError, parent};
+
+pub use self::pack::{Form, SaveError, ready, save, stream};
+
+use crate::archive;
+use crate::archive::spool::Spool;
 use crate::collect::{Collected, Saver};
 use crate::command::Rerun;
 use crate::item::{Item, Kind, Namespaces};
-use crate::model::node::NodeFiles;
+use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
-use crate::source::spool::Spool;
-use crate::source::{Fetched, Request, Uncollected, archive};
+use crate::request::{Fetched, Request};
+use crate::source::Uncollected;
 
 /// A page ends with so many objects.
 const PAGE_OBJECTS: usize = 500;

@@ -7,7 +7,7 @@ use ::tar::{EntryType, Header, PaxExtensions};
 
 use super::tree::{Tree, clean};
 use super::{Budget, MAX_ENTRIES, copy};
-use crate::source::spool::{Blob, Spool};
+use crate::archive::spool::{Blob, Spool};
 
 /// How long a tar extension header (a long name) may be, in bytes.
 const MAX_EXTENSION: u64 = 64 << 10;

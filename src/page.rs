@@ -1,11 +1,73 @@
-//! Pages about checks: one a card, and the index.
+//! The page of a check, made from its card, and where pages can be read.
 
 use std::fmt::Write;
 
-use super::{GENERATED, item_in_words};
 use crate::card::{Card, Case, CaseKind, SECTIONS};
 use crate::checks;
+use crate::item::{Item, Program, Scope};
 use crate::markdown::{Block, BlockKind};
+
+/// The first line of generated files that take HTML comments.
+pub(crate) const GENERATED: &str =
+    "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
+
+/// Where a check's page can be read by people who have only its id.
+pub fn page_url(check: &str) -> String {
+    document_url(&format!("checks/{check}.md"))
+}
+
+/// Where a page of `docs/` can be read.
+pub fn document_url(page: &str) -> String {
+    format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY"))
+}
+
+/// An item for people, with the permission that it takes.
+pub fn item_in_words(item: &Item) -> String {
+    match item {
+        Item::List(kind) => format!("every {kind} (list on {})", kind.resource()),
+        Item::Named { kind, scope, name } => {
+            let place = match scope {
+                Scope::ControlPlane => " in the control plane's namespace".to_owned(),
+                Scope::Cni => " in linkerd-cni's namespace".to_owned(),
+                Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
+                Scope::Links => {
+                    return format!(
+                        "the {kind} that each Link names (get on {} by that name)",
+                        kind.resource()
+                    );
+                }
+                Scope::Fixed(namespace) => format!(" in {namespace}"),
+                Scope::Cluster => String::new(),
+            };
+            format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
+        }
+        Item::Probe(probe) if probe.program == Program::LinkedCluster => {
+            "the trust anchors of linked clusters, with --probe only (get on the Secrets that Links name)"
+                .to_owned()
+        }
+        Item::Probe(probe) => {
+            format!("what {} answers, with --probe only (create on pods/portforward)", probe.program.name())
+        }
+        Item::Access(access) => {
+            let place = match &access.scope {
+                Scope::ControlPlane => " in the control plane's namespace",
+                Scope::Cni => " in linkerd-cni's namespace",
+                Scope::Extension(_) | Scope::Links | Scope::Fixed(_) | Scope::Cluster => "",
+            };
+            format!(
+                "whether you may {} {}{place} (an access review, which every user may ask for)",
+                access.verb, access.resource
+            )
+        }
+        Item::Served(server) => format!(
+            "the certificates that linkerd-{server} really serves, asked for only with --probe (get and create on pods/portforward)"
+        ),
+        Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
+        Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
+        Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),
+        Item::Logs => "log texts, given with --logs or in a bundle (no permission)".to_owned(),
+    }
+}
 
 /// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
 pub fn page(card: &Card) -> String {
@@ -105,52 +167,5 @@ fn caption(block: &Block) -> Option<String> {
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
         BlockKind::Log { name } => Some(format!("The log of {name}:")),
         BlockKind::Expect => None,
-    }
-}
-
-/// The table of all checks.
-fn table() -> String {
-    let mut table = String::from("| Category | Check | Severity | What it finds |\n|---|---|---|---|\n");
-    let mut last = "";
-    for check in checks::all() {
-        let front = &check.card().front;
-        let category = if front.category == last { "" } else { &front.category };
-        last = &front.category;
-        let title = front.title.replace('|', "\\|");
-        _ = writeln!(table, "| {category} | [{0}]({0}.md) | {1} | {title} |", check.id, front.severity);
-    }
-    table
-}
-
-/// `docs/checks/README.md`.
-pub fn index() -> String {
-    let number = checks::all().count();
-    format!(
-        "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints the same list, `meshdoctor explain CHECK` the \
-         page of one.\nThe severity is the highest that a check's findings may have.\n\n{}",
-        table()
-    )
-}
-
-/// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
-/// has no such markers.
-pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {
-    let (begin, end) = (format!("<!-- {name}: begin -->"), format!("<!-- {name}: end -->"));
-    let (head, rest) = text.split_once(&begin)?;
-    let (_, tail) = rest.split_once(&end)?;
-    Some(format!("{head}{begin}\n{content}{end}{tail}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_changes_only_between_its_markers() {
-        let text =
-            fill("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n", "x", "new\n").expect("it has markers");
-        assert_eq!(text, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
-        assert_eq!(fill(&text, "x", "new\n").as_ref(), Some(&text));
-        assert_eq!(fill(&text, "y", "new\n"), None);
     }
 }

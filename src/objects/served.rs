@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use crate::model::names::{self, Rule};
+use crate::names::{self, Rule};
 
 /// The answers of a server's pods.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -40,7 +40,7 @@ pub struct ServedBy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::objects::Object;
+    use crate::objects::Object;
 
     #[test]
     fn a_pod_that_nothing_can_be_called_showed_nothing() {

@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_yaml::Value;
 
-use super::chart_yaml;
-use super::objects::ConfigMap;
+use super::yaml;
 use crate::knowledge::ChartType;
 
 /// The values, as YAML. To clone them costs nothing.
@@ -17,6 +16,13 @@ pub struct Values(Arc<Tree>);
 /// length. It follows from the text, so it makes no two ConfigMaps different.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadOnce(OnceLock<Option<Values>>);
+
+impl ReadOnce {
+    /// The values in a text, which is the same at each call.
+    pub(crate) fn of(&self, text: Option<&str>) -> Option<Values> {
+        self.0.get_or_init(|| Values::read(text?)).clone()
+    }
+}
 
 impl PartialEq for ReadOnce {
     fn eq(&self, _: &ReadOnce) -> bool {
@@ -32,15 +38,11 @@ struct Tree {
 }
 
 impl Values {
-    /// The values in `linkerd-config`; `None` where it holds none, or none that can be read.
-    pub fn of(config: &ConfigMap) -> Option<Values> {
-        config.values.0.get_or_init(|| Values::read(config.data.get("values")?)).clone()
-    }
-
-    fn read(text: &str) -> Option<Values> {
-        let root = without_global(chart_yaml::read(text)?);
+    /// The values in a text; `None` where it holds none, or none that can be read.
+    pub fn read(text: &str) -> Option<Values> {
+        let root = without_global(yaml::read(text)?);
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
-        let marked = mark_quoted(text).and_then(|text| chart_yaml::read(&text)).map(without_global);
+        let marked = mark_quoted(text).and_then(|text| yaml::read(&text)).map(without_global);
         some.then(|| Values(Arc::new(Tree { root, marked })))
     }
 
@@ -189,23 +191,24 @@ fn whole(value: &Value) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objects::ConfigMap;
 
     #[test]
     fn values_are_found_by_their_path() {
         let text = "proxy: {nativeSidecar: true, uid: 2102, gid: '7'}\ndebugContainer: {image: {name: a/debug, version: ''}}";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
-        let values = Values::of(&config).expect("values");
+        let values = config.chart_values().expect("values");
         assert_eq!(values.bool("proxy.nativeSidecar"), Some(true));
         assert_eq!(values.bool("proxy.nothing.here"), None);
         assert_eq!(values.text("debugContainer.image.name"), Some("a/debug"));
         assert_eq!(values.text("debugContainer.image.version"), None);
         assert_eq!((values.number("proxy.uid"), values.number("proxy.gid")), (Some(2102), Some(7)));
-        assert_eq!(Values::of(&ConfigMap::default()), None);
+        assert_eq!(ConfigMap::default().chart_values(), None);
         let text = "global: {clusterNetworks: a, proxy: {uid: 1}}\nclusterNetworks: b\nproxy: {gid: 2}";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
-        let values = Values::of(&config).expect("values");
+        let values = config.chart_values().expect("values");
         assert_eq!((values.text("clusterNetworks"), values.number("proxy.uid")), (Some("a"), Some(1)));
         assert_eq!((values.number("proxy.gid"), values.text("global")), (None, None));
     }
@@ -217,11 +220,12 @@ mod tests {
             ..ConfigMap::default()
         };
         let config = said("proxy: {uid: 1}");
-        let (first, second) = (Values::of(&config).expect("values"), Values::of(&config).expect("values"));
+        let (first, second) =
+            (config.chart_values().expect("values"), config.chart_values().expect("values"));
         assert!(Arc::ptr_eq(&first.0, &second.0));
         assert_eq!(config, said("proxy: {uid: 1}"), "one that was asked is as good as one that was not");
         let broken = said("a: [");
-        assert_eq!((Values::of(&broken), Values::of(&broken)), (None, None));
+        assert_eq!((broken.chart_values(), broken.chart_values()), (None, None));
         assert_eq!(broken.values.0.get(), Some(&None), "nor is one that cannot be read tried again");
     }
 
@@ -233,7 +237,7 @@ mod tests {
                     some: {a: {x: 1, y: null}, b: {x: [y]}, c: [x, 1], d: [{x: y}, null], e: 0.5, f: '1'}";
         let config =
             ConfigMap { data: [("values".to_owned(), text.to_owned())].into(), ..ConfigMap::default() };
-        let values = Values::of(&config).expect("values");
+        let values = config.chart_values().expect("values");
         for (path, wanted, said) in [
             ("counts.a", ChartType::Count, Some("a text")),
             ("counts.b", ChartType::Count, Some("a negative number")),

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, address, nullable};
 use super::workload::PodTemplate;
-use crate::model::names::{self, Rule};
-use crate::model::values::ReadOnce;
+use crate::chart::values::{ReadOnce, Values};
+use crate::names::{self, Rule};
 
 /// A ConfigMap. Only Linkerd's and the CNI's are ever read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -23,6 +23,13 @@ pub struct ConfigMap {
     /// The chart values among it, once somebody has asked for them.
     #[serde(skip)]
     pub(crate) values: ReadOnce,
+}
+
+impl ConfigMap {
+    /// The values of Linkerd's chart that it keeps; `None` where it holds none, or none that can be read.
+    pub fn chart_values(&self) -> Option<Values> {
+        self.values.of(self.data.get("values").map(String::as_str))
+    }
 }
 
 /// A Secret as it passes the border: certificates only, and whether the private key fits them.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{MAX_DEPTH, MAX_NAMED, MAX_PATH};
-use crate::source::spool::Blob;
+use crate::archive::spool::Blob;
 
 /// The files of an archive or of a folder.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Tree {
 impl Tree {
     /// Notes a link, once all files are known. Nothing follows it: what it points to is read under its own name, or not
     /// at all. A target that begins with `/` counts from the top of the tree.
-    pub(in crate::source) fn link(&mut self, path: String, target: &str) {
+    pub(crate) fn link(&mut self, path: String, target: &str) {
         match self.inside(&path, target) {
             Some(target) if self.files.contains_key(&target) => _ = self.links.insert(path, target),
             Some(target) if !self.below_is_empty(&target) => {}
@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// The same, with so many troubles and notes as are worth reading, and how many more there are.
-    pub(in crate::source) fn bounded(mut self) -> Tree {
+    pub(crate) fn bounded(mut self) -> Tree {
         for list in [&mut self.trouble, &mut self.notes] {
             let more = list.len().saturating_sub(MAX_NAMED);
             if more > 0 {

@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_pod_that_nothing_can_be_called_answered_nothing() {
-        use crate::model::objects::Object;
+        use crate::objects::Object;
         let refused = |namespace: &str, pod: &str| {
             let said = Response { status: 200, ..Response::default() };
             let filed = object(Program::MetricsApi, (namespace, pod), &said);

@@ -19,7 +19,7 @@ pub mod workload;
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 
-use super::names;
+use crate::names;
 use crate::protobuf::{Broken, Message};
 use crate::redact::{Clean, Rule};
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::container::{Container, PROXY_CONTAINER};
 use super::meta::{Meta, address, nullable, redacted};
 use super::shared::Shared;
-use crate::model::names::{self, Rule};
+use crate::names::{self, Rule};
 use crate::redact::Owner;
 
 /// A pod.

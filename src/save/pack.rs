@@ -9,7 +9,7 @@ use flate2::{Compression, GzBuilder};
 use jiff::Timestamp;
 use tar::{EntryType, Header};
 
-use crate::source::spool::Blob;
+use crate::archive::spool::Blob;
 
 /// How hard gzip tries: half the time of its usual level for a few percent more bytes.
 const GZIP_LEVEL: u32 = 6;

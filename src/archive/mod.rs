@@ -2,6 +2,7 @@
 //! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
 //! broken archive is kept, with a note of what could not.
 
+pub mod spool;
 mod tar;
 mod tree;
 
@@ -9,8 +10,8 @@ use std::io::{self, BufReader, Read, Write};
 
 use flate2::read::MultiGzDecoder;
 
+use self::spool::{Blob, Spool};
 use self::tar::{BLOCK, Keep, Walk, is_tar};
-use super::spool::{Blob, Spool};
 
 pub use self::tree::{Tree, clean};
 

@@ -1,0 +1,53 @@
+//! The index of all checks, and places in pages that are filled with what was generated.
+
+use std::fmt::Write;
+
+use crate::checks;
+use crate::page::GENERATED;
+
+/// The table of all checks.
+fn table() -> String {
+    let mut table = String::from("| Category | Check | Severity | What it finds |\n|---|---|---|---|\n");
+    let mut last = "";
+    for check in checks::all() {
+        let front = &check.card().front;
+        let category = if front.category == last { "" } else { &front.category };
+        last = &front.category;
+        let title = front.title.replace('|', "\\|");
+        _ = writeln!(table, "| {category} | [{0}]({0}.md) | {1} | {title} |", check.id, front.severity);
+    }
+    table
+}
+
+/// `docs/checks/README.md`.
+pub fn index() -> String {
+    let number = checks::all().count();
+    format!(
+        "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints the same list, `meshdoctor explain CHECK` the \
+         page of one.\nThe severity is the highest that a check's findings may have.\n\n{}",
+        table()
+    )
+}
+
+/// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
+/// has no such markers.
+pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- {name}: begin -->"), format!("<!-- {name}: end -->"));
+    let (head, rest) = text.split_once(&begin)?;
+    let (_, tail) = rest.split_once(&end)?;
+    Some(format!("{head}{begin}\n{content}{end}{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_changes_only_between_its_markers() {
+        let text =
+            fill("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n", "x", "new\n").expect("it has markers");
+        assert_eq!(text, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
+        assert_eq!(fill(&text, "x", "new\n").as_ref(), Some(&text));
+        assert_eq!(fill(&text, "y", "new\n"), None);
+    }
+}
