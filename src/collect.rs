@@ -9,12 +9,13 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::NodeSnapshot;
 use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 use crate::source::few::bounded;
 use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;

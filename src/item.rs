@@ -7,17 +7,23 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::objects::Link;
+use crate::objects::{self, Link, Store};
+use crate::redact::{self, Rule};
 
 mod access;
-mod kind;
+pub mod answer;
+mod asked;
+mod given;
 mod probe;
 mod served;
+mod version;
 
-pub use access::Access;
-pub use kind::{Kind, KindInfo, UnknownKind};
+pub use crate::objects::{Kind, KindInfo, UnknownKind};
+pub use access::{Access, AccessReview, ReviewStatus};
+pub use answer::ProbeAnswer;
+pub use asked::{Asked, rule_of};
 pub use probe::{Probe, Program};
-pub use served::Server;
+pub use served::{ServedBy, ServedCertificates, Server};
 
 /// The label that a namespace, and everything in it, has of an extension.
 pub const EXTENSION_LABEL: &str = "linkerd.io/extension";
@@ -131,14 +137,41 @@ impl Item {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
-            Item::Access(_)
-            | Item::Probe(_)
-            | Item::Served(_)
-            | Item::ServerVersion
-            | Item::CliVersion
-            | Item::NodeFiles
-            | Item::Logs => None,
+            _ => None,
         }
+    }
+
+    /// What it asks, where it asks for no objects of the cluster.
+    pub fn asked(&self) -> Option<&dyn Asked> {
+        match self {
+            Item::List(_) | Item::Named { .. } => None,
+            Item::Access(access) => Some(access),
+            Item::Probe(probe) => Some(probe),
+            Item::Served(server) => Some(server),
+            Item::ServerVersion => Some(&version::OfServer),
+            Item::CliVersion => Some(&version::OfCli),
+            Item::NodeFiles => Some(&given::OfNodes),
+            Item::Logs => Some(&given::OfLogs),
+        }
+    }
+
+    /// What its answers say they are: `Pod`, `ProbeAnswer`.
+    pub fn answers(&self) -> &'static str {
+        self.asked().map_or_else(|| self.kind().map_or("", |kind| kind.info().kind), Asked::answers)
+    }
+
+    /// What of its answers passes the sanitizer.
+    pub fn rule(&self) -> &'static Rule {
+        match (self.kind(), self.asked()) {
+            (Some(kind), _) => objects::rule(kind),
+            (None, Some(asked)) => asked::rule(asked),
+            (None, None) => redact::unknown(),
+        }
+    }
+
+    /// An empty store for its answers, where they are filed by type.
+    pub(crate) fn store(&self) -> Option<Box<dyn Store>> {
+        self.asked().map_or_else(|| self.kind().map(Kind::store), Asked::store)
     }
 
     /// The Secret that a link names.
@@ -155,12 +188,7 @@ impl Item {
         match self {
             Item::Named { scope, .. } | Item::Access(Access { scope, .. }) => Some(scope),
             Item::Served(_) => Some(&Scope::ControlPlane),
-            Item::List(_)
-            | Item::Probe(_)
-            | Item::ServerVersion
-            | Item::CliVersion
-            | Item::NodeFiles
-            | Item::Logs => None,
+            _ => None,
         }
     }
 }

@@ -6,21 +6,26 @@
 //! travels as [`missing::Missing`]; [`cause`] links symptoms to causes and [`policy`] decides the verdict; the
 //! [`report::Report`] is written by [`render`], and [`exit`] gives the status.
 
+pub mod annotations;
 pub mod archive;
 pub mod card;
 pub mod cause;
+pub mod certificates;
 pub mod chart;
 pub mod checks;
 pub mod cli;
+pub mod close;
 pub mod collect;
 pub mod command;
 pub mod demo;
 pub mod docgen;
 pub mod exit;
+pub mod fetched;
 pub mod finding;
 pub mod item;
 pub mod judged;
 pub mod knowledge;
+pub mod kubeconfig;
 pub mod markdown;
 pub mod missing;
 pub mod model;

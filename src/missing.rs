@@ -3,9 +3,11 @@
 
 use std::fmt;
 
-use crate::command::{Arg, Command, Connection, Line, kubectl, linkerd, meshdoctor};
-use crate::item::{Item, Kind, Probe, Program, Scope};
-use crate::request::{Request, Why};
+pub use crate::close::Close;
+use crate::command::{Arg, Command, Line, kubectl, meshdoctor};
+use crate::fetched::Why;
+use crate::item::{Asked, Item, Kind, Scope};
+use crate::request::Request;
 
 /// A piece of evidence that a check needed and did not get, or not all of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,48 +41,12 @@ impl Missing {
         fn say(text: impl Into<String>) -> Close {
             Close::say(text)
         }
+        let asked = self.request.item.asked();
+        if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
+        {
+            return close;
+        }
         match (&self.request.item, &self.why) {
-            (Item::NodeFiles, Why::NotOffered) => Close::run(
-                "provide node evidence: --nodes with what meshdoctor node-snapshot takes on the node, or a bundle of",
-                meshdoctor().words("collect --node-pods --output bundle.tar.gz"),
-            ),
-            (Item::Logs, Why::NotOffered | Why::NotCaptured) => {
-                say("provide logs: --logs NODE=FILE or --logs NAMESPACE/POD=FILE")
-            }
-            (Item::Logs, _) => {
-                say("provide the log as text, under the name of its node or pod: --logs NAME=FILE")
-            }
-            (Item::CliVersion, Why::NotOffered | Why::NotCaptured) => {
-                say("provide the version of the linkerd CLI: --linkerd-cli VERSION")
-            }
-            (Item::CliVersion, _) => say(
-                "see why the linkerd command on PATH fails, or provide its version: --linkerd-cli VERSION",
-            ),
-            (Item::NodeFiles, _) => {
-                say("gather the node's files again, readable, and provide them with --nodes NAME=PATH")
-            }
-            (Item::ServerVersion, Why::NotCaptured | Why::NotOffered) => {
-                Close::run("add the output of", kubectl().words("version -o json"))
-            }
-            (Item::Served(_) | Item::Probe(_), Why::NotCaptured | Why::NotOffered) => {
-                say("rerun with --probe, on the cluster itself")
-            }
-            (
-                Item::Probe(Probe { program: Program::LinkedCluster, .. }),
-                Why::TimedOut { .. } | Why::Failed { .. },
-            ) => Close::run(
-                "compare by hand, with the context of the linked cluster, the output of",
-                kubectl()
-                    .in_context(Arg::placeholder("OTHER_CLUSTER"))
-                    .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
-            ),
-            (Item::Probe(_), Why::TimedOut { .. } | Why::Failed { .. }) => say(
-                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way",
-            ),
-            (Item::Access(access), Why::NotCaptured | Why::NotOffered) => Close::run(
-                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre",
-                access.command(self.request.namespace.as_deref()),
-            ),
             (_, Why::Denied { .. }) => match self.link_secret() {
                 Some((namespace, name)) => Close::run("grant it", grant_links(namespace, &[name])),
                 None => say(format!("grant {}", self.rule())),
@@ -125,53 +91,8 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
             }
-            Item::Served(_) => {
-                "create and get on pods/portforward in the control plane's namespace (see docs/rbac-optional.yaml)".to_owned()
-            }
-            Item::Probe(Probe { program: Program::LinkedCluster, .. }) => {
-                "get on the Link and on the Secret that it names (see docs/rbac-optional.yaml)".to_owned()
-            }
-            Item::Probe(_) => {
-                "create and get on pods/portforward in the namespace of the extension (see docs/rbac-optional.yaml)".to_owned()
-            }
-            Item::Access(_) => {
-                "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
-                    .to_owned()
-            }
-            Item::ServerVersion => "get on /version (the role system:public-info-viewer)".to_owned(),
-            Item::CliVersion | Item::NodeFiles | Item::Logs => "access to it".to_owned(),
+            item => item.asked().map(Asked::right).unwrap_or_default(),
         }
-    }
-}
-
-/// How a gap is closed: in words, and by a command where there is one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Close {
-    /// What to do.
-    pub text: String,
-    /// What to paste.
-    pub command: Option<Command>,
-}
-
-impl Close {
-    fn say(text: impl Into<String>) -> Close {
-        Close { text: text.into(), command: None }
-    }
-
-    fn run(text: impl Into<String>, command: impl Into<Command>) -> Close {
-        Close { text: text.into(), command: Some(command.into()) }
-    }
-
-    /// The same for the cluster that was asked.
-    pub fn aimed(self, connection: &Connection) -> Close {
-        Close { command: self.command.map(|command| command.aimed(connection)), ..self }
-    }
-}
-
-impl fmt::Display for Close {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        self.command.as_ref().map_or(Ok(()), |command| write!(f, ": {command}"))
     }
 }
 
@@ -207,12 +128,8 @@ fn capture(item: &Item, request: &Request) -> Close {
             let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
             Close::run(collect, get.operand(name).words("-o json"))
         }
-        Item::Access(access) => Close::run("capture it", access.command(request.namespace.as_deref())),
-        Item::Probe(_) | Item::Served(_) => Close::say("rerun with --probe, on the cluster itself"),
-        Item::ServerVersion => Close::run("capture it", kubectl().words("version -o json")),
-        Item::CliVersion => Close::run("capture it", linkerd().words("version --client --short").offline()),
-        Item::NodeFiles => Close::say("see meshdoctor check --help, --nodes"),
-        Item::Logs => Close::say("see meshdoctor check --help, --logs"),
+        // They say themselves how they are had.
+        _ => Close::say(collect),
     }
 }
 

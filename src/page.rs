@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::card::{Card, Case, CaseKind, SECTIONS};
 use crate::checks;
-use crate::item::{Item, Program, Scope};
+use crate::item::{Asked, Item, Scope};
 use crate::markdown::{Block, BlockKind};
 
 /// The first line of generated files that take HTML comments.
@@ -41,31 +41,7 @@ pub fn item_in_words(item: &Item) -> String {
             };
             format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
         }
-        Item::Probe(probe) if probe.program == Program::LinkedCluster => {
-            "the trust anchors of linked clusters, with --probe only (get on the Secrets that Links name)"
-                .to_owned()
-        }
-        Item::Probe(probe) => {
-            format!("what {} answers, with --probe only (create on pods/portforward)", probe.program.name())
-        }
-        Item::Access(access) => {
-            let place = match &access.scope {
-                Scope::ControlPlane => " in the control plane's namespace",
-                Scope::Cni => " in linkerd-cni's namespace",
-                Scope::Extension(_) | Scope::Links | Scope::Fixed(_) | Scope::Cluster => "",
-            };
-            format!(
-                "whether you may {} {}{place} (an access review, which every user may ask for)",
-                access.verb, access.resource
-            )
-        }
-        Item::Served(server) => format!(
-            "the certificates that linkerd-{server} really serves, asked for only with --probe (get and create on pods/portforward)"
-        ),
-        Item::ServerVersion => "the API server's version (get on /version)".to_owned(),
-        Item::CliVersion => "the version of the operator's linkerd command (no permission)".to_owned(),
-        Item::NodeFiles => "node evidence, given with --nodes or in a bundle (no permission)".to_owned(),
-        Item::Logs => "log texts, given with --logs or in a bundle (no permission)".to_owned(),
+        item => item.asked().map(Asked::documented).unwrap_or_default(),
     }
 }
 

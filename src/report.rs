@@ -316,7 +316,7 @@ fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connecti
         objects: cluster.object_count(),
         nodes: cluster
             .answer(&Item::List(Kind::Node))
-            .filter(|answer| answer.fetched == crate::request::Fetched::Complete)
+            .filter(|answer| answer.fetched == crate::fetched::Fetched::Complete)
             .map(|answer| answer.count()),
         snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
         gaps: gaps

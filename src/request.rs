@@ -1,11 +1,8 @@
-//! What a source is really asked, and how that ended: the words that everybody uses for evidence that came, came in part or did
-//! not come. They say what happened, never what it means.
+//! What a source is really asked: the word that everybody uses for one question with its place.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use crate::item::{Item, Probe};
+use crate::item::Item;
 
 /// An [`Item`] with its namespace filled in: what a source is really asked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,120 +27,10 @@ impl fmt::Display for Request {
                 write!(f, "{} {namespace}/{name}", kind.resource())
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
-            (Item::Probe(Probe { program, pod }), Some(namespace)) => {
-                write!(f, "answer of {} in pod {namespace}/{pod}", program.name())
-            }
-            (Item::Probe(Probe { program, .. }), None) => write!(f, "answer of {}", program.name()),
-            (Item::Access(access), Some(namespace)) => {
-                write!(f, "permission to {} {} in {namespace}", access.verb, access.resource)
-            }
-            (Item::Access(access), None) => write!(f, "permission to {} {}", access.verb, access.resource),
-            (Item::Served(server), Some(namespace)) => {
-                write!(f, "the certificates that linkerd-{server} in {namespace} serves")
-            }
-            (item, _) => write!(f, "{item}"),
+            (item, namespace) => match item.asked().and_then(|asked| asked.requested(namespace.as_deref())) {
+                Some(words) => f.write_str(&words),
+                None => write!(f, "{item}"),
+            },
         }
     }
-}
-
-/// Why evidence is not there, or not all of it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "why")]
-pub enum Why {
-    /// The API server said 403.
-    Denied {
-        /// The server's own message.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-    /// The API server does not serve the kind.
-    NotServed,
-    /// The dump or bundle does not hold it, which says nothing about the cluster.
-    NotCaptured,
-    /// The dump holds some, and nobody said that these are all.
-    PerhapsMore,
-    /// Nobody provided this kind of evidence, and nobody had to (node snapshots, the operator's CLI).
-    NotOffered,
-    /// No answer in time.
-    TimedOut {
-        /// How long was waited, in seconds.
-        seconds: u64,
-    },
-    /// It came, and could not be read.
-    Malformed {
-        /// Where and what: `bundle.json:12: expected value`.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-    /// Any other failure of the asking: connection reset, HTTP 500 after retries.
-    Failed {
-        /// What happened.
-        #[serde(deserialize_with = "crate::redact::sanitized")]
-        message: String,
-    },
-}
-
-impl Why {
-    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody provided is listed
-    /// under coverage and changes no exit status.
-    pub fn was_asked_for(&self) -> bool {
-        match self {
-            Why::NotOffered => false,
-            Why::Denied { .. }
-            | Why::NotServed
-            | Why::NotCaptured
-            | Why::PerhapsMore
-            | Why::TimedOut { .. }
-            | Why::Malformed { .. }
-            | Why::Failed { .. } => true,
-        }
-    }
-
-    /// The stable word for it in reports.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Why::Denied { .. } => "denied",
-            Why::NotServed => "not-served",
-            Why::NotCaptured => "not-captured",
-            Why::PerhapsMore => "perhaps-more",
-            Why::NotOffered => "not-offered",
-            Why::TimedOut { .. } => "timed-out",
-            Why::Malformed { .. } => "malformed",
-            Why::Failed { .. } => "failed",
-        }
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Denied { message } if message.is_empty() => f.write_str("denied"),
-            Why::Denied { message } => write!(f, "denied: {message}"),
-            Why::NotServed => f.write_str("the API server does not serve this kind"),
-            Why::NotCaptured => f.write_str("not provided"),
-            Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
-            Why::NotOffered => f.write_str("not provided"),
-            Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
-            Why::Malformed { message } => write!(f, "could not be read: {message}"),
-            Why::Failed { message } => f.write_str(message),
-        }
-    }
-}
-
-/// How a request ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "outcome")]
-pub enum Fetched {
-    /// All of it is here. A named object that does not exist is complete too: nothing, and that is known.
-    Complete,
-    /// Some of it is here; the reasons say what is not.
-    Partial {
-        /// At least one.
-        reasons: Vec<Why>,
-    },
-    /// None of it is here.
-    Missing {
-        /// Why not.
-        reason: Why,
-    },
 }

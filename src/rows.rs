@@ -241,10 +241,11 @@ pub fn in_words(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fetched::Why;
     use crate::finding::{Remedy, StepKind, Subject};
     use crate::item::{Item, Kind};
     use crate::missing::Missing;
-    use crate::request::{Request, Why};
+    use crate::request::Request;
 
     const READY: &str = "control plane pods are ready";
     const SCHEDULED: &str = "no unschedulable pods";

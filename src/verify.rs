@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::checks::{self, CheckResult, Outcome, Settings};
+use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::objects::Node;
-use crate::request::{Fetched, Why};
 use crate::source::Origin;
 
 /// An earlier report, as far as its findings can be judged again.

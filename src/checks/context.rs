@@ -8,20 +8,20 @@ use jiff::Timestamp;
 
 use crate::card::{Card, Mode};
 use crate::command::Rerun;
+use crate::fetched::{Fetched, Why};
 use crate::finding::{Confidence, Finding, Remedy, Subject};
+use crate::item::ReviewStatus;
+use crate::item::answer::Response;
 use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
+use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
 use crate::knowledge::{Knowledge, RowMode};
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
-use crate::objects::access::ReviewStatus;
-use crate::objects::probe::Response;
-use crate::objects::{
-    AccessReview, KindOf, Link, Listed, Object, ProbeAnswer, Secret, ServedBy, ServedCertificates,
-};
-use crate::request::{Fetched, Request, Why};
+use crate::objects::{KindOf, Link, Listed, Object, Secret};
+use crate::request::Request;
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// What the operator set for the run, as far as checks care.

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::certificates::{Certificate, Validity};
 use crate::finding::{Remedy, StepKind};
-use crate::model::certificates::{Certificate, Validity};
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Meta;
 

@@ -5,7 +5,7 @@ use super::Settings;
 use crate::card::{Card, Mode};
 use crate::command::{Call, Command, Line, meshdoctor};
 use crate::finding::{Finding, Place, Severity, Subject};
-use crate::item::Item;
+use crate::item::{Asked, Item};
 
 /// The file that fresh evidence is collected into.
 const FRESH: &str = "after.tar.gz";
@@ -26,7 +26,7 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
         return Line::from(collect).and(judged(check, finding, beside, settings)).into();
     }
     let check = rerun.providing(meshdoctor().words("check"));
-    let asks_programs = card.front.needs.iter().any(|item| matches!(item, Item::Probe(_) | Item::Served(_)));
+    let asks_programs = card.front.needs.iter().any(|item: &Item| item.asked().is_some_and(Asked::is_probed));
     let check = judged(rerun.asked(check, asks_programs), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use super::Context;
 use super::dates::ends_soon;
 use super::upgrade::{self, Options};
+use crate::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::objects::Secret;
 use crate::redact::{KEY_MATCHES, KeyMatches};
-use crate::request::Why;
 
 /// What ties a component of the control plane that is not there to what comes of that.
 pub(super) fn component_missing(component: &str) -> Tie {

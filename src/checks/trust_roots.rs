@@ -4,9 +4,9 @@
 use sha2::{Digest, Sha256};
 
 use super::Context;
+use crate::certificates::BundlePrint;
 use crate::item::Scope;
 use crate::missing::Missing;
-use crate::model::certificates::BundlePrint;
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
 use crate::objects::{ConfigMap, Pod};
 

@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 
 use super::Context;
+use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
+use crate::fetched::Why;
 use crate::finding::Evidence;
 use crate::item::{Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
-use crate::objects::meta::may_be_linkerds;
 use crate::objects::{
     ConfigMap, CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet,
     Service, StatefulSet, Workload,
 };
-use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// The kinds that make pods, and pods themselves. Services are left out: nothing written there reaches a pod.

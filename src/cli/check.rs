@@ -217,7 +217,7 @@ fn only_rows(outputs: &[Output]) -> bool {
 pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
     use crate::objects::Namespace;
     let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
-    if answer.fetched != crate::request::Fetched::Complete {
+    if answer.fetched != crate::fetched::Fetched::Complete {
         return Ok(());
     }
     let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();

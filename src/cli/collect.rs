@@ -5,11 +5,12 @@ use super::evidence::{self, Way};
 use super::stop::Stop;
 use super::{check, files, live, output};
 use crate::exit;
+use crate::fetched::{Fetched, Why};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::cluster::Cluster;
 use crate::policy::{self, Policy};
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy = Policy {

@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Verbosity;
 use super::output::{one_line, say};
 use crate::collect::Observer;
-use crate::request::{Fetched, Request};
+use crate::fetched::Fetched;
+use crate::request::Request;
 
 /// How long a run stays silent before the line appears.
 const PATIENCE: Duration = Duration::from_secs(1);

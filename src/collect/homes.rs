@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sanitizer::store_of;
 use super::{Gathered, Options};
+use crate::fetched::{Fetched, Why};
+use crate::item::answer::runs;
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program};
 use crate::model::cluster::Answer;
-use crate::objects::probe::runs;
 use crate::objects::{Link, Meta, Namespace, Object, Pod, Workload};
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
 pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>) -> Namespaces {

@@ -4,14 +4,15 @@
 use serde::Deserialize;
 
 use super::{Observer, Saver};
+use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::model::log::{Log, LogObject};
 use crate::model::node;
 use crate::node_files::NodeFiles;
-use crate::objects::{AccessReview, ProbeAnswer, ServedCertificates, Store, store_for};
+use crate::objects::Store;
 use crate::protobuf::Message;
 use crate::redact::{self, Rule, Sanitized};
-use crate::request::{Request, Why};
+use crate::request::Request;
 use crate::source::ObjectSink;
 
 /// What one request brings.
@@ -56,8 +57,8 @@ impl<'a> Border<'a> {
     ) -> Border<'a> {
         Border {
             request,
-            kind: kind_of(&request.item),
-            rule: redact::rule(kind_of(&request.item)),
+            kind: request.item.answers(),
+            rule: request.item.rule(),
             store: store_of(&request.item),
             saver,
             observer,
@@ -98,7 +99,7 @@ impl Border<'_> {
             redact::note_absent_key(&mut value);
             redact::note_absent_kubeconfig(&mut value);
         }
-        let (value, counts) = Sanitized::of(self.kind, value);
+        let (value, counts) = Sanitized::of(self.kind, self.rule, value);
         if counts.touched() {
             self.touched += 1;
         }
@@ -115,7 +116,7 @@ impl Border<'_> {
         if kept.text != raw.text {
             self.touched += 1;
         }
-        let (value, _) = Sanitized::of(self.kind, serde_json::to_value(kept)?);
+        let (value, _) = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?);
         if let Some(saver) = self.saver {
             saver.object(self.request, &value);
         }
@@ -155,13 +156,7 @@ impl ObjectSink for Border<'_> {
             Item::ServerVersion | Item::CliVersion => {
                 self.redacted(json).map(|value| self.raw.push(value.into_value()))
             }
-            Item::List(_)
-            | Item::Named { .. }
-            | Item::Access(_)
-            | Item::Probe(_)
-            | Item::Served(_)
-            | Item::NodeFiles
-            | Item::Logs => self.store(json),
+            _ => self.store(json),
         };
         if let Err(error) = outcome {
             self.malformed(serde_json::from_slice(json).unwrap_or_default(), &error);
@@ -215,27 +210,10 @@ impl ObjectSink for Border<'_> {
     }
 }
 
-/// What the objects of an item are, whatever they say of themselves.
-fn kind_of(item: &Item) -> &'static str {
-    match item {
-        Item::Access(_) => "SelfSubjectAccessReview",
-        Item::Probe(_) => "ProbeAnswer",
-        Item::Served(_) => "ServedCertificates",
-        Item::ServerVersion | Item::CliVersion => "Version",
-        Item::Logs => "Log",
-        Item::List(_) | Item::Named { .. } | Item::NodeFiles => {
-            item.kind().map_or("", |kind| kind.info().kind)
-        }
-    }
-}
-
 /// An empty store for what an item yields.
 pub(super) fn store_of(item: &Item) -> Option<Box<dyn Store>> {
     match item {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),
-        Item::Access(_) => Some(Box::new(Vec::<AccessReview>::new())),
-        Item::Probe(_) => Some(Box::new(Vec::<ProbeAnswer>::new())),
-        Item::Served(_) => Some(Box::new(Vec::<ServedCertificates>::new())),
-        _ => item.kind().map(store_for),
+        item => item.store(),
     }
 }

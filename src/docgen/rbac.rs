@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::checks;
-use crate::item::{Item, Probe, Program, Scope, link_credentials};
+use crate::item::{Asked, Item, Probe, Program, Scope, link_credentials};
 use crate::policy;
 
 /// `docs/rbac.yaml`.
@@ -27,8 +27,7 @@ pub fn cluster_role() -> String {
             }
             Item::ServerVersion => server_version = true,
             // Every user may ask what they themselves may do.
-            Item::Probe(_) | Item::Served(_) => probes = true,
-            Item::Access(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {}
+            item => probes |= item.asked().is_some_and(Asked::is_probed),
         }
     }
     let mut role = String::from(

@@ -3,8 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
+use super::asked::Asked;
 use super::{Scope, UnknownKind};
+use crate::close::Close;
 use crate::command::{Call, kubectl};
+use crate::fetched::Why;
+use crate::objects::meta::nullable;
+use crate::objects::{Object, Store};
 
 /// Whether the operator may do something to a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,5 +81,118 @@ impl FromStr for Access {
             }
             _ => Err(UnknownKind(text.to_owned())),
         }
+    }
+}
+
+/// What was asked, and what the API server answered.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct AccessReview {
+    /// The question.
+    pub spec: ReviewSpec,
+    /// The answer; `None` if the object has none.
+    pub status: Option<ReviewStatus>,
+}
+
+/// The question.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReviewSpec {
+    /// What is to be done to which resource.
+    #[serde(deserialize_with = "nullable")]
+    pub resource_attributes: ResourceAttributes,
+}
+
+/// What is to be done to which resource.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ResourceAttributes {
+    /// Empty for resources that live in none.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    /// Its name in URLs.
+    #[serde(deserialize_with = "nullable")]
+    pub resource: String,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewStatus {
+    /// Whether it is allowed.
+    pub allowed: bool,
+    /// Why, where an authorizer says so.
+    #[serde(default, deserialize_with = "nullable")]
+    pub reason: String,
+    /// What went wrong while it was judged, such as a binding whose role is gone.
+    #[serde(default, deserialize_with = "nullable")]
+    pub evaluation_error: String,
+}
+
+impl Object for AccessReview {
+    /// An answer has no name.
+    fn key(&self) -> (&str, &str) {
+        let asked = &self.spec.resource_attributes;
+        (&asked.namespace, &asked.resource)
+    }
+
+    fn refused(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Asked for Access {
+    fn answers(&self) -> &'static str {
+        "SelfSubjectAccessReview"
+    }
+
+    fn passes(&self) -> &'static str {
+        "{spec: {resourceAttributes: {namespace: text, group: word, resource: word, subresource: word, verb: word, \
+         version: word}}, status: {reason: text, evaluationError: text}}"
+    }
+
+    fn store(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(Vec::<AccessReview>::new()))
+    }
+
+    fn in_words(&self, namespace: Option<&str>) -> String {
+        let place = namespace.map(|namespace| format!(" in {namespace}")).unwrap_or_default();
+        format!("permission to {} {}{place}", self.verb, self.resource)
+    }
+
+    fn documented(&self) -> String {
+        let place = match &self.scope {
+            Scope::ControlPlane => " in the control plane's namespace",
+            Scope::Cni => " in linkerd-cni's namespace",
+            Scope::Extension(_) | Scope::Links | Scope::Fixed(_) | Scope::Cluster => "",
+        };
+        format!(
+            "whether you may {} {}{place} (an access review, which every user may ask for)",
+            self.verb, self.resource
+        )
+    }
+
+    fn right(&self) -> String {
+        "create on selfsubjectaccessreviews.authorization.k8s.io (the role system:basic-user, which every user has)"
+            .to_owned()
+    }
+
+    fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close> {
+        matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
+            Close::run(
+                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre",
+                self.command(namespace),
+            )
+        })
+    }
+
+    fn kept(&self) -> Option<(String, String)> {
+        let folder = "cluster/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned();
+        Some((folder, format!("{}.{}", self.verb, self.resource)))
+    }
+
+    /// No list of objects tells what one may do.
+    fn absent(&self) -> Why {
+        Why::NotCaptured
     }
 }

@@ -4,7 +4,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 use super::UnknownKind;
+use super::asked::Asked;
+use crate::close::Close;
+use crate::fetched::Why;
+use crate::names::{self, Rule};
+use crate::objects::meta::nullable;
+use crate::objects::{Meta, Object, Store};
 
 /// A server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,5 +86,112 @@ impl FromStr for Server {
             .into_iter()
             .find(|server| server.name() == text)
             .ok_or_else(|| UnknownKind(text.to_owned()))
+    }
+}
+
+/// The answers of a server's pods.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServedCertificates {
+    /// The server's name.
+    pub metadata: Meta,
+    /// Its pods.
+    #[serde(deserialize_with = "nullable")]
+    pub pods: Vec<ServedBy>,
+}
+
+impl Object for ServedCertificates {
+    fn key(&self) -> (&str, &str) {
+        (&self.metadata.namespace, &self.metadata.name)
+    }
+
+    /// Also where one of these can be no pod's answer.
+    fn refused(&self) -> Option<String> {
+        let (namespace, name) = self.key();
+        let mut pods = self.pods.iter().map(|pod| names::refused(Rule::Subdomain, "", &pod.name));
+        names::refused(Rule::Subdomain, namespace, name).or_else(|| pods.find_map(|refused| refused))
+    }
+}
+
+/// What one pod showed.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServedBy {
+    /// The pod.
+    pub name: String,
+    /// Its certificate and those above it, in PEM.
+    #[serde(deserialize_with = "nullable")]
+    pub chain: String,
+    /// Why there is none.
+    #[serde(deserialize_with = "nullable")]
+    pub error: String,
+}
+
+impl Asked for Server {
+    fn answers(&self) -> &'static str {
+        "ServedCertificates"
+    }
+
+    fn passes(&self) -> &'static str {
+        "{pods: {name: text, chain: certificates, error: text}}"
+    }
+
+    fn store(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(Vec::<ServedCertificates>::new()))
+    }
+
+    fn in_words(&self, namespace: Option<&str>) -> String {
+        let place = namespace.map(|namespace| format!(" in {namespace}")).unwrap_or_default();
+        format!("the certificates that linkerd-{self}{place} serves")
+    }
+
+    fn requested(&self, namespace: Option<&str>) -> Option<String> {
+        namespace.map(|_| self.in_words(namespace))
+    }
+
+    fn documented(&self) -> String {
+        format!(
+            "the certificates that linkerd-{self} really serves, asked for only with --probe (get and create on pods/portforward)"
+        )
+    }
+
+    fn right(&self) -> String {
+        "create and get on pods/portforward in the control plane's namespace (see docs/rbac-optional.yaml)"
+            .to_owned()
+    }
+
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+        matches!(why, Why::NotCaptured | Why::NotOffered).then(Close::with_probe)
+    }
+
+    fn kept(&self) -> Option<(String, String)> {
+        Some(("served".to_owned(), self.name().to_owned()))
+    }
+
+    fn is_probed(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_that_nothing_can_be_called_showed_nothing() {
+        let refused = |namespace: &str, server: &str, pod: &str| {
+            let served: ServedCertificates = serde_json::from_value(serde_json::json!({
+                "metadata": {"namespace": namespace, "name": server},
+                "pods": [{"name": "web-1", "chain": ""}, {"name": pod, "chain": ""}],
+            }))
+            .expect("certificates");
+            served.refused()
+        };
+        assert_eq!(refused("linkerd", "linkerd-proxy-injector", "web-2"), None);
+        for bad in ["", "$(id)", "-x", "a\nb", "Web", "a/b", "--all"] {
+            assert!(refused("linkerd", "linkerd-proxy-injector", bad).is_some(), "{bad}");
+            assert!(refused("linkerd", bad, "web-2").is_some(), "{bad}");
+            assert!(bad.is_empty() || refused(bad, "linkerd-proxy-injector", "web-2").is_some(), "{bad}");
+        }
     }
 }

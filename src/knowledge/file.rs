@@ -167,7 +167,7 @@ mod tests {
         let text = include_str!("../../checks/knowledge/redaction.yaml");
         std::fs::write(dir.path().join("redaction.yaml"), text).expect("written");
         assert!(Knowledge::load(dir.path()).is_ok(), "a copy changes nothing");
-        let more = text.replace("providerID: text", "providerID: text\n      externalID: text");
+        let more = text.replace("phase: word", "phase: word\n    externalID: text");
         std::fs::write(dir.path().join("redaction.yaml"), more).expect("written");
         let error = Knowledge::load(dir.path()).expect_err("another table").to_string();
         assert!(error.contains("redaction.yaml differs from this build's"), "{error}");

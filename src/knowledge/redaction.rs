@@ -22,18 +22,6 @@ pub struct Redaction {
     pub node_facts: Vec<String>,
     /// Fields that several kinds share, each after those that it refers to.
     pub parts: Fields,
-    /// Kinds, and their fields beside `apiVersion`, `kind` and `metadata`.
-    pub kinds: Vec<KindFields>,
-}
-
-/// Kinds that have the same fields.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KindFields {
-    /// `Pod`
-    pub kinds: Vec<String>,
-    /// What passes of them.
-    pub fields: Fields,
 }
 
 /// Fields by name, in the order of the file.
@@ -170,7 +158,7 @@ impl KnowledgeFile for Redaction {
             return Err("no source".to_owned());
         }
         let mut known: Vec<&str> = Vec::new();
-        let mut used = BTreeSet::from([META]);
+        let mut used = BTreeSet::new();
         for (name, field) in &self.parts.0 {
             if SORTS.iter().any(|(word, _)| word == name) {
                 return Err(format!("parts.{name}: that is a sort of text"));
@@ -181,21 +169,35 @@ impl KnowledgeFile for Redaction {
         if !known.contains(&META) {
             return Err(format!("parts: no {META}, which every kind has"));
         }
-        let mut kinds: BTreeSet<&str> = BTreeSet::new();
-        for row in &self.kinds {
-            for kind in &row.kinds {
-                if !kinds.insert(kind) {
-                    return Err(format!("kinds: {kind} is listed twice"));
-                }
-            }
-            row.fields
-                .refer(&known, &mut used)
-                .map_err(|error| format!("{}{error}", row.kinds.join(", ")))?;
+        Ok(())
+    }
+}
+
+impl Redaction {
+    /// The fields of a kind, as the kind writes them: `{spec: {providerID: text}}`.
+    ///
+    /// # Errors
+    /// It is no map of fields, or one of them names neither a sort of text nor a part of the table.
+    pub fn fields(&self, passes: &str) -> Result<Fields, String> {
+        if passes.is_empty() {
+            return Ok(Fields(Vec::new()));
         }
-        match known.iter().find(|name| !used.contains(*name)) {
-            Some(name) => Err(format!("parts.{name}: nothing refers to it")),
-            None => Ok(()),
+        let value: Value = serde_yaml::from_str(passes).map_err(|error| error.to_string())?;
+        let fields = Fields::try_from(value)?;
+        let known: Vec<&str> = self.parts.0.iter().map(|(name, _)| name.as_str()).collect();
+        fields.refer(&known, &mut BTreeSet::new())?;
+        Ok(fields)
+    }
+
+    /// Parts that neither another part nor any of these refers to.
+    pub fn unused(&self, kinds: &[Fields]) -> Vec<&str> {
+        let known: Vec<&str> = self.parts.0.iter().map(|(name, _)| name.as_str()).collect();
+        let mut used = BTreeSet::from([META]);
+        for fields in kinds.iter().chain([&self.parts]) {
+            // What refers to nothing was refused when it was read.
+            _ = fields.refer(&known, &mut used);
         }
+        known.into_iter().filter(|name| !used.contains(name)).collect()
     }
 }
 
@@ -213,29 +215,39 @@ mod tests {
     fn what_is_wrong_in_the_table_is_said_with_its_place() {
         let whole = Redaction::EMBEDDED;
         for (written, instead, said) in [
-            ("providerID: text", "providerID: txt", "Node.spec.providerID: \"txt\" is no sort of text"),
-            ("providerID: text", "providerID: txt", "did you mean text?"),
-            ("providerID: text", "providerID: 7", "spec.providerID: a sort of text, the name of a part"),
-            ("providerID: text", "providerID: {}", "spec.providerID: no field is named"),
-            ("jobTemplate: {metadata: meta,", "jobTemplate: {\"*\": meta,", "stands alone"),
-            ("kinds: [Node]", "kinds: [Node, Pod]", "Pod is listed twice"),
             (
                 "  quantities: {\"*\": word}",
                 "  quantities: {\"*\": pod-spec}",
                 "parts.quantities: \"pod-spec\" is no sort",
             ),
-            (
-                "  quantities: {\"*\": word}",
-                "  quantities: {\"*\": word}\n  odd: word",
-                "parts.odd: nothing refers to it",
-            ),
             ("node-facts:", "node-fact:", "unknown field `node-fact`"),
-            ("podCIDR: word", "podCIDR: word\n      podCIDR: text", "duplicate"),
+            ("phase: word", "phase: word\n    phase: text", "duplicate"),
         ] {
             assert!(whole.contains(written), "{written}");
             let error = parse::<Redaction>(Path::new("redaction.yaml"), &whole.replacen(written, instead, 1));
             let error = error.expect_err(instead).to_string();
             assert!(error.starts_with("redaction.yaml") && error.contains(said), "{instead}: {error}");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_in_the_fields_of_a_kind_is_said_with_its_place() {
+        let table: Redaction = parse(Path::new("redaction.yaml"), Redaction::EMBEDDED).expect("the table");
+        for (passes, said) in [
+            ("{spec: {providerID: txt}}", ".spec.providerID: \"txt\" is no sort of text"),
+            ("{spec: {providerID: txt}}", "did you mean text?"),
+            ("{spec: {providerID: 7}}", "spec.providerID: a sort of text, the name of a part"),
+            ("{spec: {providerID: {}}}", "spec.providerID: no field is named"),
+            ("{spec: {'*': meta, x: word}}", "stands alone"),
+            ("{spec: {a: word, a: text}}", "duplicate"),
+            ("word", "a map of field names"),
+            ("{spec: [", "did not find expected"),
+        ] {
+            let error = table.fields(passes).expect_err(passes);
+            assert!(error.contains(said), "{passes}: {error}");
+        }
+        assert_eq!(table.fields("").map(|fields| fields.0), Ok(Vec::new()));
+        let all = table.unused(&[]);
+        assert!(all.contains(&"pod-status") && !all.contains(&META), "{all:?}");
     }
 }

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::node::NodeSnapshot;
+use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Namespaces};
 use crate::objects::{Namespace, Object, Store};
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
 
 /// How one request ended, and what came.
@@ -23,7 +24,7 @@ pub struct Answer {
 impl Answer {
     /// How many objects came.
     pub fn count(&self) -> usize {
-        self.store.len()
+        self.store.count()
     }
 
     /// The objects, if they are of type `T`.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::chart::values::Values;
-use crate::objects::cluster_scope::LabelRequirement;
+use crate::objects::LabelRequirement;
 use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook, WebhookConfiguration};
 
 /// The annotation that asks for a proxy.

@@ -170,6 +170,11 @@ impl Object for Log {
     fn key(&self) -> (&str, &str) {
         (&self.metadata.namespace, &self.metadata.name)
     }
+
+    /// Whose it is was judged when it was given ([`LogOf::parse`]).
+    fn refused(&self) -> Option<String> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::control_plane::CREATED_BY;
+use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE};
 use crate::objects::Meta;
-use crate::objects::meta::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE};
 
 /// Who manages an object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 //! fetches, prints or looks at a clock.
 
 pub mod annotated;
-pub mod certificates;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;

@@ -6,7 +6,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Text, nullable};
-use crate::model::certificates::BundlePrint;
+use crate::certificates::BundlePrint;
+use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
 
 /// The names that Linkerd gives its own containers.
@@ -149,4 +150,26 @@ fn kept_env<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D
         }
     }
     deserializer.deserialize_option(Kept)
+}
+
+schemas! {
+    CONTAINER "Container" {
+        1 name: Text,
+        2 image: Text,
+        3 command: Texts,
+        4 args: Texts,
+        6 ports: Many(&CONTAINER_PORT),
+        7 env: Many(&ENV_VAR),
+        24 restartPolicy: Text,
+    }
+
+    CONTAINER_PORT "ContainerPort" {
+        1 name: Text,
+        3 containerPort: Number,
+    }
+
+    ENV_VAR "EnvVar" {
+        1 name: Text,
+        2 value: Text,
+    }
 }

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::Shared;
+use crate::annotations::{MANAGERS, may_be_linkerds};
 use crate::names::{self, Rule};
+use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
 /// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
@@ -99,6 +101,11 @@ impl Meta {
         self.owner_references.shrink_to_fit();
     }
 
+    /// Namespace and name.
+    pub(super) fn key(&self) -> (&str, &str) {
+        (&self.namespace, &self.name)
+    }
+
     /// Why these cannot be the names of an object.
     pub(super) fn refused(&self, rule: Rule) -> Option<String> {
         names::refused(rule, &self.namespace, &self.name)
@@ -127,28 +134,6 @@ impl Meta {
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.get(key).map(String::as_str)
     }
-}
-
-/// The annotations in which Helm and Argo CD name themselves on what they apply. Flux uses labels, all of which are kept.
-pub const MANAGERS: [&str; 4] = [HELM_RELEASE, HELM_NAMESPACE, ARGO_CD_TRACKING, ARGO_CD_INSTANCE];
-/// The Helm release that an object belongs to.
-pub const HELM_RELEASE: &str = "meta.helm.sh/release-name";
-/// The namespace of that release.
-pub const HELM_NAMESPACE: &str = "meta.helm.sh/release-namespace";
-/// `APPLICATION:GROUP/KIND:NAMESPACE/NAME`.
-pub const ARGO_CD_TRACKING: &str = "argocd.argoproj.io/tracking-id";
-/// The application, where Argo CD tracks by a label or an annotation of its own.
-pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
-
-/// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else but [`MANAGERS`] is
-/// dropped while reading: other tools' annotations can be large and can hold anything.
-pub fn may_be_linkerds(key: &str) -> bool {
-    let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
-    ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))
-        || key == "deployment.kubernetes.io/revision"
-        || key.starts_with("kubectl.kubernetes.io/restarted")
-        || key.starts_with("meshdoctor.io/")
-        || key == "cert-manager.io/certificate-name"
 }
 
 fn linkerd_annotations<'de, D: Deserializer<'de>>(
@@ -187,4 +172,25 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
         }
     }
     deserializer.deserialize_option(Kept).map(Shared::from)
+}
+
+schemas! {
+    META "ObjectMeta" {
+        1 name: Text,
+        3 namespace: Text,
+        5 uid: Text,
+        8 creationTimestamp: Time,
+        9 deletionTimestamp: Time,
+        11 labels: Map,
+        12 annotations: Map,
+        13 ownerReferences: Many(&OWNER_REFERENCE),
+    }
+
+    OWNER_REFERENCE "OwnerReference" {
+        1 kind: Text,
+        3 name: Text,
+        4 uid: Text,
+        5 apiVersion: Text,
+        6 controller: Bool,
+    }
 }

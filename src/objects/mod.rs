@@ -1,57 +1,154 @@
-//! Slim typed views of Kubernetes objects: what checks read, and nothing else. A new field here is read for every
-//! object of its kind in every cluster, so it must be worth it.
+//! Kinds of Kubernetes objects, each in a file of its own: the slim type that checks read, how it is asked for, what of it passes
+//! the sanitizer, and its fields in protobuf where it comes that way. A new kind is such a file, and its line in the table
+//! below; roles, bundles, dumps, coverage and documentation follow from that.
 //!
-//! Everything defaults: a field that an old API server does not send is not an error.
+//! Slim types are what checks read, and nothing else: a new field is read for every object of its kind in every cluster, so it
+//! must be worth it. Everything defaults: a field that an old API server does not send is not an error.
 
-pub mod access;
-pub mod cluster_scope;
+mod api_service;
+mod condition;
+mod config_map;
 pub mod container;
-pub mod extension;
-pub mod kinds;
+mod controller_revision;
+mod cron_job;
+mod custom_resource_definition;
+mod endpoint_slice;
+mod endpoints;
+mod event;
+mod job;
+mod kind;
+mod limit_range;
+mod link;
 pub mod meta;
-pub mod other;
+mod named;
+mod namespace;
+mod node;
+mod passing;
 pub mod pod;
-pub mod probe;
+mod pod_disruption_budget;
 pub mod rbac;
-pub mod served;
-pub mod shared;
-pub mod workload;
+mod resource_quota;
+mod secret;
+mod selector;
+mod service;
+mod service_account;
+mod shared;
+mod store;
+mod template;
+mod webhook_configuration;
+mod workload;
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 
 use crate::names;
-use crate::protobuf::{Broken, Message};
-use crate::redact::{Clean, Rule};
 
-pub use access::AccessReview;
-pub use cluster_scope::{
-    CustomResourceDefinition, LabelSelector, Namespace, Node, Webhook, WebhookConfiguration,
-};
+pub use api_service::APIService;
+pub use condition::Condition;
+pub use config_map::ConfigMap;
 pub use container::Container;
-pub use extension::{ApiService, Link, Named};
-pub(crate) use kinds::store_for;
-pub use kinds::{
-    AuthorizationPolicy, DaemonSet, Deployment, KindOf, Listed, MutatingWebhookConfiguration, ReplicaSet,
-    StatefulSet, ValidatingWebhookConfiguration,
-};
+pub use controller_revision::ControllerRevision;
+pub use cron_job::CronJob;
+pub use custom_resource_definition::CustomResourceDefinition;
+pub use endpoint_slice::EndpointSlice;
+pub use endpoints::Endpoints;
+pub use event::{Event, ObjectReference};
+pub use job::Job;
+pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
+pub use limit_range::LimitRange;
+pub use link::Link;
 pub use meta::{Meta, OwnerReference};
-pub use other::{
-    ConfigMap, ControllerRevision, EndpointSlice, Event, ObjectReference, Secret, Service, ServiceAccount,
-};
+pub use named::{AuthorizationPolicy, Named};
+pub use namespace::Namespace;
+pub use node::Node;
+pub use passing::{rule, sanitize};
 pub use pod::{ContainerStatus, Pod, PodSpec};
-pub use probe::ProbeAnswer;
-pub use served::{ServedBy, ServedCertificates};
+pub use pod_disruption_budget::PodDisruptionBudget;
+pub use rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+pub use resource_quota::ResourceQuota;
+pub use secret::Secret;
+pub use selector::{LabelRequirement, LabelSelector};
+pub use service::{Service, ServicePort, TargetPort};
+pub use service_account::ServiceAccount;
 pub use shared::Shared;
-pub use workload::{CronJob, Job, PodTemplate, Workload};
+pub use store::Store;
+pub use template::PodTemplate;
+pub use webhook_configuration::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
+};
+pub use workload::{DaemonSet, Deployment, ReplicaSet, StatefulSet, Workload};
+
+macro_rules! kinds {
+    ($( $kind:ident, )*) => {
+        /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )* }
+
+        impl Kind {
+            /// Every kind, in order.
+            pub const ALL: &'static [Kind] = &[ $( Kind::$kind, )* ];
+
+            /// What is known of it.
+            pub const fn info(self) -> &'static KindInfo {
+                match self { $( Kind::$kind => &<$kind as Listed>::INFO, )* }
+            }
+
+            /// An empty store for its objects.
+            pub(crate) fn store(self) -> Box<dyn Store> {
+                match self { $( Kind::$kind => Box::new(Vec::<<$kind as Listed>::Object>::new()), )* }
+            }
+        }
+
+        // A type stands in the line of its own kind.
+        $( const _: () = assert!(matches!(<$kind as Listed>::KIND, Kind::$kind)); )*
+    };
+}
+
+kinds! {
+    Namespace,
+    Node,
+    Pod,
+    Service,
+    Endpoints,
+    EndpointSlice,
+    ConfigMap,
+    Secret,
+    ServiceAccount,
+    Deployment,
+    ReplicaSet,
+    DaemonSet,
+    StatefulSet,
+    ControllerRevision,
+    Job,
+    CronJob,
+    Event,
+    Role,
+    RoleBinding,
+    ClusterRole,
+    ClusterRoleBinding,
+    CustomResourceDefinition,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+    APIService,
+    PodDisruptionBudget,
+    ResourceQuota,
+    LimitRange,
+    AuthorizationPolicy,
+    Link,
+}
 
 /// A slim object type.
 pub trait Object: DeserializeOwned + Send + Sync + 'static {
-    /// Name and namespace, for sorting and for messages.
+    /// What Kubernetes asks of its name.
+    const NAMES: names::Rule = names::Rule::Subdomain;
+
+    /// Namespace and name, for sorting and for messages.
     fn key(&self) -> (&str, &str);
 
     /// Why Kubernetes would not accept the names in it, if it would not.
     fn refused(&self) -> Option<String> {
-        None
+        let (namespace, name) = self.key();
+        names::refused(Self::NAMES, namespace, name)
     }
 
     /// Drops what may not stay, right after decoding.
@@ -61,177 +158,23 @@ pub trait Object: DeserializeOwned + Send + Sync + 'static {
     fn share(&mut self, _before: &Self) {}
 }
 
-macro_rules! objects {
-    ($( $type:ty, $rule:ident $(, names: $names:expr)? $(, trim: $trim:expr)? $(, share: $share:expr)? ; )*) => { $(
-        impl Object for $type {
-            fn key(&self) -> (&str, &str) {
-                (&self.metadata.namespace, &self.metadata.name)
-            }
-            fn refused(&self) -> Option<String> {
-                let refused = self.metadata.refused(names::Rule::$rule);
-                $(
-                    let names: fn(&$type) -> Option<String> = $names;
-                    let refused = refused.or_else(|| names(self));
-                )?
-                refused
-            }
-            $( fn trim(&mut self) { let trim: fn(&mut $type) = $trim; trim(self) } )?
-            $( fn share(&mut self, before: &Self) { let share: fn(&mut $type, &$type) = $share; share(self, before) } )?
-        }
-    )* };
+/// An object of a kind that nothing reads yet: it is counted, and nothing of it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread;
+
+impl<'de> Deserialize<'de> for Unread {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Unread, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Unread)
+    }
 }
 
-objects! {
-    Namespace, Label;
-    Node, Subdomain;
-    Pod, Subdomain, names: Pod::refused_names, trim: Pod::trim, share: Pod::share;
-    Workload, Subdomain, trim: |workload| workload.spec.template.trim(&[&workload.metadata]), share: Workload::share;
-    Job, Subdomain, trim: |job| job.spec.template.trim(&[&job.metadata]);
-    CronJob, Subdomain, trim: |cron| {
-        cron.spec.job_template.spec.template.trim(&[&cron.metadata, &cron.spec.job_template.metadata]);
-    };
-    ControllerRevision, Subdomain, trim: |revision| revision.data.spec.template.trim(&[&revision.metadata]);
-    ConfigMap, Subdomain;
-    Secret, Subdomain;
-    Service, Subdomain;
-    ServiceAccount, Subdomain;
-    EndpointSlice, Subdomain;
-    Event, Segment, trim: Event::trim;
-    WebhookConfiguration, Subdomain;
-    ServedCertificates, Subdomain, names: ServedCertificates::refused_names;
-    rbac::ClusterRole, Segment;
-    rbac::ClusterRoleBinding, Segment;
-    rbac::Role, Segment;
-    rbac::RoleBinding, Segment;
-    ApiService, Segment;
-    Link, Subdomain;
-    Named, Subdomain;
-    ProbeAnswer, Subdomain;
-}
-
-impl Object for CustomResourceDefinition {
+impl Object for Unread {
     fn key(&self) -> (&str, &str) {
-        ("", &self.metadata.name)
+        ("", "")
     }
 
+    /// Nobody reads its name.
     fn refused(&self) -> Option<String> {
-        names::refused(names::Rule::Subdomain, "", &self.metadata.name)
-    }
-}
-
-impl Object for AccessReview {
-    /// An answer has no name.
-    fn key(&self) -> (&str, &str) {
-        let asked = &self.spec.resource_attributes;
-        (&asked.namespace, &asked.resource)
-    }
-}
-
-/// A store for one answer, its element type erased: what [`crate::collect`] fills and the model files by item.
-pub(crate) trait Store: Send + Sync {
-    /// Decodes one object, its texts sanitized by the rule; the error names what could not be read.
-    fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error>;
-    /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
-    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize>;
-    /// Decodes one object from protobuf.
-    fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken>;
-    /// Forgets everything (the source begins again).
-    fn clear(&mut self);
-    /// Sorts by namespace and name, so that order never depends on the source.
-    fn finish(&mut self);
-    /// How many objects.
-    fn len(&self) -> usize;
-    /// The typed list behind it.
-    fn as_any(&self) -> &dyn std::any::Any;
-}
-
-impl<T: Object> Store for Vec<T> {
-    fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error> {
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
-        deserializer.end()?;
-        keep(self, object).map_err(serde_json::Error::custom)
-    }
-
-    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
-        // One that is refused comes again, whole, and is counted then.
-        let (object, length) = first(text, rule)?;
-        keep(self, object).ok().map(|()| length)
-    }
-
-    fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken> {
-        keep(self, T::deserialize(Clean::new(message, rule))?).map_err(Broken::custom)
-    }
-
-    fn clear(&mut self) {
-        Vec::clear(self);
-    }
-
-    fn finish(&mut self) {
-        self.sort_by(|a, b| a.key().cmp(&b.key()));
-        self.shrink_to_fit();
-    }
-
-    fn len(&self) -> usize {
-        Vec::len(self)
-    }
-
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
-}
-
-/// Files an object, unless its names are none.
-fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) -> Result<(), String> {
-    if let Some(why) = object.refused() {
-        return Err(why);
-    }
-    object.trim();
-    if let Some(before) = objects.last() {
-        object.share(before);
-    }
-    objects.push(object);
-    Ok(())
-}
-
-fn first<T: DeserializeOwned>(text: &str, rule: &'static Rule) -> Option<(T, usize)> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = T::deserialize(Clean::new(&mut deserializer, rule)).ok()?;
-    Some((value, deserializer.into_iter::<IgnoredAny>().byte_offset()))
-}
-
-/// Kinds that nothing reads yet are counted and dropped.
-#[derive(Default)]
-struct Unread(usize);
-
-impl Store for Unread {
-    fn push(&mut self, _: &[u8], _: &'static Rule) -> Result<(), serde_json::Error> {
-        self.0 += 1;
-        Ok(())
-    }
-
-    fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
-        let (_, length) = first::<IgnoredAny>(text, rule)?;
-        self.0 += 1;
-        Some(length)
-    }
-
-    fn push_message(&mut self, _: Message<'_>, _: &'static Rule) -> Result<(), Broken> {
-        self.0 += 1;
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.0 = 0;
-    }
-
-    fn finish(&mut self) {}
-
-    fn len(&self) -> usize {
-        self.0
-    }
-
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
+        None
     }
 }

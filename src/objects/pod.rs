@@ -5,10 +5,13 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::container::{Container, PROXY_CONTAINER};
-use super::meta::{Meta, address, nullable, redacted};
+use super::condition::{CONDITION, Condition};
+use super::container::{CONTAINER, Container, PROXY_CONTAINER};
+use super::meta::{META, Meta, address, nullable, redacted};
 use super::shared::Shared;
+use super::{Kind, KindInfo, Listed, Object};
 use crate::names::{self, Rule};
+use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
 /// A pod.
@@ -91,25 +94,6 @@ pub struct PodStatus {
     /// One for each init container.
     #[serde(deserialize_with = "nullable")]
     pub init_container_statuses: Vec<ContainerStatus>,
-}
-
-/// One condition of an object's status.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Condition {
-    /// Its type: Ready, Available, Complete, ...
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// True, False or Unknown.
-    pub status: String,
-    /// One word of why.
-    #[serde(deserialize_with = "nullable")]
-    pub reason: String,
-    /// A sentence of why.
-    #[serde(deserialize_with = "redacted")]
-    pub message: String,
-    /// Since when.
-    pub last_transition_time: Option<Timestamp>,
 }
 
 /// What one container is doing.
@@ -226,28 +210,44 @@ impl PodSpec {
     }
 }
 
-impl Pod {
-    /// Why it cannot run where it says, or as whom.
-    pub(super) fn refused_names(&self) -> Option<String> {
-        let spec = &self.spec;
-        let named = [&spec.node_name, &spec.service_account_name].into_iter().filter(|name| !name.is_empty());
-        named.map(|name| names::refused(Rule::Subdomain, "", name)).find_map(|refused| refused)
+impl Listed for Pod {
+    type Object = Pod;
+    const KIND: Kind = Kind::Pod;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["po"],
+        passes: "{spec: pod-spec, status: pod-status}",
+        message: Some(&POD),
+        ..KindInfo::namespaced("", "v1", "Pod", "pods")
+    };
+}
+
+impl Object for Pod {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
     }
 
-    /// See [`Container::trim`].
-    pub(super) fn trim(&mut self) {
+    /// Also where it cannot run where it says, or as whom.
+    fn refused(&self) -> Option<String> {
+        let spec = &self.spec;
+        let named = [&spec.node_name, &spec.service_account_name].into_iter().filter(|name| !name.is_empty());
+        let mut refused = named.map(|name| names::refused(Rule::Subdomain, "", name));
+        self.metadata.refused(Rule::Subdomain).or_else(|| refused.find_map(|refused| refused))
+    }
+
+    fn trim(&mut self) {
         self.spec.trim(self.metadata.owner(&self.metadata.namespace));
         self.status.conditions.shrink_to_fit();
         self.status.container_statuses.shrink_to_fit();
         self.status.init_container_statuses.shrink_to_fit();
     }
 
-    /// See [`super::Object::share`].
-    pub(super) fn share(&mut self, before: &Pod) {
+    fn share(&mut self, before: &Pod) {
         self.metadata.share(&before.metadata);
         self.spec.share(&before.spec);
     }
+}
 
+impl Pod {
     /// The status of a container, init or not.
     pub fn container_status(&self, name: &str) -> Option<&ContainerStatus> {
         self.status
@@ -265,5 +265,72 @@ impl Pod {
     /// Succeeded or Failed: nothing runs in it any more.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+}
+
+schemas! {
+    POD "Pod" {
+        1 metadata: One(&META),
+        2 spec: One(&POD_SPEC),
+        3 status: One(&POD_STATUS),
+    }
+
+    POD_SPEC "PodSpec" {
+        1 volumes: Many(&VOLUME),
+        2 containers: Many(&CONTAINER),
+        3 restartPolicy: Text,
+        7 nodeSelector: Map,
+        8 serviceAccountName: Text,
+        10 nodeName: Text,
+        11 hostNetwork: Bool,
+        20 initContainers: Many(&CONTAINER),
+        21 automountServiceAccountToken: Bool,
+        24 priorityClassName: Text,
+    }
+
+    VOLUME "Volume" {
+        1 name: Text,
+    }
+
+    POD_STATUS "PodStatus" {
+        1 phase: Text,
+        2 conditions: Many(&CONDITION),
+        4 reason: Text,
+        6 podIP: Text,
+        7 startTime: Time,
+        8 containerStatuses: Many(&CONTAINER_STATUS),
+        10 initContainerStatuses: Many(&CONTAINER_STATUS),
+    }
+
+    CONTAINER_STATUS "ContainerStatus" {
+        1 name: Text,
+        2 state: One(&CONTAINER_STATE),
+        3 lastState: One(&CONTAINER_STATE),
+        4 ready: Bool,
+        5 restartCount: Number,
+        6 image: Text,
+    }
+
+    CONTAINER_STATE "ContainerState" {
+        1 waiting: One(&WAITING),
+        2 running: One(&RUNNING),
+        3 terminated: One(&TERMINATED),
+    }
+
+    WAITING "ContainerStateWaiting" {
+        1 reason: Text,
+        2 message: Text,
+    }
+
+    RUNNING "ContainerStateRunning" {
+        1 startedAt: Time,
+    }
+
+    TERMINATED "ContainerStateTerminated" {
+        1 exitCode: Number,
+        3 reason: Text,
+        4 message: Text,
+        5 startedAt: Time,
+        6 finishedAt: Time,
     }
 }

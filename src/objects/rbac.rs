@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+use crate::names::Rule;
 
 /// A ClusterRole. Of an aggregated one the API server fills in the rules.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -168,6 +170,74 @@ pub fn rules_in<'a>(
         }
     };
     bound.filter_map(|binding| of(&binding.role_ref)).flatten().collect()
+}
+
+impl Listed for Role {
+    type Object = Role;
+    const KIND: Kind = Kind::Role;
+    const INFO: KindInfo = KindInfo {
+        passes: "{rules: policy-rules}",
+        ..KindInfo::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles")
+    };
+}
+
+impl Object for Role {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}
+
+impl Listed for RoleBinding {
+    type Object = RoleBinding;
+    const KIND: Kind = Kind::RoleBinding;
+    const INFO: KindInfo = KindInfo {
+        passes: "{roleRef: reference, subjects: reference}",
+        ..KindInfo::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+    };
+}
+
+impl Object for RoleBinding {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}
+
+impl Listed for ClusterRole {
+    type Object = ClusterRole;
+    const KIND: Kind = Kind::ClusterRole;
+    const INFO: KindInfo = KindInfo {
+        passes: "{rules: policy-rules}",
+        ..KindInfo::of_cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles")
+    };
+}
+
+impl Object for ClusterRole {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}
+
+impl Listed for ClusterRoleBinding {
+    type Object = ClusterRoleBinding;
+    const KIND: Kind = Kind::ClusterRoleBinding;
+    const INFO: KindInfo = KindInfo {
+        passes: "{roleRef: reference, subjects: reference}",
+        ..KindInfo::of_cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings")
+    };
+}
+
+impl Object for ClusterRoleBinding {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,13 @@
-//! Objects that make pods: Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs, CronJobs.
+//! What keeps pods running: Deployments, ReplicaSets, DaemonSets, StatefulSets. They share a slim type.
 
-use jiff::Timestamp;
 use serde::Deserialize;
 
+use super::condition::Condition;
+use super::meta::META;
 use super::meta::{Meta, nullable};
-use super::pod::{Condition, PodSpec};
-use crate::redact::Owner;
-
-/// The pod template of a workload.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct PodTemplate {
-    /// Labels and annotations that its pods get.
-    #[serde(deserialize_with = "nullable")]
-    pub metadata: Meta,
-    /// Their specification.
-    #[serde(deserialize_with = "nullable")]
-    pub spec: PodSpec,
-}
+use super::template::{POD_TEMPLATE, PodTemplate};
+use super::{Kind, KindInfo, Listed, Object};
+use crate::protobuf::schema::schemas;
 
 /// A Deployment, ReplicaSet, DaemonSet or StatefulSet.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -31,28 +21,6 @@ pub struct Workload {
     /// How far it is.
     #[serde(deserialize_with = "nullable")]
     pub status: WorkloadStatus,
-}
-
-impl Workload {
-    /// See [`super::Object::share`].
-    pub(super) fn share(&mut self, before: &Workload) {
-        self.metadata.share(&before.metadata);
-        self.spec.template.share(&before.spec.template);
-    }
-}
-
-impl PodTemplate {
-    /// See [`super::container::Container::trim`]. `around`: the objects that hold it, the outermost first.
-    pub(super) fn trim(&mut self, around: &[&Meta]) {
-        let namespace = around.first().map_or("", |meta| meta.namespace.as_str());
-        let of_those = around.iter().map(|meta| meta.owner(namespace)).max().unwrap_or(Owner::Other);
-        self.spec.trim(of_those.max(self.metadata.owner(namespace)));
-    }
-
-    fn share(&mut self, before: &PodTemplate) {
-        self.metadata.share(&before.metadata);
-        self.spec.share(&before.spec);
-    }
 }
 
 /// What was asked for.
@@ -90,78 +58,171 @@ pub struct WorkloadStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// A Job.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Job {
-    /// Name, labels, annotations.
-    pub metadata: Meta,
-    /// What was asked for.
-    #[serde(deserialize_with = "nullable")]
-    pub spec: JobSpec,
-    /// How far it is.
-    #[serde(deserialize_with = "nullable")]
-    pub status: JobStatus,
+impl Object for Workload {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+
+    fn trim(&mut self) {
+        self.spec.template.trim(&[&self.metadata]);
+    }
+
+    fn share(&mut self, before: &Workload) {
+        self.metadata.share(&before.metadata);
+        self.spec.template.share(&before.spec.template);
+    }
 }
 
-/// What was asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct JobSpec {
-    /// The template.
-    #[serde(deserialize_with = "nullable")]
-    pub template: PodTemplate,
-    /// After how many seconds the Job is stopped.
-    pub active_deadline_seconds: Option<u64>,
+/// What passes of all four.
+const PASSES: &str = "{spec: {selector: selector, template: template, strategy: {type: word, rollingUpdate: quantities}, \
+    updateStrategy: {type: word, rollingUpdate: quantities}, serviceName: text, podManagementPolicy: word}, \
+    status: {conditions: conditions, currentRevision: text, updateRevision: text}}";
+
+/// Lists of `Deployment`.
+#[derive(Debug, Clone, Copy)]
+pub enum Deployment {}
+
+impl Listed for Deployment {
+    type Object = Workload;
+    const KIND: Kind = Kind::Deployment;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["deploy"],
+        passes: PASSES,
+        message: Some(&DEPLOYMENT),
+        ..KindInfo::namespaced("apps", "v1", "Deployment", "deployments")
+    };
 }
 
-/// How far it is.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct JobStatus {
-    /// Pods that run.
-    #[serde(deserialize_with = "nullable")]
-    pub active: u32,
-    /// Pods that ended well.
-    #[serde(deserialize_with = "nullable")]
-    pub succeeded: u32,
-    /// When it started.
-    pub start_time: Option<Timestamp>,
-    /// When it ended.
-    pub completion_time: Option<Timestamp>,
-    /// Complete, Failed, ...
-    #[serde(deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
+/// Lists of `ReplicaSet`.
+#[derive(Debug, Clone, Copy)]
+pub enum ReplicaSet {}
+
+impl Listed for ReplicaSet {
+    type Object = Workload;
+    const KIND: Kind = Kind::ReplicaSet;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["rs"],
+        passes: PASSES,
+        message: Some(&REPLICA_SET),
+        ..KindInfo::namespaced("apps", "v1", "ReplicaSet", "replicasets")
+    };
 }
 
-/// A CronJob.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct CronJob {
-    /// Name, labels, annotations.
-    pub metadata: Meta,
-    /// What was asked for.
-    #[serde(deserialize_with = "nullable")]
-    pub spec: CronJobSpec,
+/// Lists of `DaemonSet`.
+#[derive(Debug, Clone, Copy)]
+pub enum DaemonSet {}
+
+impl Listed for DaemonSet {
+    type Object = Workload;
+    const KIND: Kind = Kind::DaemonSet;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["ds"],
+        passes: PASSES,
+        message: Some(&DAEMON_SET),
+        ..KindInfo::namespaced("apps", "v1", "DaemonSet", "daemonsets")
+    };
 }
 
-/// What was asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct CronJobSpec {
-    /// The Job it makes.
-    #[serde(deserialize_with = "nullable")]
-    pub job_template: JobTemplate,
+/// Lists of `StatefulSet`.
+#[derive(Debug, Clone, Copy)]
+pub enum StatefulSet {}
+
+impl Listed for StatefulSet {
+    type Object = Workload;
+    const KIND: Kind = Kind::StatefulSet;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["sts"],
+        passes: PASSES,
+        message: Some(&STATEFUL_SET),
+        ..KindInfo::namespaced("apps", "v1", "StatefulSet", "statefulsets")
+    };
 }
 
-/// The Job that a CronJob makes.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct JobTemplate {
-    /// Labels and annotations that its Jobs get.
-    #[serde(deserialize_with = "nullable")]
-    pub metadata: Meta,
-    /// Their specification.
-    #[serde(deserialize_with = "nullable")]
-    pub spec: JobSpec,
+schemas! {
+    DEPLOYMENT "Deployment" {
+        1 metadata: One(&META),
+        2 spec: One(&DEPLOYMENT_SPEC),
+        3 status: One(&DEPLOYMENT_STATUS),
+    }
+
+    DEPLOYMENT_SPEC "DeploymentSpec" {
+        1 replicas: Number,
+        3 template: One(&POD_TEMPLATE),
+    }
+
+    DEPLOYMENT_STATUS "DeploymentStatus" {
+        2 replicas: Number,
+        4 availableReplicas: Number,
+        6 conditions: Many(&DEPLOYMENT_CONDITION),
+        7 readyReplicas: Number,
+    }
+
+    DEPLOYMENT_CONDITION "DeploymentCondition" {
+        1 type: Text,
+        2 status: Text,
+        4 reason: Text,
+        5 message: Text,
+        7 lastTransitionTime: Time,
+    }
+
+    REPLICA_SET "ReplicaSet" {
+        1 metadata: One(&META),
+        2 spec: One(&REPLICA_SET_SPEC),
+        3 status: One(&REPLICA_SET_STATUS),
+    }
+
+    REPLICA_SET_SPEC "ReplicaSetSpec" {
+        1 replicas: Number,
+        3 template: One(&POD_TEMPLATE),
+    }
+
+    REPLICA_SET_STATUS "ReplicaSetStatus" {
+        1 replicas: Number,
+        4 readyReplicas: Number,
+        5 availableReplicas: Number,
+        6 conditions: Many(&SET_CONDITION),
+    }
+
+    SET_CONDITION "ReplicaSetCondition" {
+        1 type: Text,
+        2 status: Text,
+        3 lastTransitionTime: Time,
+        4 reason: Text,
+        5 message: Text,
+    }
+
+    DAEMON_SET "DaemonSet" {
+        1 metadata: One(&META),
+        2 spec: One(&DAEMON_SET_SPEC),
+        3 status: One(&DAEMON_SET_STATUS),
+    }
+
+    DAEMON_SET_SPEC "DaemonSetSpec" {
+        2 template: One(&POD_TEMPLATE),
+    }
+
+    DAEMON_SET_STATUS "DaemonSetStatus" {
+        3 desiredNumberScheduled: Number,
+        4 numberReady: Number,
+        // A DaemonSet's and a StatefulSet's conditions are numbered as a ReplicaSet's.
+        10 conditions: Many(&SET_CONDITION),
+    }
+
+    STATEFUL_SET "StatefulSet" {
+        1 metadata: One(&META),
+        2 spec: One(&STATEFUL_SET_SPEC),
+        3 status: One(&STATEFUL_SET_STATUS),
+    }
+
+    STATEFUL_SET_SPEC "StatefulSetSpec" {
+        1 replicas: Number,
+        3 template: One(&POD_TEMPLATE),
+    }
+
+    STATEFUL_SET_STATUS "StatefulSetStatus" {
+        2 replicas: Number,
+        3 readyReplicas: Number,
+        10 conditions: Many(&SET_CONDITION),
+        11 availableReplicas: Number,
+    }
 }

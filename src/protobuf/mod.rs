@@ -13,6 +13,7 @@ mod wire;
 pub use de::{Broken, Message};
 #[cfg(feature = "live")]
 pub(crate) use envelope::{MAGIC, REFUSAL, in_envelope, text_in};
+pub use schema::Schema;
 #[cfg(feature = "live")]
 pub(crate) use wire::{Cut, Header, header};
 

@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
-use super::schema::{self, Field, Holds, Schema};
+use super::schema::{Field, Holds, Schema};
 use super::*;
 use crate::item::Kind;
 use crate::objects::{Job, Pod, Workload};
@@ -103,7 +103,7 @@ fn encoded(schema: &Schema, object: &Value) -> Vec<u8> {
 }
 
 fn schema(kind: Kind) -> &'static Schema {
-    schema::of(kind).unwrap()
+    kind.info().message.unwrap()
 }
 
 fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug>(kind: Kind, object: &Value) {
@@ -372,5 +372,5 @@ fn no_number_and_no_name_stands_twice() {
             }
         }
     }
-    Kind::ALL.iter().filter_map(|kind| schema::of(*kind)).for_each(look);
+    Kind::ALL.iter().filter_map(|kind| kind.info().message).for_each(look);
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::keys;
+use crate::annotations::may_be_linkerds;
 use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
-use crate::objects::meta::may_be_linkerds;
 
 /// What may stand in a field.
 #[derive(Debug, Clone, Copy)]
@@ -92,41 +92,37 @@ pub(super) fn facts() -> &'static [String] {
     &data().node_facts
 }
 
-/// The fields of a kind.
-pub fn rule(kind: &str) -> &'static Rule {
-    let table = table();
-    table.kinds.get(kind).unwrap_or(&table.unknown)
+/// What passes of a kind, from its own words (see [`Redaction::fields`]); it stays as long as the process.
+///
+/// # Errors
+/// The words cannot be read, or name a part that is not in `redaction.yaml`.
+pub fn rule(passes: &str) -> Result<Rule, String> {
+    let read: &'static Fields = Box::leak(Box::new(data().fields(passes)?));
+    let parts = parts();
+    let mut fields = vec![("apiVersion", Rule::Word), ("kind", Rule::Word)];
+    fields.extend(listed(read, parts));
+    if fields.iter().all(|(name, _)| *name != "metadata") {
+        fields.push(("metadata", parts.get(META).copied().unwrap_or(Rule::Other)));
+    }
+    Ok(Rule::Fields(fields.leak()))
 }
 
-/// The rules of all kinds. They are made once, and stay as long as the process.
-struct Table {
-    kinds: HashMap<&'static str, Rule>,
-    /// What is known of any other kind.
-    unknown: Rule,
+/// What passes of an object of a kind that is not known.
+pub fn unknown() -> &'static Rule {
+    static UNKNOWN: OnceLock<Rule> = OnceLock::new();
+    UNKNOWN.get_or_init(|| rule("").unwrap_or(Rule::Other))
 }
 
-fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut parts: HashMap<&str, Rule> = HashMap::new();
+/// The fields that several kinds share. They are made once, and stay as long as the process.
+fn parts() -> &'static HashMap<&'static str, Rule> {
+    static PARTS: OnceLock<HashMap<&str, Rule>> = OnceLock::new();
+    PARTS.get_or_init(|| {
+        let mut parts = HashMap::new();
         for (name, field) in &data().parts.0 {
             let rule = made(field, &parts);
-            parts.insert(name, rule);
+            parts.insert(name.as_str(), rule);
         }
-        let any = vec![("apiVersion", Rule::Word), ("kind", Rule::Word)];
-        let meta = ("metadata", parts.get(META).copied().unwrap_or(Rule::Other));
-        let mut kinds = HashMap::new();
-        for row in &data().kinds {
-            let mut fields = any.clone();
-            fields.extend(listed(&row.fields, &parts));
-            if fields.iter().all(|(name, _)| *name != "metadata") {
-                fields.push(meta);
-            }
-            let rule = Rule::Fields(fields.leak());
-            kinds.extend(row.kinds.iter().map(|kind| (kind.as_str(), rule)));
-        }
-        let unknown = Rule::Fields([any, vec![meta]].concat().leak());
-        Table { kinds, unknown }
+        parts
     })
 }
 
@@ -153,7 +149,7 @@ fn listed(fields: &'static Fields, parts: &HashMap<&str, Rule>) -> Vec<(&'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::meta::MANAGERS;
+    use crate::annotations::MANAGERS;
 
     #[test]
     fn what_says_who_manages_an_object_passes() {

@@ -23,17 +23,17 @@ mod shapes;
 mod stream;
 mod text;
 
-pub use allow::{CLEAN, Rule, rule};
+pub use allow::{CLEAN, Rule, rule, unknown};
 pub(crate) use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
 pub use component::{Owner, argument, setting};
 pub use error::{error, sanitized};
 pub use json::{config as config_bytes, facts as fact_bytes};
 pub use marker::{Marker, original_column, original_len};
-pub use object::{Counts, KEY_MATCHES, Sanitized, note_absent_key, object, object_of};
+pub use object::{Counts, KEY_MATCHES, Sanitized, note_absent_key, object};
 pub use parse::parse;
 pub(crate) use pem::block as pem_block;
-pub use remote::{RemoteAccess, note_absent_kubeconfig};
+pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
 pub use stream::Clean;
 pub use text::{bytes, text, yaml_bytes};
 

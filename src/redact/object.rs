@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::allow::{self, Rule};
+use super::allow::Rule;
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::marker::{Marker, stand_in};
 use super::pem::block;
@@ -58,8 +58,8 @@ pub struct Sanitized(Value);
 
 impl Sanitized {
     /// What passes of an object of a kind.
-    pub fn of(kind: &str, mut value: Value) -> (Sanitized, Counts) {
-        let counts = object_of(kind, &mut value);
+    pub fn of(kind: &str, rule: &'static Rule, mut value: Value) -> (Sanitized, Counts) {
+        let counts = object(kind, rule, &mut value);
         (Sanitized(value), counts)
     }
 
@@ -77,22 +77,8 @@ impl std::ops::Deref for Sanitized {
     }
 }
 
-/// Removes from an object what does not pass, by the rules of the kind that it says it is.
-pub fn object(value: &mut Value) -> Counts {
-    let kind = value["kind"].as_str().unwrap_or_default().to_owned();
-    // A List, as kubectl prints it: item by item.
-    if kind.ends_with("List")
-        && let Some(Value::Array(items)) = value.get_mut("items")
-    {
-        let mut counts = Counts::default();
-        items.iter_mut().for_each(|item| counts += object(item));
-        return counts;
-    }
-    object_of(&kind, value)
-}
-
-/// Removes from an object what does not pass, by the rules of a kind.
-pub fn object_of(kind: &str, value: &mut Value) -> Counts {
+/// Removes from an object what does not pass, by the rule of its kind.
+pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     let mut counts = Counts::default();
     let data = match kind {
         "Secret" => {
@@ -107,7 +93,7 @@ pub fn object_of(kind: &str, value: &mut Value) -> Counts {
     };
     component::containers(value, &mut counts);
     copies(value, &mut counts);
-    walk(value, "", allow::rule(kind), &mut counts);
+    walk(value, "", rule, &mut counts);
     // Its own rules were applied.
     if let (Some(data), Some(place)) = (data, value.get_mut("data")) {
         *place = data;

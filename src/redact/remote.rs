@@ -10,8 +10,7 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
 use super::certificate::{KeyMatches, blocks, key_matches};
-use crate::model::node::parse_kubeconfig;
-use crate::objects::Meta;
+use crate::kubeconfig;
 
 /// Annotation of a redacted Secret: what its kubeconfig says of itself, as JSON.
 pub const KUBECONFIG: &str = "meshdoctor.io/kubeconfig";
@@ -35,7 +34,7 @@ impl RemoteAccess {
     pub(super) fn read(kubeconfig: Option<&[u8]>) -> RemoteAccess {
         let broken = |error: String| RemoteAccess { error: Some(error), server: None };
         let Some(kubeconfig) = kubeconfig else { return broken(format!("no entry {ENTRY}")) };
-        match parse_kubeconfig::<Raw>(kubeconfig) {
+        match kubeconfig::parse::<Raw>(kubeconfig) {
             Err(error) => broken(error),
             Ok(raw) => {
                 let server = raw.cluster().and_then(|cluster| address(cluster.server.as_deref()?));
@@ -44,9 +43,9 @@ impl RemoteAccess {
         }
     }
 
-    /// What a redacted Secret says; `None` when it says nothing.
-    pub fn of(secret: &Meta) -> Option<RemoteAccess> {
-        serde_json::from_str(secret.annotation(KUBECONFIG)?).ok()
+    /// What a redacted Secret says in its annotation [`KUBECONFIG`]; `None` when it says nothing.
+    pub fn of(annotation: Option<&str>) -> Option<RemoteAccess> {
+        serde_json::from_str(annotation?).ok()
     }
 
     /// Whether a client could begin to use it.
@@ -264,16 +263,15 @@ mod tests {
 
     #[test]
     fn only_who_read_it_first_hand_knows_that_a_secret_has_no_kubeconfig() {
-        let said =
-            |secret: &Value| RemoteAccess::of(&serde_json::from_value(secret["metadata"].clone()).unwrap());
+        let said = |secret: &Value| RemoteAccess::of(secret["metadata"]["annotations"][KUBECONFIG].as_str());
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
             let mut handed_on = secret(data.clone());
-            crate::redact::object(&mut handed_on);
+            crate::objects::sanitize(&mut handed_on);
             assert_eq!(said(&handed_on), None, "{data}");
             let mut first_hand = secret(data.clone());
             note_absent_kubeconfig(&mut first_hand);
-            crate::redact::object(&mut first_hand);
+            crate::objects::sanitize(&mut first_hand);
             assert_eq!(said(&first_hand).unwrap().in_words(), "no entry kubeconfig", "{data}");
         }
         for data in [json!({"tls.crt": ""}), json!({"kubeconfig": ""})] {
@@ -282,7 +280,7 @@ mod tests {
             assert_eq!(said(&other), None, "{other}");
         }
         let mut masked = secret(json!({"kubeconfig": "REDACTED!"}));
-        crate::redact::object(&mut masked);
+        crate::objects::sanitize(&mut masked);
         assert_eq!(said(&masked), None, "{masked}");
     }
 

@@ -197,7 +197,7 @@ fn mk_pod() -> serde_json::Value {
 #[test]
 fn a_pod_keeps_what_checks_read_and_nothing_secret() {
     let mut pod = mk_pod();
-    let counts = object(&mut pod);
+    let counts = crate::objects::sanitize(&mut pod);
     let shown = pod.to_string();
     assert!(!shown.contains(CANARY) && !shown.contains("eyJ") && !shown.contains("managedFields"), "{shown}");
     assert!(counts.touched() && counts.dropped == 2, "{counts:?}");
@@ -212,21 +212,21 @@ fn a_pod_keeps_what_checks_read_and_nothing_secret() {
     assert_eq!(pod["metadata"]["annotations"]["linkerd.io/inject"], "enabled");
     assert_eq!(pod["status"]["containerStatuses"][0]["imageID"], "docker-pullable://nginx@sha256:ab");
     let once = pod.clone();
-    assert!(!object(&mut pod).touched());
+    assert!(!crate::objects::sanitize(&mut pod).touched());
     assert_eq!(pod, once, "redacting twice");
 }
 
 #[test]
 fn templates_at_any_depth_and_lists_are_reached() {
     let mut revision = json!({"kind": "ControllerRevision", "data": {"spec": {"template": mk_pod()}}});
-    object(&mut revision);
+    crate::objects::sanitize(&mut revision);
     let mut list = json!({"kind": "PodList", "items": [mk_pod()]});
-    object(&mut list);
+    crate::objects::sanitize(&mut list);
     assert!(!revision.to_string().contains(CANARY) && !list.to_string().contains(CANARY));
     let mut plane = json!({"kind": "Deployment", "spec": {"template": {
         "metadata": {"labels": {"linkerd.io/control-plane-component": "x"}},
         "spec": {"containers": [{"name": "renamed", "args": ["-controller-namespace=linkerd"]}]}}}});
-    assert!(!object(&mut plane).touched(), "{plane}");
+    assert!(!crate::objects::sanitize(&mut plane).touched(), "{plane}");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
     let key_body = |key: &KeyPair| key.serialize_pem().lines().nth(1).unwrap().to_owned();
     for (key, answer) in [(&own, "true"), (&other, "false")] {
         let mut secret = mk(key);
-        let counts = object(&mut secret);
+        let counts = crate::objects::sanitize(&mut secret);
         assert_eq!(secret["metadata"]["annotations"][KEY_MATCHES], answer);
         assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["tls.crt"]);
         assert_eq!(secret["type"], "kubernetes.io/tls");
@@ -257,34 +257,34 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
         assert!(!secret.to_string().contains(CANARY) && !secret.to_string().contains(&encode(CANARY)));
         assert_eq!((counts.certificates, counts.dropped), (1, 5));
         let once = secret.clone();
-        object(&mut secret);
+        crate::objects::sanitize(&mut secret);
         assert_eq!(secret, once, "redacting twice keeps the answer");
     }
     let mut keyless = mk(&own);
     keyless["data"].as_object_mut().unwrap().remove("tls.key");
     let mut handed_on = keyless.clone();
-    object(&mut handed_on);
+    crate::objects::sanitize(&mut handed_on);
     assert_eq!(
         handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown",
         "whoever handed it on may have left it out"
     );
     note_absent_key(&mut keyless);
-    object(&mut keyless);
+    crate::objects::sanitize(&mut keyless);
     assert_eq!(keyless["metadata"]["annotations"][KEY_MATCHES], "absent");
     let mut garbage = mk(&own);
     garbage["data"]["tls.key"] = encode("no key, though one would think so").into();
     let mut handed_on = garbage.clone();
-    object(&mut handed_on);
+    crate::objects::sanitize(&mut handed_on);
     assert_eq!(handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown", "a word may stand for it");
     note_absent_key(&mut garbage);
-    object(&mut garbage);
+    crate::objects::sanitize(&mut garbage);
     assert_eq!(garbage["metadata"]["annotations"][KEY_MATCHES], "unreadable");
     let mut whole = mk(&own);
     note_absent_key(&mut whole);
-    object(&mut whole);
+    crate::objects::sanitize(&mut whole);
     assert_eq!(whole["metadata"]["annotations"][KEY_MATCHES], "true");
     let mut roots = json!({"kind": "Secret", "data": {"ca-bundle.crt": encode(&certificate)}});
-    object(&mut roots);
+    crate::objects::sanitize(&mut roots);
     assert_eq!(roots["metadata"]["annotations"][KEY_MATCHES], "unknown");
 }
 
@@ -293,7 +293,7 @@ fn only_config_maps_that_are_read_keep_their_data() {
     let mk = |namespace: &str, name: &str, data: serde_json::Value| {
         let mut map =
             json!({"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data});
-        object(&mut map);
+        crate::objects::sanitize(&mut map);
         map["data"].clone()
     };
     let foreign = mk("shop", "settings", json!({"a.yaml": CANARY}));
@@ -397,12 +397,12 @@ fn of_a_links_credentials_only_the_address_is_kept() {
         "metadata": {"name": "cluster-credentials-e", "namespace": "linkerd-multicluster"},
         "data": {"kubeconfig": data},
     });
-    super::object(&mut secret);
+    crate::objects::sanitize(&mut secret);
     let once = secret.to_string();
     for canary in ["canary", "Y2FuYXJ5", &data] {
         assert!(!once.contains(canary), "{once}");
     }
     assert!(once.contains("https://e:6443"), "{once}");
-    super::object(&mut secret);
+    crate::objects::sanitize(&mut secret);
     assert_eq!(secret.to_string(), once, "a second pass changes nothing");
 }

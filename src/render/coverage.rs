@@ -9,11 +9,11 @@ use super::subject;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
+use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::missing::{Close, grant_links};
 use crate::report::{Gap, Report, Unread};
-use crate::request::Why;
 
 /// How many checks, parts or messages of a group are written out.
 const SHOWN: usize = 8;
@@ -269,15 +269,9 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
-    match &gap.missing.request.item {
-        Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::Probe(_) | Item::Served(_) => {
-            clean(&gap.missing.request.to_string()).into_owned()
-        }
-        Item::ServerVersion => "the API server's version".to_owned(),
-        Item::CliVersion => "the version of the linkerd CLI".to_owned(),
-        Item::NodeFiles => "node evidence".to_owned(),
-        Item::Logs => "log texts".to_owned(),
-    }
+    let request = &gap.missing.request;
+    let asked = request.item.asked().filter(|asked| asked.requested(None).is_none() && !asked.is_probed());
+    clean(&asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))).into_owned()
 }
 
 /// Why, without the message that one server gave.

@@ -16,11 +16,12 @@ use std::fmt::Write;
 
 use super::text::clean;
 use crate::checks::Outcome;
+use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint};
 use crate::judged::Judged;
 use crate::missing::Close;
 use crate::report::Report;
-use crate::request::{Request, Why};
+use crate::request::Request;
 
 /// The report in lines.
 pub fn report(report: &Report) -> String {

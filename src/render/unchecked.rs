@@ -7,7 +7,7 @@ use super::coverage;
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, some_of, width, wrap};
 use crate::checks::Outcome;
-use crate::item::Item;
+use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
 
 /// Where the text beside the label begins.
@@ -77,12 +77,12 @@ impl Way {
     fn of(gap: &Gap) -> Way {
         match (&gap.missing.request.item, &gap.missing.part) {
             (Item::NodeFiles, _) => Way::Nodes,
-            (Item::Probe(_) | Item::Served(_), _) => Way::Probe,
+            (item, _) if item.asked().is_some_and(Asked::is_probed) => Way::Probe,
             (Item::CliVersion, _) => Way::Cli,
             (Item::Logs, _) => Way::Logs,
             // The rest of the object is there: what is missing is what only the cluster itself tells.
             (Item::Named { .. } | Item::List(_), Some(_)) => Way::Collect,
-            (Item::Named { .. } | Item::List(_) | Item::Access(_) | Item::ServerVersion, _) => Way::Cluster,
+            _ => Way::Cluster,
         }
     }
 

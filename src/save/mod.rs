@@ -23,10 +23,11 @@ use crate::archive;
 use crate::archive::spool::Spool;
 use crate::collect::{Collected, Saver};
 use crate::command::Rerun;
+use crate::fetched::Fetched;
 use crate::item::{Item, Kind, Namespaces};
 use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
-use crate::request::{Fetched, Request};
+use crate::request::Request;
 use crate::source::Uncollected;
 
 /// A page ends with so many objects.
@@ -179,9 +180,6 @@ impl Saver for Writer {
                 Ok(())
             }
             Item::NodeFiles => Ok(()),
-            Item::Logs | Item::Access(_) | Item::Probe(_) | Item::Served(_) => {
-                state.add(request, object).map_err(|error| error.to_string())
-            }
             Item::List(kind) | Item::Named { kind, .. } => {
                 let name = object.pointer("/metadata/name").and_then(Value::as_str);
                 if *kind == Kind::Namespace && name == Some("kube-system") {
@@ -189,6 +187,7 @@ impl Saver for Writer {
                 }
                 state.add(request, object).map_err(|error| error.to_string())
             }
+            _ => state.add(request, object).map_err(|error| error.to_string()),
         });
     }
 
@@ -229,13 +228,7 @@ fn list_of(item: &Item) -> Option<(&'static str, String)> {
     match item {
         Item::List(kind) => Some((kind.info().kind, kind.api_version())),
         Item::Logs => Some(("Log", "meshdoctor.io/v1".to_owned())),
-        Item::Named { .. }
-        | Item::Access(_)
-        | Item::Probe(_)
-        | Item::Served(_)
-        | Item::ServerVersion
-        | Item::CliVersion
-        | Item::NodeFiles => None,
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said of many troubles of one sort: the first ones in full, and how many more there are. A file can hold a
 //! million things that cannot be read; what is remembered and printed of them is bounded, and the count is not lost.
 
-use crate::request::{Fetched, Why};
+use crate::fetched::{Fetched, Why};
 
 /// So many are said in full.
 pub const MOST: usize = 20;

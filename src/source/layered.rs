@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
 use super::{ObjectSink, Origin, Source, Uncollected};
+use crate::fetched::{Fetched, Why};
 use crate::item::Item;
 use crate::node_files::NodeFiles;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// Everything of a cluster from `base`; of nodes and logs, what either has.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::error::LoadError;
+use crate::fetched::{Fetched, Why};
 use crate::model::log::{LogObject, LogOf, MAX_RAW};
-use crate::request::{Fetched, Why};
 
 /// How much of a pipe is read, to find its end. A longer one may have none, and its end may be what one wanted to see.
 const MAX_PIPED: u64 = 64 * MAX_RAW as u64;

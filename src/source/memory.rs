@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
+use crate::fetched::{Fetched, Why};
 use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
 use crate::knowledge::Knowledge;
 use crate::node_files::NodeFiles;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// One object: where it is, and its JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +42,7 @@ pub struct Memory {
     pub cli_version: Option<String>,
     /// The commands of extensions beside it; `None` where nobody looked.
     pub cli_extensions: Option<Vec<String>>,
-    /// What running programs answered, as the JSON of a [`crate::objects::ProbeAnswer`] each.
+    /// What running programs answered, as the JSON of a [`crate::item::ProbeAnswer`] each.
     pub probes: Vec<(Probe, Held)>,
     /// What the pods of servers showed: the certificates in PEM, or what went wrong.
     pub served: BTreeMap<Server, Vec<ServedByPod>>,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fetched::Fetched;
 use crate::item::Kind;
 use crate::node_files::NodeFiles;
 use crate::protobuf::Message;
-use crate::request::{Fetched, Request};
+use crate::request::Request;
 
 pub mod bundle;
 pub mod dump;

@@ -13,12 +13,13 @@ use super::folder;
 use super::{ObjectSink, Origin, Source};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
+use crate::fetched::{Fetched, Why};
 use crate::item::Item;
 use crate::names::is_subdomain;
 use crate::node_files::NodeFiles;
 use crate::node_files::{MAX_FILES, MAX_NODE};
 use crate::node_log::{self, Held, LogError};
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// So many bytes of one file are read; the node model keeps fewer, and says what it cut.
 pub const MAX_FILE: u64 = (16 << 20) + 1;
@@ -262,15 +263,7 @@ impl Source for NodeEvidence {
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
             Item::NodeFiles if !self.nodes.is_empty() => self.answer(&mut |files| sink.node(files)),
-            Item::NodeFiles
-            | Item::List(_)
-            | Item::Named { .. }
-            | Item::Access(_)
-            | Item::Probe(_)
-            | Item::Served(_)
-            | Item::ServerVersion
-            | Item::CliVersion
-            | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
+            _ => Fetched::Missing { reason: Why::NotOffered },
         }
     }
 

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::node_files::NodeFiles;
 use meshdoctor::objects::{Job, Pod, Workload};
 use meshdoctor::protobuf::Message;
-use meshdoctor::protobuf::schema::{self, Holds, Schema};
-use meshdoctor::request::{Fetched, Request, Why};
+use meshdoctor::protobuf::schema::{Holds, Schema};
+use meshdoctor::request::Request;
 use meshdoctor::source::live::{Connect, Live};
 use meshdoctor::source::{ObjectSink, Source};
 use serde::de::DeserializeOwned;
@@ -61,7 +62,7 @@ fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug + Send>(kubeconfig: &P
         assert!(messages.json.is_empty(), "{kind}: the server has no protobuf");
         assert!(texts.objects.len() > 1, "{kind}");
         assert_eq!(messages.objects, texts.objects, "{kind}");
-        let missing = missing(schema::of(kind).unwrap(), &texts.json);
+        let missing = missing(kind.info().message.unwrap(), &texts.json);
         assert_eq!(missing, [""; 0], "{kind}: in no object");
     }
 }

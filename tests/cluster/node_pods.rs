@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use meshdoctor::request::Fetched;
+use meshdoctor::fetched::Fetched;
 use meshdoctor::source::nodes::{Given, NodeEvidence};
 use serde_json::{Value, json};
 

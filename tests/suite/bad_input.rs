@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use meshdoctor::fetched::Fetched;
 use meshdoctor::item::Kind;
-use meshdoctor::request::Fetched;
 use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
 

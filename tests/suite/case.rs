@@ -3,10 +3,10 @@
 use meshdoctor::card::Case;
 use meshdoctor::checks::{Check, CheckResult, evaluate};
 use meshdoctor::collect::{Collected, collect_now};
+use meshdoctor::fetched::Why;
 use meshdoctor::item::Item;
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy;
-use meshdoctor::request::Why;
 use meshdoctor::scene::Scene;
 
 /// A case as a cluster.

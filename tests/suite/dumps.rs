@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::collect::{Collected, Options, collect_now};
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind, Scope};
-use meshdoctor::request::{Fetched, Why};
 use meshdoctor::save::{Closing, Writer};
 use meshdoctor::source::Completeness;
 use meshdoctor::source::error::LoadError;

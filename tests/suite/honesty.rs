@@ -4,9 +4,9 @@
 
 use meshdoctor::card::CaseKind;
 use meshdoctor::checks::{self, Outcome};
+use meshdoctor::fetched::Why;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::render;
-use meshdoctor::request::Why;
 
 use crate::case;
 

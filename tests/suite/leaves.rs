@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use meshdoctor::checks;
+use meshdoctor::item::rule_of;
 use meshdoctor::model::node::{Defaults, normalise};
 use meshdoctor::node_files::NodeFiles;
 use meshdoctor::redact;
@@ -156,7 +157,7 @@ fn no_shape_of_a_secret_passes_through_any_leaf() {
                         text.clone_from(&shape.text);
                     }
                 });
-                redact::object_of(kind, &mut planted);
+                redact::object(kind, rule_of(kind), &mut planted);
                 let left = planted.to_string();
                 for needle in &shape.needles {
                     assert!(
@@ -177,7 +178,7 @@ fn names_hold_no_secret_either() {
             "metadata": {"name": shape.text, "namespace": shape.text, "labels": {"x": shape.text, &shape.text: "y"},
                 "annotations": {&shape.text: "y", "linkerd.io/inject": shape.text}},
             "spec": {"containers": [{"name": shape.text, "env": [{"name": shape.text, "value": shape.text}]}]}});
-        redact::object(&mut pod);
+        redact::object("Pod", rule_of("Pod"), &mut pod);
         for needle in &shape.needles {
             assert!(!pod.to_string().contains(needle.as_str()), "{}: {pod}", shape.name);
         }

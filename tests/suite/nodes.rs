@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::collect::{Collected, Options, collect_now};
+use meshdoctor::fetched::Why;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::node_files::NodeFiles;
-use meshdoctor::request::Why;
 use meshdoctor::save::{Closing, Writer};
 use meshdoctor::source::error::LoadError;
 use meshdoctor::source::evidence::Captured;
@@ -177,7 +177,7 @@ fn alone_it_offers_nothing_of_a_cluster() {
     let evidence = open(&[one("n1", folder.path())]).unwrap();
     let cluster = collected(&evidence).cluster;
     let pods = &cluster.answer(&Item::List(Kind::Pod)).unwrap().fetched;
-    assert_eq!(*pods, meshdoctor::request::Fetched::Missing { reason: Why::NotOffered });
+    assert_eq!(*pods, meshdoctor::fetched::Fetched::Missing { reason: Why::NotOffered });
     assert_eq!(cluster.time_source, TimeSource::Clock, "a copy does not say when it was made");
 }
 
@@ -215,7 +215,7 @@ fn laid_over_a_bundle_both_count() {
     let warnings = layered.warnings().join("\n");
     assert!(warnings.contains("node n1: the bundle") && warnings.contains("node n2: --nodes"), "{warnings}");
     let pods = collected(&layered).cluster;
-    assert_eq!(pods.answer(&Item::List(Kind::Pod)).unwrap().fetched, meshdoctor::request::Fetched::Complete);
+    assert_eq!(pods.answer(&Item::List(Kind::Pod)).unwrap().fetched, meshdoctor::fetched::Fetched::Complete);
 }
 
 #[test]

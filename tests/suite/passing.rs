@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use meshdoctor::item::rule_of;
 use meshdoctor::redact;
 
 use crate::golden;
@@ -137,7 +138,7 @@ fn what_passes_is_known_leaf_by_leaf_and_why() {
                     PLAIN.clone_into(text);
                 }
             });
-            redact::object_of(kind, &mut planted);
+            redact::object(kind, rule_of(kind), &mut planted);
             plant(&mut planted, "", &mut |path, text| {
                 if text == PLAIN {
                     passing.insert(format!("{kind} {path}"));

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use meshdoctor::cause::{self, Relations};
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::kubectl;
+use meshdoctor::fetched::Why;
 use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::judged::Judged;
@@ -15,7 +16,7 @@ use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
 use meshdoctor::report::{Asked, Counts, Coverage, Gap, Report, Run, RunResult};
-use meshdoctor::request::{Request, Why};
+use meshdoctor::request::Request;
 use meshdoctor::source::Origin;
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};

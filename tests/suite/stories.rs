@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use meshdoctor::checks;
 use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::demo::{self, DEMOS, Demo, State};
+use meshdoctor::fetched::Fetched;
 use meshdoctor::finding::{Confidence, Finding, Severity, Subject};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::node::{Effective, RuntimeKind};
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::report::{self, Question, Report};
-use meshdoctor::request::Fetched;
 use meshdoctor::scene::Scene;
 use meshdoctor::source::Source;
 

@@ -3,10 +3,10 @@
 use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::StepKind;
 use crate::item::Item;
 use crate::knowledge::Suggestion;
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };

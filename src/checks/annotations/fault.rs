@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
@@ -12,7 +13,6 @@ use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
-use crate::objects::meta::may_be_linkerds;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
 /// The kinds that are looked at.

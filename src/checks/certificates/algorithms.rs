@@ -1,9 +1,9 @@
 //! Who takes a certificate's key and signature. Proxies verify more than `linkerd check` allows, and identity asks for no
 //! algorithm; what only the command refuses is worth knowing and breaks nothing.
 
+use crate::certificates::{Certificate, Key};
 use crate::checks::Context;
 use crate::checks::control_plane::installation::installed;
-use crate::model::certificates::{Certificate, Key};
 
 /// Who takes a key or a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 
 use super::identity::{Bundle, Issuer, identity_deployment, trust_domain};
 use super::remedy;
+use crate::certificates::{Certificate, Path, Purpose};
 use crate::checks::Context;
 use crate::finding::{Finding, Remedy};
-use crate::model::certificates::{Certificate, Path, Purpose};
 
 /// The finding where proxies take none of the ways in which the issuer leads to an anchor of the bundle.
 pub(super) fn refused_by_proxies(

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, no_control_plane, values};
+use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, Severity};
 use crate::item::Scope;
-use crate::model::certificates::BundlePrint;
 use crate::model::owners::{Owner, Owners};
 use crate::objects::{ConfigMap, Job, Pod, ReplicaSet};
 

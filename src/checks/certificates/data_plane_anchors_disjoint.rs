@@ -3,12 +3,12 @@
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
 use super::proxies::{Holders, holders};
 use super::remedy;
+use crate::certificates::{Certificate, reach};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Scope;
-use crate::model::certificates::{Certificate, reach};
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
 

@@ -2,12 +2,12 @@
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, no_control_plane};
 use super::proxies::{Hashed, Holders, hashed, holders};
+use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
-use crate::model::certificates::BundlePrint;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

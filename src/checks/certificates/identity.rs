@@ -1,16 +1,16 @@
 //! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
 //! in its Secret. Reads and parses; judges nothing.
 
+use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::chart::values::Values;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Verdict, dates};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::model::control_plane::components;
 use crate::objects::{ConfigMap, Deployment, Secret};
-use crate::request::Why;
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";

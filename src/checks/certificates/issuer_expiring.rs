@@ -2,10 +2,10 @@
 
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
+use crate::certificates::Validity;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy};
-use crate::model::certificates::Validity;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = match issuer(ctx)? {

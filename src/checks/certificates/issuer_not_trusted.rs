@@ -3,11 +3,11 @@
 use super::beyond_identity::refused_by_proxies;
 use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
+use crate::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy};
-use crate::model::certificates::{Certificate, Obstacle, Path, Validity, reach};
-use crate::request::Why;
 
 /// How the issuer stands to a bundle.
 enum Standing {

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::identity::{Bundle, Issuer, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
+use crate::certificates::{Certificate, Path, Validity, reach};
 use crate::checks::dates::{dates, ends_soon};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::model::certificates::{Certificate, Path, Validity, reach};
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = match issuer_and_bundles(ctx)? {

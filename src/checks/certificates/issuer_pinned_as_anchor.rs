@@ -2,9 +2,9 @@
 
 use super::identity::{anchor_tie, identity_deployment, issuer_and_bundles};
 use super::remedy;
+use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Remedy, StepKind};
-use crate::model::certificates::{Certificate, Validity, reach};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = match issuer_and_bundles(ctx)? {

@@ -2,11 +2,11 @@
 
 use super::identity::{ISSUER, Scheme, chain, config, identity_deployment, no_control_plane, scheme, values};
 use super::remedy;
+use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
-use crate::model::certificates::{from_base64_bundle, from_bundle};
 use crate::objects::Secret;
 
 /// What this is asked about, and what comes of trust anchors that are not there.

@@ -4,9 +4,9 @@
 use super::algorithms::{self, Supported};
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
+use crate::certificates::Key;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::model::certificates::Key;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = match issuer(ctx)? {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::certificates::BundlePrint;
 use crate::checks::Context;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::finding::Evidence;
 use crate::missing::Missing;
-use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::TRUST_ANCHORS;

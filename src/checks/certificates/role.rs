@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::identity::{Anchor, Bundle, Issuer, anchors, bundles, issuer};
+use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
-use crate::model::certificates::{Certificate, Validity, reach};
 
 /// What hangs on a trust anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::identity::{Bundle, bundles};
 use super::remedy;
+use crate::certificates::Certificate;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
-use crate::model::certificates::Certificate;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = match bundles(ctx)? {

@@ -3,10 +3,10 @@
 use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
 use super::role::{Role, of_each};
+use crate::certificates::Validity;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::model::certificates::Validity;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {

@@ -2,9 +2,9 @@
 
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
+use crate::certificates::{Certificate, Validity, from_bundle, reach};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
-use crate::model::certificates::{Certificate, Validity, from_bundle, reach};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = match bundles(ctx)? {

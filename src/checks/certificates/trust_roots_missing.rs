@@ -1,11 +1,11 @@
 //! `trust-roots-missing`: the ConfigMap that holds the trust anchors is not there, or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, no_control_plane};
+use crate::certificates::from_bundle;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Scope;
-use crate::model::certificates::from_bundle;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -2,13 +2,13 @@
 //! matter of `injector-ca-mismatch`.
 
 use super::webhooks::{SERVERS, Serving, serving};
+use crate::certificates::Certificate;
 use crate::checks::serving::{Refusal, both_sides, bring_together, refusal};
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
 use crate::missing::Missing;
-use crate::model::certificates::Certificate;
 use crate::objects::{Webhook, WebhookConfiguration};
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS[1..])? {

@@ -2,13 +2,13 @@
 //! within its validity period.
 
 use super::webhooks::{SERVERS, Serving, serving};
+use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::injection::unmeshed::once_it_answers;
 use crate::checks::serving::{bring_together, out_of_date};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Validity};
 use crate::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

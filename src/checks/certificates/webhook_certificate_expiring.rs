@@ -1,12 +1,12 @@
 //! `webhook-certificate-expiring`: the certificate of a webhook expires within 60 days.
 
 use super::webhooks::{SERVERS, Serving, serving};
+use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{dates, ends_soon, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::model::certificates::{Certificate, Validity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS)? {

@@ -1,16 +1,16 @@
 //! `webhook-certificate-stale`: a pod of a webhook serves another certificate than the one in its Secret.
 
 use super::webhooks::{SERVERS, Serving, serving};
+use crate::certificates::{Certificate, Validity, from_pem};
 use crate::checks::dates::dates;
 use crate::checks::serving::refusal;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Item;
+use crate::item::ServedBy;
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, Validity, from_pem};
-use crate::objects::ServedBy;
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = match serving(ctx, &SERVERS)? {

@@ -2,11 +2,11 @@
 //! something else in it.
 
 use super::webhooks::{SERVERS, Server};
+use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
-use crate::model::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -2,12 +2,12 @@
 
 use super::identity::no_control_plane;
 use super::webhooks::{SERVERS, Server};
+use crate::certificates::from_base64_pem;
 use crate::checks::serving::served;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::model::certificates::from_base64_pem;
 use crate::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

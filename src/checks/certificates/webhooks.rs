@@ -2,17 +2,17 @@
 //! what it means when that goes wrong. Reads and parses; judges nothing.
 
 use super::identity::no_control_plane;
+use crate::certificates::{Certificate, from_base64_pool};
 use crate::checks::serving::served;
 use crate::checks::{Context, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Finding, Subject, Tie};
 use crate::item::{self, Item, Kind, Scope};
 use crate::missing::Missing;
-use crate::model::certificates::{Certificate, from_base64_pool};
 use crate::objects::{
     KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook,
     WebhookConfiguration,
 };
-use crate::request::Why;
 
 /// One of Linkerd's webhooks.
 pub(super) struct Server {

@@ -2,8 +2,8 @@
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let missing = match ctx.server_version() {

@@ -5,6 +5,7 @@ use crate::card::Mode;
 use crate::chart::values::Values;
 use crate::checks::{Context, Verdict};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
@@ -13,7 +14,6 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::meta::Meta;
 use crate::objects::{ConfigMap, Deployment};
-use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// The ConfigMap in which the charts leave their values.

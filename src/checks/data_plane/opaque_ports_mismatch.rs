@@ -12,8 +12,8 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::owners::{Owner, Owners};
-use crate::objects::other::{ServicePort, TargetPort};
 use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Service};
+use crate::objects::{ServicePort, TargetPort};
 
 /// How many workloads are quoted.
 const QUOTED: usize = 3;

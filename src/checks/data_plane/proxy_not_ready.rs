@@ -8,6 +8,7 @@ use crate::checks::renew::renew;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -16,7 +17,6 @@ use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Job, Pod, ReplicaSet};
-use crate::request::Why;
 
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

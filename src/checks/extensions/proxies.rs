@@ -2,13 +2,13 @@
 
 use super::running::{evicted, status};
 use super::{by_owner, names};
+use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Extension;
-use crate::model::certificates::BundlePrint;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::pod_status::{counts_as_unwell, unhealthy};
 use crate::objects::Pod;

@@ -1,13 +1,13 @@
 //! `injector-ca-mismatch`: the API server does not trust the certificate that the injector serves.
 
 use super::unmeshed::{injector_webhook, once_it_answers};
+use crate::certificates::{Certificate, from_base64_pool};
 use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Scope};
-use crate::model::certificates::{Certificate, from_base64_pool};
 use crate::objects::{Secret, Webhook, WebhookConfiguration};
-use crate::request::Why;
 
 const SECRET: &str = "linkerd-proxy-injector-k8s-tls";
 

@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Program;
-use crate::objects::probe::runs;
+use crate::item::answer::runs;
 use crate::objects::{EndpointSlice, Link, Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

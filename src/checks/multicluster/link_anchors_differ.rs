@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::links::{CLUSTER, Links, links, no_links, other_cluster, subject};
+use crate::certificates::{Certificate, from_bundle, from_pem};
 use crate::checks::certificates::remedy::{
     IN_FORCE_FILE, add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
 };
@@ -12,7 +13,6 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::{Program, Scope};
-use crate::model::certificates::{Certificate, from_bundle, from_pem};
 use crate::objects::{ConfigMap, Link};
 
 /// The bundle of the other cluster.

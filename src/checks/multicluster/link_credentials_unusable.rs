@@ -2,12 +2,12 @@
 
 use super::links::{Links, field, link_again, links, no_links, subject};
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Item;
 use crate::item::Kind;
 use crate::objects::Link;
-use crate::redact::RemoteAccess;
-use crate::request::Why;
+use crate::redact::{KUBECONFIG, RemoteAccess};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = match links(ctx)? {
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         match ctx.link_secret(link) {
             Err(missing) => ctx.gap(missing),
             Ok(None) => findings.push(finding(ctx, link, "missing")),
-            Ok(Some(secret)) => match RemoteAccess::of(&secret.metadata) {
+            Ok(Some(secret)) => match RemoteAccess::of(secret.metadata.annotation(KUBECONFIG)) {
                 Some(access) if access.is_usable() => {}
                 Some(access) => findings.push(finding(ctx, link, &access.in_words())),
                 None => ctx.gap(ctx.lacking(

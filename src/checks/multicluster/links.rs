@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::checks::extensions::{absent, extension_namespace};
 use crate::checks::{Context, Verdict};
 use crate::command::{Arg, kubectl, linkerd};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::{Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
-use crate::request::Why;
 use crate::version::Contains;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.

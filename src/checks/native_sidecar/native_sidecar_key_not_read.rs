@@ -4,10 +4,11 @@ use super::family::{Fault, Found, Sure, Survey};
 use super::wording;
 use crate::checks::written::Reader;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Finding, StepKind};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
-use crate::request::{Request, Why};
+use crate::request::Request;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };

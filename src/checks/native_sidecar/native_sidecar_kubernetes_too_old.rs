@@ -7,11 +7,12 @@ use super::wording;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::written::config;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::objects::{Node, Pod};
-use crate::request::{Request, Why};
+use crate::request::Request;
 use crate::version::{K8sMinor, K8sVersion};
 
 /// How many of the places that ask for native sidecars are quoted.

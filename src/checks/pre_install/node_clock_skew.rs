@@ -4,10 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, Line, kubectl, program};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::objects::Node;
-use crate::request::Why;
 
 /// A kubelet writes its node's status every 5 minutes, more or less a half of that, and looks every 10 seconds whether it
 /// should; proxies put up with 10 seconds in a certificate's times.

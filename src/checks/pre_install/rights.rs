@@ -2,9 +2,9 @@
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::ReviewStatus;
 use crate::item::{Access, Scope};
 use crate::missing::Missing;
-use crate::objects::access::ReviewStatus;
 
 /// Something that an installation does.
 pub(super) struct Right {

@@ -7,12 +7,12 @@ use crate::checks::control_plane::installation::{config, installed, none_install
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Deployment, Pod};
-use crate::request::Why;
 use crate::version::LinkerdVersion;
 
 /// How many pods are quoted.

@@ -6,12 +6,12 @@ use super::viz_prometheus_missing::{external, no_prometheus};
 use crate::checks::extensions::{absent, by_owner, extension_namespace, names, own};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind};
+use crate::item::answer::runs;
 use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
-use crate::objects::probe::runs;
-use crate::request::Why;
 
 /// Prometheus asks every ten seconds; a pod that is younger than some rounds may not have been asked.
 const SOON: i64 = 60;

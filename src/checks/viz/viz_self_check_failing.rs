@@ -5,9 +5,9 @@ use crate::checks::extensions::{absent, extension_namespace, own};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::answer::runs;
 use crate::item::{Extension, Kind, Program};
 use crate::objects::Pod;
-use crate::objects::probe::runs;
 
 /// The row of `linkerd check` for both.
 const SELF_CHECK: &str = "viz extension self-check";

@@ -6,7 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
-use crate::objects::ApiService;
+use crate::objects::APIService;
 
 /// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
 const RUNNING: &str = "tap API service is running";
@@ -14,7 +14,7 @@ const TRUSTED: &str = "tap API server has valid cert";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = extension_namespace(ctx, Extension::Viz)?;
-    let service = ctx.named::<ApiService>(Scope::Cluster, API)?;
+    let service = ctx.named::<APIService>(Scope::Cluster, API)?;
     let Some(namespace) = namespace else {
         return match service.and_then(|service| left_behind(ctx, service)) {
             Some(finding) => Ok(vec![finding].into()),
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The APIService of a viz that is not there any more; `None` where it answers all the same.
-fn left_behind(ctx: &Context<'_>, service: &ApiService) -> Option<Finding> {
+fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
     let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available");
     if condition.is_some_and(|condition| condition.status == "True") {
         return None;

@@ -1,16 +1,16 @@
 //! `viz-tap-certificate-invalid`: the certificate of tap is missing, expired, or not trusted by the API server.
 
 use super::tap::{API, Tap, item, tap};
+use crate::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::model::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
-use crate::objects::ApiService;
-use crate::request::Why;
+use crate::objects::APIService;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tap = match tap(ctx)? {
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     };
     let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
-    let service = ctx.named::<ApiService>(Scope::Cluster, API)?;
+    let service = ctx.named::<APIService>(Scope::Cluster, API)?;
     let Some(service) = service else {
         return Ok(Verdict::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
     };

@@ -6,16 +6,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use super::facts::KubeconfigFacts;
-use crate::token;
+use crate::{kubeconfig, token};
 
 /// The context that the plugin asks for by name.
 const CONTEXT: &str = "linkerd-cni-context";
-/// Real ones have one to three kilobytes.
-const MAX_KUBECONFIG: usize = 1 << 20;
-
 /// Does a file look like a kubeconfig?
 pub(crate) fn is_kubeconfig(name: &str, content: &[u8]) -> bool {
     let has = |word: &[u8]| content.windows(word.len()).any(|window| window == word);
@@ -69,30 +65,11 @@ pub(crate) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
     // A copy may come with its token masked already.
     let size = crate::redact::original_len(content) as u64;
     let mut facts = KubeconfigFacts { path: path.to_owned(), size: Some(size), ..Default::default() };
-    match parse::<Raw>(content) {
+    match kubeconfig::parse::<Raw>(content) {
         Ok(raw) => fill(&mut facts, &raw),
         Err(why) => facts.parse_error = Some(why),
     }
     facts
-}
-
-/// The parts of a raw kubeconfig that `T` names.
-///
-/// # Errors
-/// It is none. The text quotes nothing of it.
-pub(crate) fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
-    if content.len() > MAX_KUBECONFIG {
-        return Err(format!("larger than {MAX_KUBECONFIG} bytes"));
-    }
-    if content.trim_ascii().is_empty() {
-        return Err("the file is empty".to_owned());
-    }
-    let text =
-        std::str::from_utf8(content).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
-    serde_saphyr::from_str(text).map_err(|error| match error.location() {
-        Some(place) => format!("not a kubeconfig: line {}, column {}", place.line(), place.column()),
-        None => "not a kubeconfig".to_owned(),
-    })
 }
 
 fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {

@@ -34,7 +34,7 @@ pub use facts::{
 pub(crate) use files::MAX_RAW_LOG;
 pub use files::{DEFAULT_MULTUS_DIR as MULTUS_DIR, Defaults};
 pub use json::{Json, Located, Member, Position, Span};
-pub(crate) use kubeconfig::{facts as kubeconfig_facts, parse as parse_kubeconfig};
+pub(crate) use kubeconfig::facts as kubeconfig_facts;
 pub(crate) use logs::{JOURNAL_WORDS, filter as filter_log};
 pub use looked::Looked;
 pub use normalise::normalise;

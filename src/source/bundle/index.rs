@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::archive::Tree;
-use crate::request::{Fetched, Why};
+use crate::fetched::{Fetched, Why};
 use crate::source::json::MAX_OBJECT;
 
 /// The places of one list.

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Rerun;
+use crate::fetched::Fetched;
 use crate::item::{Item, Namespaces};
-use crate::request::{Fetched, Request};
+use crate::request::Request;
 use crate::source::Uncollected;
 
 /// The name of the manifest.
@@ -165,14 +166,8 @@ impl Manifest {
 
 /// The folder of an item's files.
 pub(crate) fn folder(item: &Item) -> Option<String> {
-    match item {
-        Item::Logs => return Some("logs".to_owned()),
-        Item::Served(_) => return Some("served".to_owned()),
-        Item::Probe(probe) => return Some(format!("probes/{}", probe.program.name())),
-        Item::Access(_) => {
-            return Some("cluster/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned());
-        }
-        _ => {}
+    if let Some(asked) = item.asked() {
+        return if *item == Item::Logs { Some("logs".to_owned()) } else { Some(asked.kept()?.0) };
     }
     let info = item.kind()?.info();
     let group = if info.group.is_empty() { "core" } else { info.group };
@@ -185,9 +180,7 @@ pub(crate) fn named_file(request: &Request) -> Option<String> {
     let (place, name) = match &request.item {
         Item::Named { name, .. } => (place.unwrap_or("named"), name.clone()),
         Item::Served(server) => (place.unwrap_or("named"), server.name().to_owned()),
-        Item::Probe(probe) => (place.unwrap_or("cluster"), probe.pod.clone()),
-        Item::Access(access) => (place.unwrap_or("cluster"), format!("{}.{}", access.verb, access.resource)),
-        _ => return None,
+        item => (place.unwrap_or("cluster"), item.asked()?.kept()?.1),
     };
     Some(format!("{}/{}/{}.json", folder(&request.item)?, segment(place), segment(&name)))
 }

@@ -12,11 +12,12 @@ use super::index::Index;
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
-use crate::item::{Item, Kind, Namespaces, Program, Server};
+use crate::fetched::{Fetched, Why};
+use crate::item::{Asked, Item, Kind, Namespaces, Program, Server};
 use crate::names::{is_label, is_subdomain, quoted};
 use crate::node_files::NodeFiles;
 use crate::node_files::{MAX_FILES, MAX_NODE};
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::json::{self, Head, JsonSink};
@@ -30,14 +31,14 @@ pub struct Bundle {
     pub name: String,
     tree: Tree,
     manifest: Manifest,
-    records: BTreeMap<Asked, usize>,
+    records: BTreeMap<Wanted, usize>,
     /// Where the objects of each list lie of which one was asked for by its name.
     indexes: Mutex<BTreeMap<Kind, Arc<Index>>>,
 }
 
 /// What was asked for, apart from how the card wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
+enum Wanted {
     List(Kind),
     Named(Kind, Option<String>, String),
     /// Program, namespace and pod.
@@ -51,22 +52,24 @@ enum Asked {
     Logs,
 }
 
-impl Asked {
-    fn of(item: &Item, namespace: Option<&str>) -> Asked {
+impl Wanted {
+    fn of(item: &Item, namespace: Option<&str>) -> Wanted {
         match item {
-            Item::List(kind) => Asked::List(*kind),
-            Item::Named { kind, name, .. } => Asked::Named(*kind, namespace.map(str::to_owned), name.clone()),
-            Item::Served(server) => Asked::Served(*server, namespace.map(str::to_owned)),
+            Item::List(kind) => Wanted::List(*kind),
+            Item::Named { kind, name, .. } => {
+                Wanted::Named(*kind, namespace.map(str::to_owned), name.clone())
+            }
+            Item::Served(server) => Wanted::Served(*server, namespace.map(str::to_owned)),
             Item::Probe(probe) => {
-                Asked::Probe(probe.program, namespace.map(str::to_owned), probe.pod.clone())
+                Wanted::Probe(probe.program, namespace.map(str::to_owned), probe.pod.clone())
             }
             Item::Access(access) => {
-                Asked::Access(access.verb.clone(), access.resource.clone(), namespace.map(str::to_owned))
+                Wanted::Access(access.verb.clone(), access.resource.clone(), namespace.map(str::to_owned))
             }
-            Item::ServerVersion => Asked::ServerVersion,
-            Item::CliVersion => Asked::CliVersion,
-            Item::NodeFiles => Asked::NodeFiles,
-            Item::Logs => Asked::Logs,
+            Item::ServerVersion => Wanted::ServerVersion,
+            Item::CliVersion => Wanted::CliVersion,
+            Item::NodeFiles => Wanted::NodeFiles,
+            Item::Logs => Wanted::Logs,
         }
     }
 }
@@ -95,7 +98,7 @@ impl Bundle {
             .enumerate()
             .filter_map(|(at, record)| {
                 let item: Item = record.item.parse().ok()?;
-                Some((Asked::of(&item, record.namespace.as_deref()), at))
+                Some((Wanted::of(&item, record.namespace.as_deref()), at))
             })
             .collect();
         Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records, indexes: Mutex::default() }))
@@ -148,16 +151,16 @@ impl Bundle {
 
     /// Answers a request, save for node files: each object, and how it ended.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        let asked = Asked::of(&request.item, request.namespace.as_deref());
+        let asked = Wanted::of(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
             match &asked {
-                Asked::ServerVersion => {
+                Wanted::ServerVersion => {
                     if let Some(version) = &self.manifest.server_version {
                         take(version.to_string().as_bytes());
                     }
                     return record.fetched.clone();
                 }
-                Asked::CliVersion => {
+                Wanted::CliVersion => {
                     if let Some(version) = &self.manifest.cli_version {
                         let extensions = &self.manifest.cli_extensions;
                         let answer = serde_json::json!({ "version": version, "extensions": extensions });
@@ -165,38 +168,23 @@ impl Bundle {
                     }
                     return record.fetched.clone();
                 }
-                Asked::List(_)
-                | Asked::Named(..)
-                | Asked::Access(..)
-                | Asked::Probe(..)
-                | Asked::Served(..)
-                | Asked::NodeFiles
-                | Asked::Logs => {
-                    return self.replay(record, take);
-                }
+                _ => return self.replay(record, take),
             }
         }
         // Not asked for by name, but the whole list was.
-        if let Asked::Named(kind, namespace, name) = &asked
-            && let Some(record) = self.record(&Asked::List(*kind))
+        if let Wanted::Named(kind, namespace, name) = &asked
+            && let Some(record) = self.record(&Wanted::List(*kind))
         {
             return self.index(*kind, record).pick(&self.tree, (namespace.as_deref(), name), take);
         }
-        let reason = match asked {
-            // The cluster does not hold it; the run that was saved had none to look at.
-            Asked::CliVersion | Asked::Logs | Asked::Probe(..) | Asked::Served(..) => Why::NotOffered,
-            Asked::ServerVersion
-            | Asked::NodeFiles
-            | Asked::List(_)
-            | Asked::Named(..)
-            | Asked::Access(..) => Why::NotCaptured,
-        };
+        // What the cluster does not hold, the run that was saved may have had none of to look at.
+        let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
         Fetched::Missing { reason }
     }
 
     /// Each node's files, and how it ended.
     pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
-        let recorded = self.record(&Asked::NodeFiles).map(|record| record.fetched.clone());
+        let recorded = self.record(&Wanted::NodeFiles).map(|record| record.fetched.clone());
         let mut damage = Vec::new();
         let mut folders = BTreeSet::new();
         for record in &self.manifest.nodes {
@@ -256,7 +244,7 @@ impl Bundle {
             .then(|| format!("the folder {} is named twice", quoted(&record.folder)))
     }
 
-    fn record(&self, asked: &Asked) -> Option<&ItemRecord> {
+    fn record(&self, asked: &Wanted) -> Option<&ItemRecord> {
         self.records.get(asked).and_then(|at| self.manifest.items.get(*at))
     }
 
@@ -336,14 +324,7 @@ impl Source for Bundle {
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
             Item::NodeFiles => self.nodes(&mut |files| sink.node(files)),
-            Item::List(_)
-            | Item::Named { .. }
-            | Item::Access(_)
-            | Item::Probe(_)
-            | Item::Served(_)
-            | Item::ServerVersion
-            | Item::CliVersion
-            | Item::Logs => self.answer(request, &mut |json| sink.object(json)),
+            _ => self.answer(request, &mut |json| sink.object(json)),
         }
     }
 

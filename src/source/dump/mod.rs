@@ -18,9 +18,10 @@ use serde_json::Value;
 use super::few::Few;
 use super::{Completeness, Uncollected};
 use crate::archive::spool::{Blob, BlobReader, Spool};
-use crate::item::{Item, Kind, Scope};
+use crate::fetched::{Fetched, Why};
+use crate::item::{Asked, Item, Kind, Scope};
 use crate::redact;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// The objects of all dumps of a run.
 #[derive(Debug)]
@@ -230,11 +231,8 @@ impl Dump {
                 }
                 None => Fetched::Missing { reason: Why::NotCaptured },
             },
-            // No list of objects tells what one may do.
-            Item::Access(_) => Fetched::Missing { reason: Why::NotCaptured },
-            Item::Probe(_) | Item::Served(_) | Item::CliVersion | Item::NodeFiles | Item::Logs => {
-                Fetched::Missing { reason: Why::NotOffered }
-            }
+            Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
+            item => Fetched::Missing { reason: item.asked().map_or(Why::NotCaptured, Asked::absent) },
         }
     }
 

@@ -19,9 +19,10 @@ use super::error::LoadError;
 use super::nodes::collected_at;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::command::Rerun;
+use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
 use crate::node_files::NodeFiles;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 
 /// Bundles and dumps as one cluster.
 #[derive(Debug)]
@@ -179,10 +180,8 @@ impl Source for Captured {
         match (&request.item, parts.as_slice()) {
             (Item::NodeFiles, _) => self.nodes(sink),
             (_, [part]) => part.answer(request, &mut |json| sink.object(json)),
-            (
-                Item::ServerVersion | Item::CliVersion | Item::Access(_) | Item::Probe(_) | Item::Served(_),
-                parts,
-            ) => {
+            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, sink),
+            (_, parts) => {
                 // One version, one answer: the first that there is.
                 let mut outcomes = Vec::new();
                 for part in parts {
@@ -195,7 +194,6 @@ impl Source for Captured {
                 }
                 together(outcomes)
             }
-            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, sink),
         }
     }
 

@@ -1,6 +1,6 @@
 //! One outcome out of those of several parts.
 
-use crate::request::{Fetched, Why};
+use crate::fetched::{Fetched, Why};
 
 /// How a question ended that several were asked.
 pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::process::{NotRun, run};
 use super::quote::quote;
-use crate::request::Why;
+use crate::fetched::Why;
 use crate::version::LinkerdVersion;
 
 /// How long the command may take.

@@ -17,7 +17,7 @@ use super::overrides::ConnectionOverrides;
 use super::quote::quote;
 use super::traffic::{Ledger, Meter, Traffic};
 use super::{Live, exec, kubeconfig, why};
-use crate::request::Why;
+use crate::fetched::Why;
 
 /// The largest `/version` that is believed.
 const VERSION_BODY: usize = 64 * 1024;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 use super::api_client::ApiClient;
 use super::quote::quote;
-use crate::request::Why;
+use crate::fetched::Why;
 
 /// How long a program has to answer: as long as the linkerd command gives it, or as one answer of the API server may take
 /// where that is less.

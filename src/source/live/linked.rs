@@ -17,9 +17,9 @@ use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
 use super::{OBJECT_BODY, path};
+use crate::fetched::Why;
+use crate::item::answer::Response;
 use crate::item::{Kind, Program};
-use crate::objects::probe::Response;
-use crate::request::Why;
 
 #[derive(Deserialize)]
 struct Link {

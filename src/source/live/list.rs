@@ -12,10 +12,10 @@ use super::flow::{Ended, Flow};
 use super::split::{ElementSink, Head, Splitter};
 use super::traffic::Meter;
 use super::why::{self, why};
+use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::protobuf::Message;
-use crate::protobuf::schema::{self, Schema};
-use crate::request::{Fetched, Why};
+use crate::protobuf::Schema;
 use crate::source::ObjectSink;
 
 /// Items in a page: what client-go asks for as well.
@@ -31,7 +31,7 @@ pub(super) async fn list(
     sink: &mut dyn ObjectSink,
 ) -> Fetched {
     let path = &super::path::list(kind);
-    let schema = if sink.takes_messages() { schema::of(kind) } else { None };
+    let schema = if sink.takes_messages() { kind.info().message } else { None };
     let mut begun = 0;
     loop {
         begun += 1;

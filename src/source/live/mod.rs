@@ -14,11 +14,12 @@ use self::api_client::{Answer, ApiClient, RequestError};
 use self::call::Call;
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
+use crate::fetched::{Fetched, Why};
+use crate::item::answer::{Response, object};
 use crate::item::{Item, Kind, Probe, Program};
 use crate::node_files::NodeFiles;
-use crate::objects::probe::{Response, object};
 use crate::protobuf::Message;
-use crate::request::{Fetched, Request, Why};
+use crate::request::Request;
 use crate::source::{ObjectSink, Origin, Source};
 
 mod api_client;

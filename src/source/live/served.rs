@@ -18,8 +18,8 @@ use super::forward::{self, PATIENCE};
 use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
+use crate::fetched::{Fetched, Why};
 use crate::item::Server;
-use crate::request::{Fetched, Why};
 use crate::source::ObjectSink;
 
 /// So many pods of a server are asked: more say nothing new.

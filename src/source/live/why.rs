@@ -3,7 +3,7 @@
 use http::StatusCode;
 
 use super::api_client::RequestError;
-use crate::request::{Fetched, Why};
+use crate::fetched::{Fetched, Why};
 
 /// Why a request has no answer.
 pub(super) fn why(trouble: &RequestError) -> Why {

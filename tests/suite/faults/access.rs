@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use meshdoctor::collect::{Options, Unobserved, collect};
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::Item;
-use meshdoctor::request::{Fetched, Why};
 
 use super::live;
 use super::server::{Reply, Server};

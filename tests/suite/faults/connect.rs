@@ -93,8 +93,8 @@ async fn a_version_that_is_denied_does_not_stop_the_rest() {
     let live = super::live(&server).await;
     let request = meshdoctor::request::Request::of(meshdoctor::item::Item::ServerVersion);
     let (fetched, _) = super::fetch(&live, request).await;
-    let reason = meshdoctor::request::Why::Denied { message: "no version for you".to_owned() };
-    assert_eq!(fetched, meshdoctor::request::Fetched::Missing { reason });
+    let reason = meshdoctor::fetched::Why::Denied { message: "no version for you".to_owned() };
+    assert_eq!(fetched, meshdoctor::fetched::Fetched::Missing { reason });
     assert_eq!(super::pods(&live).await.1.names.len(), 3);
 }
 

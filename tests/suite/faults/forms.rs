@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meshdoctor::collect::{Options, Unobserved, collect};
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::objects::Pod;
-use meshdoctor::request::{Fetched, Why};
 
 use super::server::{Asked, Reply, Server};
 use super::{live, names, page};

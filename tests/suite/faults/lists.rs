@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use meshdoctor::collect::{Options, Unobserved, collect};
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::node_files::NodeFiles;
-use meshdoctor::request::{Fetched, Request, Why};
+use meshdoctor::request::Request;
 use meshdoctor::source::{ObjectSink, Source};
 
 use super::server::{Asked, Reply, Server};

@@ -13,9 +13,10 @@ pub mod server;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use meshdoctor::fetched::Fetched;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::node_files::NodeFiles;
-use meshdoctor::request::{Fetched, Request};
+use meshdoctor::request::Request;
 use meshdoctor::source::live::{Cli, Connect, ConnectError, Live};
 use meshdoctor::source::{ObjectSink, Source};
 

@@ -4,8 +4,9 @@
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
+use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Probe, Program};
-use meshdoctor::request::{Fetched, Request, Why};
+use meshdoctor::request::Request;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

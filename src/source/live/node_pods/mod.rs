@@ -20,9 +20,10 @@ use self::manifest::Pattern;
 use super::Live;
 use super::api_client::RequestError;
 use crate::archive::Tree;
+use crate::fetched::Fetched;
 use crate::item::{Item, Kind};
 use crate::node_files::NodeFiles;
-use crate::request::{Fetched, Request};
+use crate::request::Request;
 use crate::source::{ObjectSink, Source};
 
 pub use self::error::PlanError;

@@ -1,79 +1,87 @@
-//! The kinds of objects that can be read, their API coordinates and the names that kubectl takes for them.
+//! What is known of a kind whose objects are read, its API coordinates first; and the names that kubectl takes for it.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// Where a kind lives in the Kubernetes API.
+use super::{Kind, Object};
+use crate::protobuf::Schema;
+
+/// All that is known of a kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KindInfo {
     /// API group, empty for core.
     pub group: &'static str,
     /// The version that is asked for.
     pub version: &'static str,
-    /// Resource name, as in URLs and RBAC rules.
-    pub plural: &'static str,
     /// Kind, as in manifests.
     pub kind: &'static str,
+    /// Resource name, as in URLs and RBAC rules.
+    pub plural: &'static str,
     /// Whether objects live in a namespace.
     pub namespaced: bool,
     /// Other names that kubectl takes for it.
     pub aliases: &'static [&'static str],
+    /// Which fields pass the sanitizer beside `apiVersion`, `kind` and `metadata`, in the words of `redaction.yaml`; text in any
+    /// other is replaced.
+    pub passes: &'static str,
+    /// The fields that are read of it in protobuf; `None` for kinds that are asked for as JSON.
+    pub message: Option<&'static Schema>,
 }
 
-macro_rules! kinds {
-    ($( $variant:ident: $group:literal $version:literal $plural:literal $namespaced:literal [$($alias:literal),*]; )*) => {
-        /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $( #[doc = concat!("`", $plural, "`")] $variant, )* }
+impl KindInfo {
+    /// A kind whose objects live in namespaces. Nothing of them passes, and they come as JSON.
+    pub(super) const fn namespaced(
+        group: &'static str,
+        version: &'static str,
+        kind: &'static str,
+        plural: &'static str,
+    ) -> KindInfo {
+        KindInfo { group, version, kind, plural, namespaced: true, aliases: &[], passes: "", message: None }
+    }
 
-        impl Kind {
-            /// Every kind, in order.
-            pub const ALL: &'static [Kind] = &[ $( Kind::$variant, )* ];
-
-            /// API coordinates and names.
-            pub const fn info(self) -> &'static KindInfo {
-                match self { $( Kind::$variant => &KindInfo {
-                    group: $group, version: $version, plural: $plural, kind: stringify!($variant),
-                    namespaced: $namespaced, aliases: &[$($alias),*],
-                }, )* }
-            }
-        }
-    };
+    /// The same, of objects that live in none.
+    pub(super) const fn of_cluster(
+        group: &'static str,
+        version: &'static str,
+        kind: &'static str,
+        plural: &'static str,
+    ) -> KindInfo {
+        KindInfo { namespaced: false, ..KindInfo::namespaced(group, version, kind, plural) }
+    }
 }
 
-kinds! {
-    Namespace: "" "v1" "namespaces" false ["ns"];
-    Node: "" "v1" "nodes" false ["no"];
-    Pod: "" "v1" "pods" true ["po"];
-    Service: "" "v1" "services" true ["svc"];
-    Endpoints: "" "v1" "endpoints" true ["ep"];
-    EndpointSlice: "discovery.k8s.io" "v1" "endpointslices" true [];
-    ConfigMap: "" "v1" "configmaps" true ["cm"];
-    Secret: "" "v1" "secrets" true [];
-    ServiceAccount: "" "v1" "serviceaccounts" true ["sa"];
-    Deployment: "apps" "v1" "deployments" true ["deploy"];
-    ReplicaSet: "apps" "v1" "replicasets" true ["rs"];
-    DaemonSet: "apps" "v1" "daemonsets" true ["ds"];
-    StatefulSet: "apps" "v1" "statefulsets" true ["sts"];
-    ControllerRevision: "apps" "v1" "controllerrevisions" true [];
-    Job: "batch" "v1" "jobs" true [];
-    CronJob: "batch" "v1" "cronjobs" true ["cj"];
-    Event: "" "v1" "events" true ["ev"];
-    Role: "rbac.authorization.k8s.io" "v1" "roles" true [];
-    RoleBinding: "rbac.authorization.k8s.io" "v1" "rolebindings" true [];
-    ClusterRole: "rbac.authorization.k8s.io" "v1" "clusterroles" false [];
-    ClusterRoleBinding: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" false [];
-    CustomResourceDefinition: "apiextensions.k8s.io" "v1" "customresourcedefinitions" false ["crd", "crds"];
-    MutatingWebhookConfiguration: "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" false [];
-    ValidatingWebhookConfiguration: "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" false [];
-    APIService: "apiregistration.k8s.io" "v1" "apiservices" false [];
-    PodDisruptionBudget: "policy" "v1" "poddisruptionbudgets" true ["pdb"];
-    ResourceQuota: "" "v1" "resourcequotas" true ["quota"];
-    LimitRange: "" "v1" "limitranges" true ["limits"];
-    AuthorizationPolicy: "policy.linkerd.io" "v1alpha1" "authorizationpolicies" true [];
-    // Every release serves this version, and every field that is read is in it.
-    Link: "multicluster.linkerd.io" "v1alpha1" "links" true [];
+/// A kind of which lists are read, as a type: the slim type itself, or a name for one of several kinds that share it. Whoever
+/// asks for a list names the kind like this, so no call can read objects of one kind as another type and find nothing.
+pub trait Listed {
+    /// What a list holds.
+    type Object: Object;
+    /// The kind.
+    const KIND: Kind;
+    /// What is known of it.
+    const INFO: KindInfo;
+    /// The kind, and what its lists hold.
+    const LIST: KindOf<Self::Object> = KindOf(Self::KIND, PhantomData);
 }
+
+/// A kind whose lists hold a slim type: for who asks for one of several kinds that share it.
+#[derive(Debug)]
+pub struct KindOf<T>(Kind, PhantomData<fn() -> T>);
+
+impl<T> KindOf<T> {
+    /// The kind.
+    pub const fn kind(self) -> Kind {
+        self.0
+    }
+}
+
+impl<T> Clone for KindOf<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for KindOf<T> {}
 
 impl Kind {
     /// `pods` or `deployments.apps`: the way kubectl writes a resource, and the way reports name it.

@@ -1,53 +1,9 @@
-//! What extensions of Linkerd bring: aggregated APIs, links to other clusters. And the objects of which only the name
-//! counts.
+//! Links to other clusters.
 
 use serde::Deserialize;
 
-use super::cluster_scope::ServiceReference;
 use super::meta::{Meta, nullable};
-use super::pod::Condition;
-
-/// An object of which only name, labels and annotations are read.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Named {
-    /// Name, labels, annotations.
-    pub metadata: Meta,
-}
-
-/// An APIService: a part of the Kubernetes API that a Service in the cluster serves.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct ApiService {
-    /// Its name, `v1alpha1.tap.linkerd.io`, and labels.
-    pub metadata: Meta,
-    /// Who serves it.
-    #[serde(deserialize_with = "nullable")]
-    pub spec: ApiServiceSpec,
-    /// Whether it answers.
-    #[serde(deserialize_with = "nullable")]
-    pub status: ApiServiceStatus,
-}
-
-/// Who serves an API.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ApiServiceSpec {
-    /// The certificates that the API server trusts there: PEM, base64-encoded.
-    #[serde(deserialize_with = "nullable")]
-    pub ca_bundle: String,
-    /// The service that it calls; `None` for what it serves itself.
-    pub service: Option<ServiceReference>,
-}
-
-/// Whether an API answers.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct ApiServiceStatus {
-    /// `Available` is one of them.
-    #[serde(deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
-}
+use super::{Kind, KindInfo, Listed, Object};
 
 /// A Link: another cluster whose services are mirrored here.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -58,6 +14,13 @@ pub struct Link {
     /// Which cluster, and how to reach it.
     #[serde(deserialize_with = "nullable")]
     pub spec: LinkSpec,
+}
+
+impl Link {
+    /// Whether it goes through a gateway, which is then probed.
+    pub fn has_gateway(&self) -> bool {
+        !self.spec.gateway_address.is_empty() && !self.spec.probe_spec.path.is_empty()
+    }
 }
 
 /// The other cluster of a link.
@@ -105,9 +68,21 @@ pub struct ProbeSpec {
     pub period: String,
 }
 
-impl Link {
-    /// Whether it goes through a gateway, which is then probed.
-    pub fn has_gateway(&self) -> bool {
-        !self.spec.gateway_address.is_empty() && !self.spec.probe_spec.path.is_empty()
+// Every release serves this version, and every field that is read is in it.
+impl Listed for Link {
+    type Object = Link;
+    const KIND: Kind = Kind::Link;
+    const INFO: KindInfo = KindInfo {
+        passes: "{spec: {targetClusterName: text, targetClusterDomain: text, targetClusterLinkerdNamespace: text, \
+             clusterCredentialsSecret: text, gatewayAddress: text, gatewayPort: word, gatewayIdentity: text, \
+             probeSpec: spec-probe, selector: selector, remoteDiscoverySelector: selector, \
+             federatedServiceSelector: selector}, status: {conditions: conditions}}",
+        ..KindInfo::namespaced("multicluster.linkerd.io", "v1alpha1", "Link", "links")
+    };
+}
+
+impl Object for Link {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
     }
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::meta::Meta;
-use super::pod::Pod;
-use crate::item::Program;
-use crate::model::certificates::{Certificate, from_pem};
+use super::asked::Asked;
+use super::{Probe, Program};
+use crate::certificates::{Certificate, from_pem};
+use crate::close::Close;
+use crate::command::{Arg, kubectl};
+use crate::fetched::Why;
+use crate::objects::{Meta, Object, Pod, Store};
 use crate::yaml;
 
 /// How much is quoted of an answer that is not the expected one, in bytes.
@@ -38,6 +41,79 @@ pub struct ProbeAnswer {
     pub answer: Response,
 }
 
+impl Object for ProbeAnswer {
+    fn key(&self) -> (&str, &str) {
+        (&self.metadata.namespace, &self.metadata.name)
+    }
+}
+
+impl Asked for Probe {
+    fn answers(&self) -> &'static str {
+        "ProbeAnswer"
+    }
+
+    fn passes(&self) -> &'static str {
+        "{program: word, answer: {trouble: text, pods: text, anchors: checksum}}"
+    }
+
+    fn store(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(Vec::<ProbeAnswer>::new()))
+    }
+
+    fn in_words(&self, namespace: Option<&str>) -> String {
+        match namespace {
+            Some(namespace) => format!("answer of {} in pod {namespace}/{}", self.program.name(), self.pod),
+            None => format!("answer of {}", self.program.name()),
+        }
+    }
+
+    fn documented(&self) -> String {
+        match self.program {
+            Program::LinkedCluster => {
+                "the trust anchors of linked clusters, with --probe only (get on the Secrets that Links name)"
+                    .to_owned()
+            }
+            program => {
+                format!("what {} answers, with --probe only (create on pods/portforward)", program.name())
+            }
+        }
+    }
+
+    fn right(&self) -> String {
+        match self.program {
+            Program::LinkedCluster => "get on the Link and on the Secret that it names (see docs/rbac-optional.yaml)",
+            Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
+                "create and get on pods/portforward in the namespace of the extension (see docs/rbac-optional.yaml)"
+            }
+        }
+        .to_owned()
+    }
+
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+        match (why, self.program) {
+            (Why::NotCaptured | Why::NotOffered, _) => Some(Close::with_probe()),
+            (Why::TimedOut { .. } | Why::Failed { .. }, Program::LinkedCluster) => Some(Close::run(
+                "compare by hand, with the context of the linked cluster, the output of",
+                kubectl()
+                    .in_context(Arg::placeholder("OTHER_CLUSTER"))
+                    .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
+            )),
+            (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(Close::say(
+                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way",
+            )),
+            _ => None,
+        }
+    }
+
+    fn kept(&self) -> Option<(String, String)> {
+        Some((format!("probes/{}", self.program.name()), self.pod.clone()))
+    }
+
+    fn is_probed(&self) -> bool {
+        true
+    }
+}
+
 /// What a program said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -53,7 +129,7 @@ pub struct Response {
     /// Whether the gateway of a cluster is alive, by the cluster's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gateways: BTreeMap<String, bool>,
-    /// The trust anchors of a linked cluster, by fingerprint; see [`crate::model::certificates::Certificate::print`].
+    /// The trust anchors of a linked cluster, by fingerprint; see [`crate::certificates::Certificate::print`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<String>,
 }

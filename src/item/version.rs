@@ -1,0 +1,88 @@
+//! Versions: of the API server, and of the operator's own `linkerd` command.
+
+use super::asked::Asked;
+use crate::close::Close;
+use crate::command::kubectl;
+use crate::fetched::Why;
+
+/// What passes of either answer.
+const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState: word, buildDate: word, goVersion: word, \
+    compiler: word, platform: word, version: word, extensions: word}";
+
+/// `/version` of the API server.
+#[derive(Debug)]
+pub struct OfServer;
+
+impl Asked for OfServer {
+    fn answers(&self) -> &'static str {
+        "Version"
+    }
+
+    fn passes(&self) -> &'static str {
+        PASSES
+    }
+
+    fn in_words(&self, _: Option<&str>) -> String {
+        "the API server's version".to_owned()
+    }
+
+    fn requested(&self, _: Option<&str>) -> Option<String> {
+        None
+    }
+
+    fn documented(&self) -> String {
+        "the API server's version (get on /version)".to_owned()
+    }
+
+    fn right(&self) -> String {
+        "get on /version (the role system:public-info-viewer)".to_owned()
+    }
+
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+        matches!(why, Why::NotCaptured | Why::NotOffered)
+            .then(|| Close::run("add the output of", kubectl().words("version -o json")))
+    }
+
+    fn absent(&self) -> Why {
+        Why::NotCaptured
+    }
+}
+
+/// The version of the operator's `linkerd` command, and the commands of extensions that it finds.
+#[derive(Debug)]
+pub struct OfCli;
+
+impl Asked for OfCli {
+    fn answers(&self) -> &'static str {
+        "Version"
+    }
+
+    fn passes(&self) -> &'static str {
+        PASSES
+    }
+
+    fn in_words(&self, _: Option<&str>) -> String {
+        "the version of the linkerd CLI".to_owned()
+    }
+
+    fn requested(&self, _: Option<&str>) -> Option<String> {
+        None
+    }
+
+    fn documented(&self) -> String {
+        "the version of the operator's linkerd command (no permission)".to_owned()
+    }
+
+    fn right(&self) -> String {
+        "access to it".to_owned()
+    }
+
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+        Some(Close::say(match why {
+            Why::NotOffered | Why::NotCaptured => {
+                "provide the version of the linkerd CLI: --linkerd-cli VERSION"
+            }
+            _ => "see why the linkerd command on PATH fails, or provide its version: --linkerd-cli VERSION",
+        }))
+    }
+}

@@ -1,0 +1,61 @@
+//! APIServices: parts of the Kubernetes API that a Service in the cluster serves.
+
+use serde::Deserialize;
+
+use super::condition::Condition;
+use super::meta::{Meta, nullable};
+use super::webhook_configuration::ServiceReference;
+use super::{Kind, KindInfo, Listed, Object};
+use crate::names::Rule;
+
+/// An APIService: a part of the Kubernetes API that a Service in the cluster serves.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct APIService {
+    /// Its name, `v1alpha1.tap.linkerd.io`, and labels.
+    pub metadata: Meta,
+    /// Who serves it.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: APIServiceSpec,
+    /// Whether it answers.
+    #[serde(deserialize_with = "nullable")]
+    pub status: APIServiceStatus,
+}
+
+/// Who serves an API.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct APIServiceSpec {
+    /// The certificates that the API server trusts there: PEM, base64-encoded.
+    #[serde(deserialize_with = "nullable")]
+    pub ca_bundle: String,
+    /// The service that it calls; `None` for what it serves itself.
+    pub service: Option<ServiceReference>,
+}
+
+/// Whether an API answers.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct APIServiceStatus {
+    /// `Available` is one of them.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
+}
+
+impl Listed for APIService {
+    type Object = APIService;
+    const KIND: Kind = Kind::APIService;
+    const INFO: KindInfo = KindInfo {
+        passes: "{spec: {caBundle: certificates, group: word, version: word, service: service-reference}, status: \
+             {conditions: conditions}}",
+        ..KindInfo::of_cluster("apiregistration.k8s.io", "v1", "APIService", "apiservices")
+    };
+}
+
+impl Object for APIService {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

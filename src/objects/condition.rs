@@ -1,0 +1,36 @@
+//! Conditions in the status of objects.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::meta::{nullable, redacted};
+use crate::protobuf::schema::schemas;
+
+/// One condition of an object's status.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// Its type: Ready, Available, Complete, ...
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// True, False or Unknown.
+    pub status: String,
+    /// One word of why.
+    #[serde(deserialize_with = "nullable")]
+    pub reason: String,
+    /// A sentence of why.
+    #[serde(deserialize_with = "redacted")]
+    pub message: String,
+    /// Since when.
+    pub last_transition_time: Option<Timestamp>,
+}
+
+schemas! {
+    CONDITION "PodCondition" {
+        1 type: Text,
+        2 status: Text,
+        4 lastTransitionTime: Time,
+        5 reason: Text,
+        6 message: Text,
+    }
+}

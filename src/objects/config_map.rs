@@ -1,0 +1,46 @@
+//! ConfigMaps. They are only ever asked for by name.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+use crate::chart::values::{ReadOnce, Values};
+
+/// A ConfigMap. Only Linkerd's and the CNI's are ever read.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ConfigMap {
+    /// Name, labels, annotations.
+    pub metadata: Meta,
+    /// Text by key.
+    #[serde(deserialize_with = "nullable")]
+    pub data: BTreeMap<String, String>,
+    /// The chart values among it, once somebody has asked for them.
+    #[serde(skip)]
+    pub(crate) values: ReadOnce,
+}
+
+impl ConfigMap {
+    /// The values of Linkerd's chart that it keeps; `None` where it holds none, or none that can be read.
+    pub fn chart_values(&self) -> Option<Values> {
+        self.values.of(self.data.get("values").map(String::as_str))
+    }
+}
+
+impl Listed for ConfigMap {
+    type Object = ConfigMap;
+    const KIND: Kind = Kind::ConfigMap;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["cm"],
+        passes: "{type: word}",
+        ..KindInfo::namespaced("", "v1", "ConfigMap", "configmaps")
+    };
+}
+
+impl Object for ConfigMap {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

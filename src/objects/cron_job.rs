@@ -1,0 +1,61 @@
+//! CronJobs.
+
+use serde::Deserialize;
+
+use super::job::JobSpec;
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A CronJob.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CronJob {
+    /// Name, labels, annotations.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: CronJobSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CronJobSpec {
+    /// The Job it makes.
+    #[serde(deserialize_with = "nullable")]
+    pub job_template: JobTemplate,
+}
+
+/// The Job that a CronJob makes.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct JobTemplate {
+    /// Labels and annotations that its Jobs get.
+    #[serde(deserialize_with = "nullable")]
+    pub metadata: Meta,
+    /// Their specification.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: JobSpec,
+}
+
+impl Listed for CronJob {
+    type Object = CronJob;
+    const KIND: Kind = Kind::CronJob;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["cj"],
+        passes: "{spec: {schedule: text, timeZone: word, concurrencyPolicy: word, jobTemplate: {metadata: meta, spec: \
+             job-spec}}, status: {lastScheduleTime: word, lastSuccessfulTime: word}}",
+        ..KindInfo::namespaced("batch", "v1", "CronJob", "cronjobs")
+    };
+}
+
+impl Object for CronJob {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+
+    fn trim(&mut self) {
+        let of_job = &self.spec.job_template.metadata;
+        self.spec.job_template.spec.template.trim(&[&self.metadata, of_job]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Custom resource definitions: which versions are served.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::meta::nullable;
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A custom resource definition: which versions are served.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CustomResourceDefinition {
+    /// Name and annotations (`gateway.networking.k8s.io/bundle-version` is kept as a field of its own).
+    pub metadata: CrdMeta,
+    /// Group, names, versions.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: CrdSpec,
+}
+
+/// Metadata of a definition, with all its annotations: the bundle version of Gateway API is one of them.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CrdMeta {
+    /// `<plural>.<group>`.
+    pub name: String,
+    /// Labels.
+    #[serde(deserialize_with = "nullable")]
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    #[serde(deserialize_with = "nullable")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// Group, names, versions.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CrdSpec {
+    /// API group.
+    pub group: String,
+    /// Versions, in order.
+    #[serde(deserialize_with = "nullable")]
+    pub versions: Vec<CrdVersion>,
+}
+
+/// One version of a custom resource.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CrdVersion {
+    /// `v1beta1`.
+    pub name: String,
+    /// Whether clients can ask for it.
+    pub served: bool,
+    /// Whether objects are stored in it.
+    pub storage: bool,
+}
+
+impl Listed for CustomResourceDefinition {
+    type Object = CustomResourceDefinition;
+    const KIND: Kind = Kind::CustomResourceDefinition;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["crd", "crds"],
+        passes: "{spec: {group: word, scope: word, names: {kind: word, listKind: word, plural: word, singular: word}, \
+             versions: named}, status: {conditions: conditions, storedVersions: word}}",
+        ..KindInfo::of_cluster(
+            "apiextensions.k8s.io",
+            "v1",
+            "CustomResourceDefinition",
+            "customresourcedefinitions",
+        )
+    };
+}
+
+impl Object for CustomResourceDefinition {
+    fn key(&self) -> (&str, &str) {
+        ("", &self.metadata.name)
+    }
+}

@@ -1,0 +1,50 @@
+//! EndpointSlices: which pods stand behind a Service, and whether they are ready.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// An EndpointSlice.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct EndpointSlice {
+    /// The label `kubernetes.io/service-name` says whose it is.
+    pub metadata: Meta,
+    /// The endpoints.
+    #[serde(deserialize_with = "nullable")]
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// One endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Endpoint {
+    /// Its state.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: EndpointConditions,
+}
+
+/// The state of an endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct EndpointConditions {
+    /// `None` counts as ready.
+    pub ready: Option<bool>,
+}
+
+impl Listed for EndpointSlice {
+    type Object = EndpointSlice;
+    const KIND: Kind = Kind::EndpointSlice;
+    const INFO: KindInfo = KindInfo {
+        passes: "{addressType: word, ports: {name: text, protocol: word, appProtocol: word}, endpoints: {addresses: \
+             word, hostname: text, nodeName: text, zone: text, targetRef: reference}}",
+        ..KindInfo::namespaced("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+    };
+}
+
+impl Object for EndpointSlice {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

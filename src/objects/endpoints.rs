@@ -1,0 +1,18 @@
+//! Endpoints, which EndpointSlices replace. Nothing reads them; bundles keep them.
+
+use super::{Kind, KindInfo, Listed, Unread};
+
+/// Lists of `Endpoints`.
+#[derive(Debug, Clone, Copy)]
+pub enum Endpoints {}
+
+impl Listed for Endpoints {
+    type Object = Unread;
+    const KIND: Kind = Kind::Endpoints;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["ep"],
+        passes: "{addressType: word, ports: {name: text, protocol: word, appProtocol: word}, endpoints: {addresses: \
+             word, hostname: text, nodeName: text, zone: text, targetRef: reference}}",
+        ..KindInfo::namespaced("", "v1", "Endpoints", "endpoints")
+    };
+}

@@ -1,0 +1,174 @@
+//! Events, of either API group.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+use crate::names::{self, Rule};
+use crate::redact;
+
+/// An Event of either API group, in one form.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(from = "RawEvent")]
+pub struct Event {
+    /// Name and namespace.
+    pub metadata: Meta,
+    /// What it is about.
+    pub about: ObjectReference,
+    /// FailedCreatePodSandBox, BackOff, ...
+    pub reason: String,
+    /// Normal or Warning.
+    pub kind: String,
+    /// The text, without tokens.
+    pub message: String,
+    /// How often it was seen.
+    pub count: u32,
+    /// First time.
+    pub first: Option<Timestamp>,
+    /// Last time.
+    pub last: Option<Timestamp>,
+    /// The node whose kubelet said it.
+    pub host: String,
+}
+
+impl Event {
+    /// The API server takes any name for what an event is about, from everybody who may write events: what nothing can be
+    /// called is dropped, and the event is about nothing. It is no gap, or any tenant could make one. A host that is no
+    /// node's name is a controller's name for itself.
+    fn cut(&mut self) {
+        let about = &self.about;
+        if !about.name.is_empty()
+            && names::refused(Rule::of_kind(&about.kind), &about.namespace, &about.name).is_some()
+        {
+            self.about = ObjectReference::default();
+        }
+        if !names::is_subdomain(&self.host) {
+            self.host.clear();
+        }
+    }
+}
+
+impl From<RawEvent> for Event {
+    fn from(raw: RawEvent) -> Event {
+        let message = if raw.message.is_empty() { raw.note } else { raw.message };
+        let first = raw.first_timestamp.or(raw.deprecated_first_timestamp).or(raw.event_time);
+        let series = raw.series.unwrap_or_default();
+        let last = raw
+            .last_timestamp
+            .or(raw.deprecated_last_timestamp)
+            .or(series.last_observed_time)
+            .or(raw.event_time)
+            .or(raw.metadata.creation_timestamp);
+        let host = [raw.source.host, raw.deprecated_source.host, raw.reporting_instance]
+            .into_iter()
+            .find(|host| !host.is_empty())
+            .unwrap_or_default();
+        Event {
+            about: raw.involved_object.or(raw.regarding).unwrap_or_default(),
+            reason: raw.reason,
+            kind: raw.kind,
+            message: redact::text(&message).into_owned(),
+            count: series.count.or(raw.count).or(raw.deprecated_count).unwrap_or(1).max(1),
+            first,
+            last,
+            host,
+            metadata: raw.metadata,
+        }
+    }
+}
+
+/// A reference to an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectReference {
+    /// Kind.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// Namespace.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    /// Name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Uid.
+    #[serde(deserialize_with = "nullable")]
+    pub uid: String,
+}
+
+impl Listed for Event {
+    type Object = Event;
+    const KIND: Kind = Kind::Event;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["ev"],
+        passes: "{involvedObject: reference, regarding: reference, related: reference, reason: word, type: word, \
+             action: word, message: text, note: text, firstTimestamp: word, lastTimestamp: word, \
+             deprecatedFirstTimestamp: word, deprecatedLastTimestamp: word, eventTime: word, series: \
+             {lastObservedTime: word, state: word}, source: source, deprecatedSource: source, reportingInstance: \
+             text, reportingComponent: text, reportingController: text}",
+        ..KindInfo::namespaced("", "v1", "Event", "events")
+    };
+}
+
+impl Object for Event {
+    const NAMES: Rule = Rule::Segment;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+
+    fn trim(&mut self) {
+        self.cut();
+    }
+}
+
+/// Both event APIs at once: core/v1 fields and their events.k8s.io/v1 names.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct RawEvent {
+    metadata: Meta,
+    involved_object: Option<ObjectReference>,
+    regarding: Option<ObjectReference>,
+    #[serde(deserialize_with = "nullable")]
+    reason: String,
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    kind: String,
+    #[serde(deserialize_with = "nullable")]
+    message: String,
+    #[serde(deserialize_with = "nullable")]
+    note: String,
+    count: Option<u32>,
+    deprecated_count: Option<u32>,
+    first_timestamp: Option<Timestamp>,
+    last_timestamp: Option<Timestamp>,
+    deprecated_first_timestamp: Option<Timestamp>,
+    deprecated_last_timestamp: Option<Timestamp>,
+    #[serde(deserialize_with = "timestamp_or_empty")]
+    event_time: Option<Timestamp>,
+    series: Option<Series>,
+    #[serde(deserialize_with = "nullable")]
+    source: EventSource,
+    #[serde(deserialize_with = "nullable")]
+    deprecated_source: EventSource,
+    #[serde(deserialize_with = "nullable")]
+    reporting_instance: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Series {
+    count: Option<u32>,
+    last_observed_time: Option<Timestamp>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EventSource {
+    #[serde(deserialize_with = "nullable")]
+    host: String,
+}
+
+fn timestamp_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(serde::de::Error::custom) }
+}

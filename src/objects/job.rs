@@ -1,0 +1,96 @@
+//! Jobs.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::condition::{CONDITION, Condition};
+use super::meta::META;
+use super::meta::{Meta, nullable};
+use super::template::{POD_TEMPLATE, PodTemplate};
+use super::{Kind, KindInfo, Listed, Object};
+use crate::protobuf::schema::schemas;
+
+/// A Job.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Job {
+    /// Name, labels, annotations.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: JobSpec,
+    /// How far it is.
+    #[serde(deserialize_with = "nullable")]
+    pub status: JobStatus,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobSpec {
+    /// The template.
+    #[serde(deserialize_with = "nullable")]
+    pub template: PodTemplate,
+    /// After how many seconds the Job is stopped.
+    pub active_deadline_seconds: Option<u64>,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobStatus {
+    /// Pods that run.
+    #[serde(deserialize_with = "nullable")]
+    pub active: u32,
+    /// Pods that ended well.
+    #[serde(deserialize_with = "nullable")]
+    pub succeeded: u32,
+    /// When it started.
+    pub start_time: Option<Timestamp>,
+    /// When it ended.
+    pub completion_time: Option<Timestamp>,
+    /// Complete, Failed, ...
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
+}
+
+impl Listed for Job {
+    type Object = Job;
+    const KIND: Kind = Kind::Job;
+    const INFO: KindInfo = KindInfo {
+        passes: "{spec: job-spec, status: {conditions: conditions, startTime: word, completionTime: word}}",
+        message: Some(&JOB),
+        ..KindInfo::namespaced("batch", "v1", "Job", "jobs")
+    };
+}
+
+impl Object for Job {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+
+    fn trim(&mut self) {
+        self.spec.template.trim(&[&self.metadata]);
+    }
+}
+
+schemas! {
+    JOB "Job" {
+        1 metadata: One(&META),
+        2 spec: One(&JOB_SPEC),
+        3 status: One(&JOB_STATUS),
+    }
+
+    JOB_SPEC "JobSpec" {
+        3 activeDeadlineSeconds: Number,
+        6 template: One(&POD_TEMPLATE),
+    }
+
+    JOB_STATUS "JobStatus" {
+        1 conditions: Many(&CONDITION),
+        2 startTime: Time,
+        3 completionTime: Time,
+        4 active: Number,
+        5 succeeded: Number,
+    }
+}

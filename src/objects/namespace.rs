@@ -1,0 +1,33 @@
+//! Namespaces.
+
+use serde::Deserialize;
+
+use super::meta::Meta;
+use super::{Kind, KindInfo, Listed, Object};
+use crate::names::Rule;
+
+/// A namespace.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Namespace {
+    /// Name, labels, annotations.
+    pub metadata: Meta,
+}
+
+impl Listed for Namespace {
+    type Object = Namespace;
+    const KIND: Kind = Kind::Namespace;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["ns"],
+        passes: "{spec: {finalizers: text}, status: {phase: word, conditions: conditions}}",
+        ..KindInfo::of_cluster("", "v1", "Namespace", "namespaces")
+    };
+}
+
+impl Object for Namespace {
+    const NAMES: Rule = Rule::Label;
+
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

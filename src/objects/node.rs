@@ -1,0 +1,110 @@
+//! Nodes: where they run, what they run, how they are.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable, redacted};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A node.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Node {
+    /// Name, labels.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: NodeSpec,
+    /// What the kubelet says.
+    #[serde(deserialize_with = "nullable")]
+    pub status: NodeStatus,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeSpec {
+    /// The cloud's name for it: `aws:///us-east-1a/i-0abc`.
+    #[serde(rename = "providerID", deserialize_with = "nullable")]
+    pub provider_id: String,
+    /// The addresses of its pods, where Kubernetes gives them out: `10.244.1.0/24`.
+    #[serde(rename = "podCIDR", deserialize_with = "nullable")]
+    pub pod_cidr: String,
+    /// Whether it was cordoned.
+    #[serde(deserialize_with = "nullable")]
+    pub unschedulable: bool,
+}
+
+/// What the kubelet says.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeStatus {
+    /// Ready and the like.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<NodeCondition>,
+    /// Versions and operating system.
+    #[serde(deserialize_with = "nullable")]
+    pub node_info: NodeInfo,
+}
+
+/// One condition of a node. Unlike those of other objects it says when the kubelet last confirmed it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeCondition {
+    /// Its type: Ready, MemoryPressure, ...
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// True, False or Unknown.
+    pub status: String,
+    /// One word of why.
+    #[serde(deserialize_with = "nullable")]
+    pub reason: String,
+    /// A sentence of why.
+    #[serde(deserialize_with = "redacted")]
+    pub message: String,
+    /// Since when.
+    pub last_transition_time: Option<Timestamp>,
+    /// When the kubelet last wrote it, by the node's own clock.
+    pub last_heartbeat_time: Option<Timestamp>,
+}
+
+/// Versions and operating system of a node.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeInfo {
+    /// `v1.31.5-eks-5d632ec`.
+    #[serde(deserialize_with = "nullable")]
+    pub kubelet_version: String,
+    /// `Amazon Linux 2023.6.20250203`.
+    #[serde(deserialize_with = "nullable")]
+    pub os_image: String,
+    /// `linux` or `windows`.
+    #[serde(deserialize_with = "nullable")]
+    pub operating_system: String,
+    /// `6.1.127-135.201.amzn2023.x86_64`.
+    #[serde(deserialize_with = "nullable")]
+    pub kernel_version: String,
+    /// `containerd://1.7.25`.
+    #[serde(deserialize_with = "nullable")]
+    pub container_runtime_version: String,
+}
+
+impl Listed for Node {
+    type Object = Node;
+    const KIND: Kind = Kind::Node;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["no"],
+        passes: "{spec: {providerID: text, podCIDR: word, podCIDRs: word, taints: {key: text, value: text, effect: \
+             word, timeAdded: word}}, status: {conditions: conditions, nodeInfo: {kubeletVersion: word, \
+             kubeProxyVersion: word, osImage: text, operatingSystem: word, architecture: word, kernelVersion: \
+             word, containerRuntimeVersion: word}, addresses: {type: word, address: text}, capacity: quantities, \
+             allocatable: quantities}}",
+        ..KindInfo::of_cluster("", "v1", "Node", "nodes")
+    };
+}
+
+impl Object for Node {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

@@ -1,0 +1,32 @@
+//! Secrets. They are only ever asked for by name, and nothing but their certificates is kept.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A Secret as it passes the border: certificates only, and whether the private key fits them.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Secret {
+    /// Name, labels; the annotation `meshdoctor.io/key-matches` says `true`, `false` or `unknown`.
+    pub metadata: Meta,
+    /// Certificates by key, base64-encoded PEM.
+    #[serde(deserialize_with = "nullable")]
+    pub data: BTreeMap<String, String>,
+}
+
+impl Listed for Secret {
+    type Object = Secret;
+    const KIND: Kind = Kind::Secret;
+    const INFO: KindInfo =
+        KindInfo { passes: "{type: word}", ..KindInfo::namespaced("", "v1", "Secret", "secrets") };
+}
+
+impl Object for Secret {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

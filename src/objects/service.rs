@@ -1,0 +1,79 @@
+//! Services.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde::Deserialize;
+
+use super::meta::{Meta, address, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A Service.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Service {
+    /// Name, labels, annotations.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: ServiceSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServiceSpec {
+    /// Its address; headless Services and those that only name another host have none.
+    #[serde(rename = "clusterIP", deserialize_with = "address")]
+    pub cluster_ip: Option<IpAddr>,
+    /// The labels of the pods behind it; without any, somebody else writes its endpoints.
+    #[serde(deserialize_with = "nullable")]
+    pub selector: BTreeMap<String, String>,
+    /// Its ports.
+    #[serde(deserialize_with = "nullable")]
+    pub ports: Vec<ServicePort>,
+}
+
+/// A port of a Service.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServicePort {
+    /// Its name; empty where it has none.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// What is spoken to it; empty, for TCP, where nothing is said.
+    #[serde(deserialize_with = "nullable")]
+    pub protocol: String,
+    /// The port that clients use.
+    pub port: u16,
+    /// The port of the pods; the same where nothing is said.
+    pub target_port: Option<TargetPort>,
+}
+
+/// A port of a pod, by number or by the name that a container gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum TargetPort {
+    /// By number.
+    Number(u16),
+    /// By name.
+    Name(String),
+}
+
+impl Listed for Service {
+    type Object = Service;
+    const KIND: Kind = Kind::Service;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["svc"],
+        passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, selector: labels, ports: {name: text, \
+             protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, ipFamilyPolicy: word, \
+             sessionAffinity: word, internalTrafficPolicy: word, externalTrafficPolicy: word}}",
+        ..KindInfo::namespaced("", "v1", "Service", "services")
+    };
+}
+
+impl Object for Service {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}

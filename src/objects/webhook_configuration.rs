@@ -1,0 +1,103 @@
+//! Webhook configurations, mutating and validating.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::selector::LabelSelector;
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct WebhookConfiguration {
+    /// Name, labels, creation time.
+    pub metadata: Meta,
+    /// The webhooks in it.
+    #[serde(deserialize_with = "nullable")]
+    pub webhooks: Vec<Webhook>,
+}
+
+/// One webhook.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Webhook {
+    /// `linkerd-proxy-injector.linkerd.io`.
+    pub name: String,
+    /// Ignore or Fail; empty means Fail.
+    #[serde(deserialize_with = "nullable")]
+    pub failure_policy: String,
+    /// Seconds the API server waits.
+    pub timeout_seconds: Option<u32>,
+    /// Where the API server calls.
+    #[serde(deserialize_with = "nullable")]
+    pub client_config: ClientConfig,
+    /// Which namespaces are called for.
+    pub namespace_selector: Option<LabelSelector>,
+    /// Which objects are called for.
+    pub object_selector: Option<LabelSelector>,
+}
+
+/// Where the API server calls a webhook.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClientConfig {
+    /// The certificates it trusts there: PEM, base64-encoded.
+    #[serde(deserialize_with = "nullable")]
+    pub ca_bundle: String,
+    /// The service it calls.
+    pub service: Option<ServiceReference>,
+}
+
+/// A service that serves a webhook.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServiceReference {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// 443 unless said otherwise.
+    pub port: Option<u16>,
+}
+
+impl Object for WebhookConfiguration {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
+}
+
+/// Lists of `MutatingWebhookConfiguration`.
+#[derive(Debug, Clone, Copy)]
+pub enum MutatingWebhookConfiguration {}
+
+impl Listed for MutatingWebhookConfiguration {
+    type Object = WebhookConfiguration;
+    const KIND: Kind = Kind::MutatingWebhookConfiguration;
+    const INFO: KindInfo = KindInfo {
+        passes: "{webhooks: webhooks}",
+        ..KindInfo::of_cluster(
+            "admissionregistration.k8s.io",
+            "v1",
+            "MutatingWebhookConfiguration",
+            "mutatingwebhookconfigurations",
+        )
+    };
+}
+
+/// Lists of `ValidatingWebhookConfiguration`.
+#[derive(Debug, Clone, Copy)]
+pub enum ValidatingWebhookConfiguration {}
+
+impl Listed for ValidatingWebhookConfiguration {
+    type Object = WebhookConfiguration;
+    const KIND: Kind = Kind::ValidatingWebhookConfiguration;
+    const INFO: KindInfo = KindInfo {
+        passes: "{webhooks: webhooks}",
+        ..KindInfo::of_cluster(
+            "admissionregistration.k8s.io",
+            "v1",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+        )
+    };
+}
