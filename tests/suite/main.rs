@@ -22,6 +22,7 @@ mod golden;
 mod honesty;
 mod hostile;
 mod installs;
+mod layers;
 mod leaves;
 mod logs;
 mod matrix;

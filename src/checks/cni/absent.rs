@@ -13,6 +13,7 @@ use super::target::target;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Command, kubectl};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::missing::Missing;
@@ -20,7 +21,6 @@ use crate::model::cni::{self, Installed};
 use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
 use crate::objects::{ConfigMap, DaemonSet, Pod};
-use crate::request::Why;
 
 /// How long an installer may take to write its entry after its container started.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(1);

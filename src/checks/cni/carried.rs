@@ -1,9 +1,9 @@
 //! The options that linkerd-cni was installed with, as far as its ConfigMap and its DaemonSet show them. `linkerd install-cni`
 //! keeps none of them, so a rerun without them sets each to its default.
 
-use super::chart::ChartValue;
+use super::chart_value::ChartValue;
+use super::config_map;
 use super::installers::REPAIR;
-use super::mode;
 use super::target::Target;
 use super::template;
 use crate::checks::Context;
@@ -19,7 +19,7 @@ const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControl
 /// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
     let mut values = of_set(target);
-    let Some(config) = mode::config(ctx) else { return values };
+    let Some(config) = config_map::config(ctx) else { return values };
     for (key, value, default) in [
         ("destCNINetDir", config.data.get("dest_cni_net_dir"), "/etc/cni/net.d"),
         ("destCNIBinDir", config.data.get("dest_cni_bin_dir"), "/opt/cni/bin"),

@@ -2,6 +2,7 @@
 //! none and gets what the cluster shows of them again, and what a GitOps controller applies is changed in Git.
 
 use super::carried::carried;
+pub(super) use super::chart_value::{ChartValue, image_version};
 use super::target::{Target, target};
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
@@ -16,37 +17,6 @@ const CHART: &str = "linkerd2-cni";
 const EDGE: &str = "https://helm.linkerd.io/edge";
 /// The namespace that `linkerd install-cni` takes by itself.
 const USUAL: &str = "linkerd-cni";
-
-/// A value of the chart, by its path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChartValue {
-    pub(super) key: &'static str,
-    value: String,
-    /// The chart wants a text even where it looks like a number.
-    text: bool,
-}
-
-impl ChartValue {
-    pub(super) fn new(key: &'static str, value: impl Into<String>) -> ChartValue {
-        ChartValue { key, value: value.into(), text: false }
-    }
-
-    /// A value that the chart wants as a text: a list of ports.
-    pub(super) fn text(key: &'static str, value: impl Into<String>) -> ChartValue {
-        ChartValue { key, value: value.into(), text: true }
-    }
-}
-
-/// The tag of the image.
-pub(super) fn image_version(version: impl ToString) -> ChartValue {
-    ChartValue::new("image.version", version.to_string())
-}
-
-impl std::fmt::Display for ChartValue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}={}", self.key, self.value)
-    }
-}
 
 fn with(call: Call, values: &[ChartValue]) -> Call {
     values.iter().fold(call, |call, value| {

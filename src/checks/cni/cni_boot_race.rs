@@ -6,10 +6,10 @@ use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::pods::deleted;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::model::owners::Owners;
 use crate::objects::{Job, Pod, ReplicaSet};
-use crate::request::Why;
 
 const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 

@@ -6,10 +6,10 @@ use super::nodes::{Nodes, not_relied_on};
 use super::pods::meshed_replaced;
 use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::objects::ConfigMap;
-use crate::request::Why;
 
 const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and renames every other file: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
 const WOULD: &str = "Cilium is set to rewrite the node's CNI configuration without other plugins' entries: linkerd-cni's entry is lost as soon as Cilium's agent checks the file";

@@ -2,8 +2,8 @@
 
 use super::add_failures::on_node;
 use super::chart::{ChartValue, set};
+use super::config_map;
 use super::effect::plugin_types;
-use super::mode;
 use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
 use super::places::{in_file, not_looked_at};
 use super::pods::meshed_replaced;
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if uninstalled(ctx) {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
-    let Some(config) = mode::needed_config(ctx)? else {
+    let Some(config) = config_map::needed_config(ctx)? else {
         return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let nodes = Nodes::perhaps_with_files(ctx);

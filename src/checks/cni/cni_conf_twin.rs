@@ -6,9 +6,9 @@ use super::nodes::{Nodes, lacks, unused};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
-use crate::request::Why;
 
 const HIDDEN: &str = "two CNI files differ only in their suffix: the runtime loads the .conf, and linkerd-cni's entry is in the .conflist, so new meshed pods on the node get no traffic rules";
 const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is never used while both exist";

@@ -8,9 +8,9 @@ use super::places::in_file;
 use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
-use crate::request::Why;
 
 const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: no pod that needs a network of its own can start on the node";
 const SKIPPED: &str = "a CNI configuration file is invalid, so the runtime skips it: pods on the node get the network of the next file instead";

@@ -1,8 +1,8 @@
 //! `cni-config-drift`: linkerd-cni and the control plane disagree about the proxy that traffic is sent to.
 
 use super::chart::ChartValue;
+use super::config_map;
 use super::effect::{EntryInFile, Runs, entries};
-use super::mode;
 use super::nodes::{Nodes, uninstalled};
 use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
@@ -11,11 +11,11 @@ use super::template;
 use crate::chart::values::Values;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::{LinkerdEntry, NodeSnapshot, Position};
 use crate::objects::{ConfigMap, Namespace, Pod};
-use crate::request::Why;
 
 /// A setting that both charts have.
 struct Setting {
@@ -104,7 +104,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the control plane injects linkerd-init and does not rely on linkerd-cni",
         ));
     }
-    let Some(config) = mode::needed_config(ctx)? else {
+    let Some(config) = config_map::needed_config(ctx)? else {
         return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let drift = Drift { ctx, linkerd, config, template: template::of(config) };

@@ -1,8 +1,8 @@
 //! `cni-entry-simulate`: linkerd-cni only pretends to write traffic rules.
 
+use super::config_map;
 use super::effect::{Runs, entries};
 use super::installers::not_redirected;
-use super::mode;
 use super::nodes::{Nodes, unused};
 use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(verdict);
     }
     let nodes = Nodes::perhaps_with_files(ctx);
-    let config = mode::config(ctx);
+    let config = config_map::config(ctx);
     let template = config.filter(|config| template_setting(config, "simulate") == Some(true.into()));
     let remedy = || {
         let remedy = if template.is_some() { real(ctx) } else { Remedy::new() };

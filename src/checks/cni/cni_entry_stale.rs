@@ -1,25 +1,25 @@
 //! `cni-entry-stale`: a node's entry is not what linkerd-cni's ConfigMap says.
 
 use super::cni_interface_mode_leftover::FILE;
+use super::config_map;
 use super::effect::{EntryInFile, Runs, entries};
-use super::mode;
 use super::nodes::{Nodes, is_fresh, lacks, uninstalled};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::remedy::restarted;
 use super::template::{self, Difference};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::NodeSnapshot;
 use crate::objects::ConfigMap;
-use crate::request::Why;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if uninstalled(ctx) {
         return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
     }
-    let Some(config) = mode::needed_config(ctx)? else {
+    let Some(config) = config_map::needed_config(ctx)? else {
         return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let Some(template) = template::of(config) else {

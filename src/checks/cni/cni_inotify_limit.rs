@@ -6,11 +6,11 @@ use super::purge::installer_restarted;
 use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, program};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
 use crate::objects::Pod;
-use crate::request::Why;
 
 /// The installer's words.
 pub(super) const SIGNATURE: &str = "inotify-exhausted";

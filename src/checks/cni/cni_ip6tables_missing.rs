@@ -12,12 +12,12 @@ use super::plugin::PluginOn;
 use super::pods::failed_deleted;
 use super::remedy::changed;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::knowledge::{IptablesMode, Ipv6};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::request::Why;
 
 /// The kernel setting that turns IPv6 off.
 const OFF: &str = "net.ipv6.conf.all.disable_ipv6";

@@ -11,12 +11,12 @@ use super::plugin::PluginOn;
 use super::pods::failed_deleted;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::request::Why;
 
 /// How iptables fails without its backend.
 const LEGACY: [&str; 2] = ["exit-3", "exit-1"];

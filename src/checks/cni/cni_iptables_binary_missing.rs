@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
 use super::cni_add_exit_127;
-use super::mode::{BY_ADVICE, Usable, config, cure, pair};
+use super::config_map::config;
+use super::mode::{BY_ADVICE, Usable, cure, pair};
 use super::nodes::{Nodes, lacks, not_installed, silent};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::plugin::PluginOn;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::knowledge::{Certainty, IptablesMode, Support};
 use crate::model::cni::{Installed, template_setting};
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::request::Why;
 
 const MESSAGE: &str =
     "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";

@@ -8,13 +8,13 @@ use super::plugin::PluginOn;
 use super::pods::failed_deleted;
 use super::remedy::{self, first_clean, first_with};
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::objects::{ConfigMap, DaemonSet, Workload};
-use crate::request::Why;
 use crate::version::CniVersion;
 
 /// The signature of the refusal.

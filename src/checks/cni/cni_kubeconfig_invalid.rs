@@ -15,11 +15,11 @@ use super::remedy::onto_version;
 use super::token::kubeconfig;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
-use crate::request::Why;
 
 /// The context that the plugin asks for by name.
 const CONTEXT: &str = "linkerd-cni-context";

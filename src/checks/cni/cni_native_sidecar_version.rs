@@ -10,13 +10,13 @@ use super::pods::meshed_replaced;
 use super::remedy::{changed, first_clean};
 use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::Scope;
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
 use crate::objects::{ConfigMap, DaemonSet, Pod};
-use crate::request::Why;
 use crate::version::CniVersion;
 
 /// How many pods a finding quotes.

@@ -9,6 +9,7 @@ use super::logs::{journals, unmatched_logs};
 use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, Command, kubectl, program};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Item;
 use crate::knowledge::SignatureScope;
@@ -16,7 +17,6 @@ use crate::model::cni;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
 use crate::objects::{DaemonSet, Node};
-use crate::request::Why;
 
 /// How long a node that starts may be without a network.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);

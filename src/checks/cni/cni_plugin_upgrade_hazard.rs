@@ -6,11 +6,11 @@ use super::nodes::not_installed;
 use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, Line, kubectl, program};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
 use crate::model::cni;
 use crate::objects::Workload;
-use crate::request::Why;
 use crate::version::CniVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

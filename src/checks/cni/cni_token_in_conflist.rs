@@ -8,10 +8,10 @@ use super::places::{entry_subject, in_file};
 use super::remedy::{changed, first_clean};
 use crate::checks::{Context, Judgement};
 use crate::command::program;
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
-use crate::request::Why;
 
 const SECRET: &str = "a CNI configuration on the node contains a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can use it";
 const PLACEHOLDER: &str = "linkerd-cni's entry has a field for a token that nothing reads: its chart is an old one, and another installer may write a token there";

@@ -10,10 +10,10 @@ use super::target::target;
 use super::token;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::request::Why;
 use crate::token::Claims;
 
 /// How long a kubelet may take to bring the new token, and the installer to write it.

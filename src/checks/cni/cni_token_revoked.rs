@@ -10,6 +10,7 @@ use super::places::{entry_evidence, entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Subject};
 use crate::item::Scope;
 use crate::missing::Missing;
@@ -17,7 +18,6 @@ use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount};
-use crate::request::Why;
 use crate::token::Claims;
 
 /// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in

@@ -13,9 +13,9 @@ use super::pods::failed_deleted;
 use super::remedy::{first_clean, onto_version, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::request::Why;
 
 /// What a configuration without `cniVersion` is of.
 const UNSTATED: &str = "0.1.0";

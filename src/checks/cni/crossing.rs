@@ -8,6 +8,7 @@ use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use super::target::target;
 use crate::checks::Context;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, PluginRelease, ServerForm};
@@ -15,7 +16,6 @@ use crate::model::cni::{INSTALLER, template_reads, template_setting};
 use crate::model::managed_by::Installer;
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
 use crate::objects::{ConfigMap, Workload};
-use crate::request::Why;
 use crate::version::CniVersion;
 
 /// From what to what.

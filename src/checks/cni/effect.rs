@@ -5,11 +5,11 @@ use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, kubectl, program};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Severity};
 use crate::knowledge::Network;
 use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;
-use crate::request::Why;
 
 /// Whether something that stands in a file is run for new pods.
 #[derive(Debug, Clone, PartialEq, Eq)]

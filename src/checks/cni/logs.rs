@@ -2,12 +2,12 @@
 //! pods. Nothing here judges.
 
 use crate::checks::Context;
+use crate::fetched::Why;
 use crate::item::Item;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::journal::Journal;
 use crate::model::log::LogOf;
 use crate::objects::{Node, Pod};
-use crate::request::Why;
 
 /// The journals of nodes. Reads `node-files` and `logs`.
 pub(super) fn journals<'a>(ctx: &Context<'a>) -> Vec<Journal<'a>> {

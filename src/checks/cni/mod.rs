@@ -6,6 +6,8 @@ mod absent;
 mod add_failures;
 mod carried;
 mod chart;
+mod chart_value;
+mod config_map;
 mod crossing;
 mod effect;
 mod gitops;

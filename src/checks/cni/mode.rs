@@ -5,37 +5,22 @@ use std::collections::BTreeSet;
 
 use super::chart::{ChartValue, image_version};
 use super::cni_add_exit_127::which_binaries;
+use super::config_map::config;
 use super::pods::failed_deleted;
 use super::remedy::{changed, first_clean, first_with, restarted};
 use super::target::target;
 use crate::checks::Context;
 use crate::finding::{Remedy, StepKind};
-use crate::item::Scope;
 use crate::knowledge::{IptablesMode, PluginRelease, Support};
-use crate::missing::Missing;
 use crate::model::cni::{template_reads, template_setting};
 use crate::model::managed_by::Installer;
 use crate::model::node::{Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::objects::ConfigMap;
 use crate::version::{CniVersion, EdgeTag};
 
 /// The modes in the order of advice: whatever `iptables` the node itself uses comes first.
 pub(super) const BY_ADVICE: [IptablesMode; 3] =
     [IptablesMode::Plain, IptablesMode::Nft, IptablesMode::Legacy];
-
-/// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
-pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
-    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
-}
-
-/// As [`config`], for checks that cannot do without it; `None` when it is known not to exist.
-///
-/// # Errors
-/// It is not known whether it exists.
-pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
-}
 
 /// The two binaries of a mode.
 pub(super) fn pair(ctx: &Context<'_>, mode: IptablesMode) -> Option<[String; 2]> {

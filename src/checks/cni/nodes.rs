@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 
 use crate::card::Mode;
 use crate::checks::{Context, Verdict};
+use crate::fetched::Why;
 use crate::finding::Evidence;
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::System;
@@ -14,7 +15,6 @@ use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
 use crate::objects::{ConfigMap, DaemonSet, Node};
-use crate::request::Why;
 
 /// Nodes by name, with their files where somebody gave some. Reads `node-files` and `nodes`.
 pub(super) struct Nodes<'a> {

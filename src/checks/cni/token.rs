@@ -2,8 +2,8 @@
 
 use super::nodes::{lacks, silent};
 use crate::checks::Context;
+use crate::fetched::Why;
 use crate::model::node::{ChainEntry, KubeconfigFacts, KubeconfigLookup, NodeSnapshot};
-use crate::request::Why;
 use crate::token::Claims;
 
 const FACTS: &str = "cni/kubeconfig.facts.json";

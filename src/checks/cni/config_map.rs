@@ -1,0 +1,19 @@
+//! The ConfigMap of linkerd-cni.
+
+use crate::checks::Context;
+use crate::item::Scope;
+use crate::missing::Missing;
+use crate::objects::ConfigMap;
+
+/// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
+pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
+    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
+}
+
+/// As [`config`], for checks that cannot do without it; `None` when it is known not to exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
+}

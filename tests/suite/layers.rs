@@ -1,0 +1,185 @@
+//! Who may use whom: the table of `docs/architecture.md`, held against the imports of the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What no pure module names: clocks, files, networks, processes.
+const IMPURE: [&str; 7] =
+    ["std::fs", "std::net::Tcp", "std::process", "std::env", "Timestamp::now", "Zoned::now", "SystemTime"];
+
+/// A line of the table.
+struct Layer {
+    modules: Vec<String>,
+    pure: bool,
+}
+
+fn layers() -> Vec<Layer> {
+    let page = std::fs::read_to_string("docs/architecture.md").unwrap();
+    let (_, rest) = page.split_once("<!-- layers: begin -->\n```text\n").expect("the table begins");
+    let (table, _) = rest.split_once("```\n<!-- layers: end -->").expect("the table ends");
+    table
+        .lines()
+        .map(|line| {
+            let mut modules: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            let pure = modules.last().is_some_and(|word| word == "pure");
+            modules.truncate(modules.len() - usize::from(pure));
+            Layer { modules, pure }
+        })
+        .collect()
+}
+
+/// Each source file with its code: without comments, and without what only tests compile.
+fn files() -> BTreeMap<String, String> {
+    let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
+    walkdir::WalkDir::new("src")
+        .into_iter()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "rs"))
+        .map(|entry| entry.path().to_str().unwrap().to_owned())
+        .filter(|path| !is_test(path))
+        .map(|path| {
+            let text = std::fs::read_to_string(Path::new(&path)).unwrap();
+            (path, code(&text))
+        })
+        .collect()
+}
+
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut in_tests = false;
+    let mut marked = false;
+    for line in text.lines() {
+        let word = line.trim_start();
+        if in_tests {
+            // A module of tests ends where its first column is left.
+            in_tests = line != "}";
+        } else if marked && (line.starts_with("mod ") || line.starts_with("pub mod ")) {
+            in_tests = line.ends_with('{');
+            marked = false;
+        } else if line == "#[cfg(test)]" {
+            marked = true;
+        } else if !word.starts_with("//") {
+            marked = false;
+            code.push_str(line);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// The module at the top that a file belongs to; `None` for the roots of the crate.
+fn module(path: &str) -> Option<&str> {
+    let inner = path.strip_prefix("src/")?;
+    let top = inner.split('/').next()?.trim_end_matches(".rs");
+    (top != "lib" && top != "main").then_some(top)
+}
+
+/// The modules that a code names behind `crate::` or another prefix.
+fn named(code: &str, prefix: &str) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    let word = |text: &str| -> String {
+        text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+    };
+    for (at, _) in code.match_indices(prefix) {
+        let rest = &code[at + prefix.len()..];
+        match rest.strip_prefix('{') {
+            None => _ = named.insert(word(rest)),
+            Some(group) => {
+                let mut depth = 0;
+                let mut begins = true;
+                for (at, letter) in group.char_indices() {
+                    match letter {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => begins = true,
+                        letter if begins && !letter.is_whitespace() => {
+                            named.insert(word(&group[at..]));
+                            begins = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn every_module_uses_only_those_below_it() {
+    let layers = layers();
+    let mut place: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, layer) in layers.iter().enumerate() {
+        for module in &layer.modules {
+            assert_eq!(place.insert(module, at), None, "{module} stands twice in the table");
+        }
+    }
+    let files = files();
+    let modules: BTreeSet<&str> = files.keys().filter_map(|path| module(path)).collect();
+    assert_eq!(modules, place.keys().copied().collect(), "the modules of src/, and those of the table");
+    let mut against: Vec<String> = Vec::new();
+    for (path, code) in &files {
+        let Some(own) = module(path) else { continue };
+        for used in named(code, "crate::") {
+            let Some(below) = place.get(used.as_str()) else { continue };
+            if used != own && *below <= place[own] {
+                against.push(format!("{path} uses {used}"));
+            }
+        }
+    }
+    assert!(against.is_empty(), "against the table of docs/architecture.md:\n{}", against.join("\n"));
+}
+
+#[test]
+fn what_judges_reads_no_clock_and_no_file() {
+    let layers = layers();
+    let pure: BTreeSet<&String> =
+        layers.iter().filter(|layer| layer.pure).flat_map(|layer| &layer.modules).collect();
+    assert!(pure.len() > 5);
+    for (path, code) in files() {
+        if !module(&path).is_some_and(|own| pure.contains(&own.to_owned())) {
+            continue;
+        }
+        for word in IMPURE {
+            assert!(!code.contains(word), "{path} names {word}");
+        }
+    }
+}
+
+/// Files of rules name each other by `super::` and `crate::checks::`; whoever reads one must not need the other to read the first.
+#[test]
+fn no_rules_go_round_in_a_circle() {
+    let files: BTreeMap<String, String> =
+        files().into_iter().filter(|(path, _)| path.starts_with("src/checks/")).collect();
+    let stem = |path: &str| Path::new(path).file_stem().unwrap().to_str().unwrap().to_owned();
+    let folder = |path: &str| Path::new(path).parent().unwrap().to_str().unwrap().to_owned();
+    let mut uses: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
+    for (path, code) in &files {
+        let beside = named(code, "super::");
+        for other in
+            files.keys().filter(|other| *other != path && stem(other) != "mod" && stem(path) != "mod")
+        {
+            let there = format!("crate::{}::", folder(other).trim_start_matches("src/").replace('/', "::"));
+            let here = folder(path) == folder(other) && beside.contains(&stem(other));
+            if here || named(code, &there).contains(&stem(other)) {
+                uses.entry(path).or_default().insert(other);
+            }
+        }
+    }
+    assert!(uses.len() > 50, "the imports of rules are found");
+    for start in uses.keys() {
+        let (mut reached, mut left) = (BTreeSet::new(), vec![*start]);
+        while let Some(at) = left.pop() {
+            left.extend(uses.get(at).into_iter().flatten().copied().filter(|next| reached.insert(*next)));
+        }
+        assert!(!reached.contains(*start), "{start} comes back to itself, by {reached:?}");
+    }
+}
+
+#[test]
+fn what_only_tests_compile_and_comments_do_not_count() {
+    let text = "use crate::{b::{c, d}, e};\n// crate::f\n#[cfg(test)]\nmod tests {\n    use crate::g;\n}\nfn x() { crate::h::y() }\n";
+    let names: Vec<String> = named(&code(text), "crate::").into_iter().collect();
+    assert_eq!(names, ["b", "e", "h"]);
+}
