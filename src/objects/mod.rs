@@ -43,43 +43,26 @@ use serde::{Deserialize, Deserializer};
 
 use crate::names;
 
-pub use api_service::APIService;
 pub use condition::Condition;
-pub use config_map::ConfigMap;
 pub use container::Container;
-pub use controller_revision::ControllerRevision;
-pub use cron_job::CronJob;
-pub use custom_resource_definition::CustomResourceDefinition;
-pub use endpoint_slice::EndpointSlice;
-pub use endpoints::Endpoints;
-pub use event::{Event, ObjectReference};
-pub use job::Job;
+pub use event::ObjectReference;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
-pub use limit_range::LimitRange;
-pub use link::Link;
 pub use meta::{Meta, OwnerReference};
-pub use named::{AuthorizationPolicy, Named};
-pub use namespace::Namespace;
-pub use node::Node;
+pub use named::Named;
 pub use passing::{rule, sanitize};
-pub use pod::{ContainerStatus, Pod, PodSpec};
-pub use pod_disruption_budget::PodDisruptionBudget;
-pub use rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-pub use resource_quota::ResourceQuota;
-pub use secret::Secret;
+pub use pod::{ContainerStatus, PodSpec};
 pub use selector::{LabelRequirement, LabelSelector};
-pub use service::{Service, ServicePort, TargetPort};
-pub use service_account::ServiceAccount;
+pub use service::{ServicePort, TargetPort};
 pub use shared::Shared;
 pub use store::Store;
 pub use template::PodTemplate;
-pub use webhook_configuration::{
-    MutatingWebhookConfiguration, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
-};
-pub use workload::{DaemonSet, Deployment, ReplicaSet, StatefulSet, Workload};
+pub use webhook_configuration::{Webhook, WebhookConfiguration};
+pub use workload::Workload;
 
 macro_rules! kinds {
-    ($( $kind:ident, )*) => {
+    ($( $module:ident::$kind:ident, )*) => {
+        $( pub use $module::$kind; )*
+
         /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind { $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )* }
@@ -105,36 +88,36 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Namespace,
-    Node,
-    Pod,
-    Service,
-    Endpoints,
-    EndpointSlice,
-    ConfigMap,
-    Secret,
-    ServiceAccount,
-    Deployment,
-    ReplicaSet,
-    DaemonSet,
-    StatefulSet,
-    ControllerRevision,
-    Job,
-    CronJob,
-    Event,
-    Role,
-    RoleBinding,
-    ClusterRole,
-    ClusterRoleBinding,
-    CustomResourceDefinition,
-    MutatingWebhookConfiguration,
-    ValidatingWebhookConfiguration,
-    APIService,
-    PodDisruptionBudget,
-    ResourceQuota,
-    LimitRange,
-    AuthorizationPolicy,
-    Link,
+    namespace::Namespace,
+    node::Node,
+    pod::Pod,
+    service::Service,
+    endpoints::Endpoints,
+    endpoint_slice::EndpointSlice,
+    config_map::ConfigMap,
+    secret::Secret,
+    service_account::ServiceAccount,
+    workload::Deployment,
+    workload::ReplicaSet,
+    workload::DaemonSet,
+    workload::StatefulSet,
+    controller_revision::ControllerRevision,
+    job::Job,
+    cron_job::CronJob,
+    event::Event,
+    rbac::Role,
+    rbac::RoleBinding,
+    rbac::ClusterRole,
+    rbac::ClusterRoleBinding,
+    custom_resource_definition::CustomResourceDefinition,
+    webhook_configuration::MutatingWebhookConfiguration,
+    webhook_configuration::ValidatingWebhookConfiguration,
+    api_service::APIService,
+    pod_disruption_budget::PodDisruptionBudget,
+    resource_quota::ResourceQuota,
+    limit_range::LimitRange,
+    named::AuthorizationPolicy,
+    link::Link,
 }
 
 /// A slim object type.
