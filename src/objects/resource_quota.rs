@@ -1,17 +1,44 @@
-//! ResourceQuotas. Nothing reads them yet; bundles keep them.
+//! ResourceQuotas: what the pods of a namespace may ask for together, and so what each of them has to say.
 
-use super::{Kind, KindInfo, Listed, Unread};
+use std::collections::BTreeMap;
 
-/// Lists of `ResourceQuota`.
-#[derive(Debug, Clone, Copy)]
-pub enum ResourceQuota {}
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A ResourceQuota.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ResourceQuota {
+    /// Name, namespace, labels.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: QuotaSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct QuotaSpec {
+    /// Quantities by resource: `limits.cpu`, `requests.memory`, `pods`.
+    #[serde(deserialize_with = "nullable")]
+    pub hard: BTreeMap<String, String>,
+}
 
 impl Listed for ResourceQuota {
-    type Object = Unread;
+    type Object = ResourceQuota;
     const KIND: Kind = Kind::ResourceQuota;
     const INFO: KindInfo = KindInfo {
         aliases: &["quota"],
         passes: "{spec: {hard: quantities, scopes: word}, status: {hard: quantities, used: quantities}}",
         ..KindInfo::namespaced("", "v1", "ResourceQuota", "resourcequotas")
     };
+}
+
+impl Object for ResourceQuota {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
 }

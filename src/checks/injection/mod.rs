@@ -9,6 +9,7 @@ mod injector_unavailable;
 mod injector_webhook_missing;
 mod kube_system_not_exempt;
 mod pod_missing_proxy;
+mod proxy_refused_by_quota;
 pub(super) mod unmeshed;
 mod workload_half_meshed;
 
@@ -21,5 +22,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("injection", "injector-webhook-missing", injector_webhook_missing),
     row!("injection", "kube-system-not-exempt", kube_system_not_exempt),
     row!("injection", "pod-missing-proxy", pod_missing_proxy),
+    row!("injection", "proxy-refused-by-quota", proxy_refused_by_quota),
     row!("injection", "workload-half-meshed", workload_half_meshed),
 ];
