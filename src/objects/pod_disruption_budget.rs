@@ -1,18 +1,55 @@
-//! PodDisruptionBudgets. Nothing reads them yet; bundles keep them.
+//! PodDisruptionBudgets: how many pods may be evicted now.
 
-use super::{Kind, KindInfo, Listed, Unread};
+use serde::Deserialize;
 
-/// Lists of `PodDisruptionBudget`.
-#[derive(Debug, Clone, Copy)]
-pub enum PodDisruptionBudget {}
+use super::condition::Condition;
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, Object};
+
+/// A PodDisruptionBudget.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct PodDisruptionBudget {
+    /// Name, namespace, labels.
+    pub metadata: Meta,
+    /// What the disruption controller counted.
+    #[serde(deserialize_with = "nullable")]
+    pub status: BudgetStatus,
+}
+
+/// What the disruption controller counted.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BudgetStatus {
+    /// How many pods may be evicted now; `None` before it has counted.
+    pub disruptions_allowed: Option<i32>,
+    /// Healthy pods that there are.
+    #[serde(deserialize_with = "nullable")]
+    pub current_healthy: i32,
+    /// Healthy pods that there must be.
+    #[serde(deserialize_with = "nullable")]
+    pub desired_healthy: i32,
+    /// Pods that it covers.
+    #[serde(deserialize_with = "nullable")]
+    pub expected_pods: i32,
+    /// `DisruptionAllowed` is one of them.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
+}
 
 impl Listed for PodDisruptionBudget {
-    type Object = Unread;
+    type Object = PodDisruptionBudget;
     const KIND: Kind = Kind::PodDisruptionBudget;
     const INFO: KindInfo = KindInfo {
         aliases: &["pdb"],
-        passes: "{spec: {selector: selector, minAvailable: word, maxUnavailable: word}, status: {conditions: \
-             conditions}}",
+        passes: "{spec: {selector: selector, minAvailable: word, maxUnavailable: word, unhealthyPodEvictionPolicy: word}, \
+                 status: {conditions: conditions}}",
         ..KindInfo::namespaced("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
     };
+}
+
+impl Object for PodDisruptionBudget {
+    fn key(&self) -> (&str, &str) {
+        self.metadata.key()
+    }
 }

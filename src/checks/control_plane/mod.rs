@@ -7,6 +7,7 @@ mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
 mod control_plane_below_ha;
 mod control_plane_missing;
+mod control_plane_not_evictable;
 mod control_plane_not_ready;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
@@ -30,6 +31,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
     row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
     row!("control-plane", "control-plane-missing", control_plane_missing),
+    row!("control-plane", "control-plane-not-evictable", control_plane_not_evictable),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),

@@ -1,0 +1,71 @@
+//! `control-plane-not-evictable`: a PodDisruptionBudget lets no pod of the control plane be evicted.
+
+use jiff::SignedDuration;
+
+use crate::checks::control_plane::installation::{none_installed, present};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::objects::PodDisruptionBudget;
+
+/// A rollout uses a budget up for so long without anything being wrong.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let budgets = ctx.seen::<PodDisruptionBudget>();
+    if !present(ctx)? {
+        return Ok(none_installed());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let mut findings = Vec::new();
+    for budget in budgets?.iter().filter(|budget| budget.metadata.namespace == *namespace) {
+        let status = &budget.status;
+        if status.disruptions_allowed != Some(0) || status.expected_pods == 0 {
+            continue;
+        }
+        let condition = status.conditions.iter().find(|condition| condition.kind == "DisruptionAllowed");
+        let since = condition.and_then(|condition| condition.last_transition_time);
+        if since.is_some_and(|since| ctx.now().duration_since(since) < PATIENCE) {
+            continue;
+        }
+        let name = &budget.metadata.name;
+        let unhealthy = status.current_healthy < status.expected_pods;
+        let said = format!(
+            "0 evictions allowed: {} of {} pods are healthy, {} have to be{}",
+            status.current_healthy,
+            status.expected_pods,
+            status.desired_healthy,
+            since.map(|since| format!(", since {since}")).unwrap_or_default(),
+        );
+        let look = kubectl().namespace(namespace).words("get pods -o wide");
+        let remedy = if unhealthy {
+            Remedy::new()
+                .run(StepKind::Command, "See which pods are not ready, and repair them first", look)
+                .step(
+                    StepKind::Note,
+                    "Where a node has to go at once, drain it with --disable-eviction: it deletes the pods",
+                )
+        } else {
+            Remedy::new().step(
+                StepKind::Note,
+                "Run more replicas than the budget keeps, as the chart's values-ha.yaml does, or lower what the budget keeps",
+            )
+        };
+        let shown = kubectl().namespace(namespace).words("get poddisruptionbudget").operand(name);
+        let finding = ctx
+            .finding(
+                Subject::object("PodDisruptionBudget", namespace, name),
+                "no pod that it covers may be evicted: draining a node, and so upgrading it, waits for the control plane",
+            )
+            .evidence(Evidence::field(
+                format!("PodDisruptionBudget {namespace}/{name}"),
+                "status.disruptionsAllowed",
+                said,
+            ))
+            .parameter(if unhealthy { "unhealthy" } else { "too-few-replicas" })
+            .remedy(remedy.shown_by(shown));
+        // Without its time it may be that of a rollout.
+        findings.push(if since.is_none() { finding.likely() } else { finding });
+    }
+    Ok(findings.into())
+}
