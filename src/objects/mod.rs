@@ -22,6 +22,7 @@ mod link;
 pub mod meta;
 mod named;
 mod namespace;
+mod network_policy;
 mod node;
 mod passing;
 pub mod pod;
@@ -49,6 +50,7 @@ pub use event::ObjectReference;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use meta::{Meta, OwnerReference};
 pub use named::Named;
+pub use network_policy::NetworkPolicyPort;
 pub use passing::{rule, sanitize};
 pub use pod::{ContainerStatus, PodSpec};
 pub use selector::{LabelRequirement, LabelSelector};
@@ -116,6 +118,7 @@ kinds! {
     pod_disruption_budget::PodDisruptionBudget,
     resource_quota::ResourceQuota,
     limit_range::LimitRange,
+    network_policy::NetworkPolicy,
     named::AuthorizationPolicy,
     link::Link,
 }
