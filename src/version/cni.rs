@@ -100,8 +100,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in ".{0,40}") {
-            let _ = CniVersion::from_image(&text).to_string();
+        fn a_version_is_what_it_reads_as(text in ".{0,40}|x:v?[0-2](\\.[0-9]{1,2}){2}(-(alpha|rc|acme)\\.1)?") {
+            let version = CniVersion::from_image(&text);
+            let again = CniVersion::from_tag(&version.to_string());
+            prop_assert!(matches!(version, CniVersion::Unknown(_)) || again == version, "{version:?} {again:?}");
         }
     }
 }

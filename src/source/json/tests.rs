@@ -40,6 +40,10 @@ impl Read for Drip<'_> {
 }
 
 fn seen(text: &[u8]) -> (Vec<String>, Option<String>) {
+    read(text)
+}
+
+fn read(text: impl Read) -> (Vec<String>, Option<String>) {
     let mut seen = Seen::default();
     let end = scan(text, &mut seen).err().map(|broken| format!("{} {}", broken.offset, broken.why));
     (seen.0, end)
@@ -115,13 +119,13 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        _ = seen(&bytes);
+    fn any_bytes_say_the_same_however_they_come(bytes in prop::collection::vec(any::<u8>(), 0..200), drip in 1_usize..9) {
+        prop_assert_eq!(read(Drip(&bytes, drip)), seen(&bytes));
     }
 
     #[test]
-    fn any_text_that_looks_like_json_is_read_without_a_panic(text in "[{}\\[\\]\",:a= \n-]{0,60}") {
-        _ = seen(text.as_bytes());
+    fn any_text_that_looks_like_json_says_the_same_however_it_comes(text in "[{}\\[\\]\",:a= \n-]{0,60}", drip in 1_usize..9) {
+        prop_assert_eq!(read(Drip(text.as_bytes(), drip)), seen(text.as_bytes()));
     }
 
     #[test]

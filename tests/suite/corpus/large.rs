@@ -70,4 +70,5 @@ fn a_large_cluster_to_measure_with() {
     }
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
     put(folder, "cluster.json", list.to_string().as_bytes());
+    assert_eq!(fs::read_dir(folder.join("nodes")).unwrap().count(), NODES);
 }

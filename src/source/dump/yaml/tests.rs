@@ -132,8 +132,13 @@ fn bombs_and_depth_are_errors() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_without_a_panic(text in "([-a: \n|>#&*\"{}\\[\\]]|items:\n|kind: List\n|- a: b\n|---\n|\\.\\.\\.\n){0,40}") {
-        _ = seen(&text);
+    fn any_text_gives_what_is_somewhere_in_it(text in "([-a: \n|>#&*\"{}\\[\\]]|items:\n|kind: List\n|- a: b\n|---\n|\\.\\.\\.\n){0,40}") {
+        let seen = seen(&text);
+        let lines = text.split('\n').count() as u64;
+        let found = seen.items.iter().chain(&seen.objects).map(|(line, _)| *line);
+        for line in found.chain(seen.bad.iter().map(|bad| bad.line)) {
+            prop_assert!((1..=lines).contains(&line), "{line} of {lines}");
+        }
     }
 
     #[test]

@@ -116,12 +116,13 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic(
+    fn arbitrary_bytes_end_the_same_in_any_pieces(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         eager in any::<bool>(),
         piece in 1_usize..16,
     ) {
-        let _ = split(&bytes, piece, eager);
+        let (pieces, whole) = (split(&bytes, piece, eager), split(&bytes, 200, eager));
+        prop_assert_eq!((pieces.0.items, pieces.1), (whole.0.items, whole.1));
     }
 }
 

@@ -95,9 +95,11 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic(noise in prop::collection::vec(any::<u8>(), 0..200), piece in 1_usize..16) {
-        let _ = split(&noise, piece);
-        let _ = split(&[b"k8s\0".as_slice(), &noise].concat(), piece);
+    fn arbitrary_bytes_end_the_same_in_any_pieces(noise in prop::collection::vec(any::<u8>(), 0..200), piece in 1_usize..16) {
+        for body in [noise.clone(), [b"k8s\0".as_slice(), &noise].concat()] {
+            let (pieces, whole) = (split(&body, piece), split(&body, 300));
+            prop_assert_eq!((pieces.0.items, pieces.1.is_ok()), (whole.0.items, whole.1.is_ok()));
+        }
     }
 }
 
