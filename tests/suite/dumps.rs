@@ -16,6 +16,8 @@ use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 
+use crate::recordings;
+
 pub const NOTHING: &[u8] = b"";
 
 pub fn open(paths: &[&Path], completeness: Completeness) -> Result<Captured, LoadError> {
@@ -323,19 +325,9 @@ fn two_clusters_are_told_apart() {
     }
 }
 
-/// Where recorded clusters lie.
-fn recordings() -> PathBuf {
-    let named = std::env::var_os("MESHDOCTOR_RECORDINGS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/recordings"))
-}
-
 #[test]
 fn recorded_clusters_are_read_whole() {
-    let folder = recordings();
-    if !folder.is_dir() {
-        eprintln!("SKIPPED: no recorded clusters at {} (MESHDOCTOR_RECORDINGS)", folder.display());
-        return;
-    }
+    let Some(folder) = recordings::folder() else { return };
     let mut names: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     assert!(!names.is_empty());

@@ -89,10 +89,6 @@ fn pages_written_by_hand_show_what_the_doctor_says_today() {
         ("README.md", "example", example("injector-fails-open", 100)),
         ("README.md", "exit", docgen::exit_table()),
     ] {
-        if !Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists() {
-            println!("SKIPPED: there is no {file}");
-            continue;
-        }
         let text = docgen::fill(&read(file), marker, &content);
         let text = text.unwrap_or_else(|| {
             panic!("{file} has no place for it: <!-- {marker}: begin -->, <!-- {marker}: end -->")

@@ -15,6 +15,8 @@ use meshdoctor::source::Completeness;
 use meshdoctor::source::memory::Memory;
 use serde_json::Value;
 
+use crate::skip::{Need, skipped};
+
 const CATEGORIES: [&str; 3] = ["annotations", "debug", "native-sidecar"];
 
 fn folder() -> Option<PathBuf> {
@@ -22,7 +24,10 @@ fn folder() -> Option<PathBuf> {
     let beside = || PathBuf::from(format!("{}/../shared/manifests", env!("CARGO_MANIFEST_DIR")));
     let folder = set.unwrap_or_else(beside);
     if !folder.is_dir() {
-        eprintln!("skipped: no manifests of releases in {} (set MESHDOCTOR_MANIFESTS)", folder.display());
+        skipped(
+            Need::Manifests,
+            &format!("no manifests of releases in {} (set MESHDOCTOR_MANIFESTS)", folder.display()),
+        );
         return None;
     }
     Some(folder)

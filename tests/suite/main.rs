@@ -47,6 +47,8 @@ mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod stories;
 mod unread;
 mod variants;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::cli::meshdoctor;
+use crate::skip::{Need, skipped};
 
 const NET_D: &str = "etc/cni/net.d";
 
@@ -192,7 +193,7 @@ fn mistakes_are_told_before_anything_is_read() {
 #[test]
 fn a_fifo_and_unreadable_folders_do_not_stop_an_ordinary_user() {
     if !Path::new("/usr/bin/setpriv").exists() || !am_root() {
-        eprintln!("SKIPPED: to drop rights, this needs to be root and setpriv (util-linux)");
+        skipped(Need::OtherUser, "to drop rights, this needs to be root and setpriv (util-linux)");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

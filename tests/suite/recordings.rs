@@ -15,6 +15,8 @@ use meshdoctor::report::{Question, Report, judge};
 use meshdoctor::source::memory::Memory;
 use meshdoctor::source::{Completeness, Source};
 
+use crate::skip::{Need, skipped};
+
 /// What comes out of each recorded failure, roots and symptoms: severity, check, subject. Infos are left out.
 const FAILURES: &[(&str, &[&str])] = &[
     (
@@ -172,7 +174,10 @@ pub fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!("skipped: no recorded clusters in {} (set MESHDOCTOR_RECORDINGS)", folder.display());
+    skipped(
+        Need::Recordings,
+        &format!("no recorded clusters in {} (set MESHDOCTOR_RECORDINGS)", folder.display()),
+    );
     None
 }
 
@@ -280,7 +285,7 @@ fn recorded_failures_give_their_findings() {
     for (name, expected) in FAILURES {
         let recording = folder.join(name);
         if !recording.is_dir() {
-            eprintln!("skipped: {} is not there", recording.display());
+            skipped(Need::Recordings, &format!("{} is not there", recording.display()));
             continue;
         }
         let found = alarms(&report(&memory(&recording)));

@@ -7,6 +7,7 @@ use meshdoctor::item::Kind;
 use meshdoctor::report::Report;
 
 use crate::recordings::{folder, memory, report_on};
+use crate::skip::{Need, skipped};
 
 /// What has to be repaired before workloads are restarted: a proxy that starts while this is broken gets no certificate, or
 /// no proxy is added at all.
@@ -71,7 +72,7 @@ fn a_missing_role_is_put_back_before_workloads_are_restarted() {
     let Some(folder) = folder() else { return };
     let recording = folder.join("data-plane-stale-anchor");
     if !recording.is_dir() {
-        eprintln!("skipped: {} is not there", recording.display());
+        skipped(Need::Recordings, &format!("{} is not there", recording.display()));
         return;
     }
     let mut memory = memory(&recording);

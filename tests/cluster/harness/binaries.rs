@@ -13,6 +13,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::say;
+use super::skip::{Need, skipped};
 
 /// What is built: the name of the program, the folder of its module, and its Go package.
 const PROGRAMS: [(&str, &str, &str); 5] = [
@@ -39,7 +40,7 @@ pub fn binaries() -> Option<&'static Binaries> {
         .get_or_init(|| match find_or_build() {
             Ok(binaries) => Some(binaries),
             Err(why) => {
-                say(&format!("SKIPPED, every test that needs an API server: {why}"));
+                skipped(Need::ApiServer, &format!("every test that needs an API server: {why}"));
                 None
             }
         })

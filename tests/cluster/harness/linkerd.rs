@@ -10,29 +10,30 @@ use super::api::text;
 use super::binaries::{Binaries, binaries};
 use super::inject::Injected;
 use super::objects::{ObjectSet, rank};
-use super::{Api, Cluster, say};
+use super::skip::{Need, skipped};
+use super::{Api, Cluster};
 
 /// The folder of rendered manifests; `None` (said aloud) where it is missing.
 pub fn manifests() -> Option<PathBuf> {
-    data_folder("MESHDOCTOR_MANIFESTS", "manifests")
+    data_folder(Need::Manifests, "MESHDOCTOR_MANIFESTS", "manifests")
 }
 
 /// The folder of recorded clusters; `None` (said aloud) where it is missing.
 pub fn recordings() -> Option<PathBuf> {
-    data_folder("MESHDOCTOR_RECORDINGS", "recordings")
+    data_folder(Need::Recordings, "MESHDOCTOR_RECORDINGS", "recordings")
 }
 
-fn data_folder(variable: &str, name: &str) -> Option<PathBuf> {
+fn data_folder(need: Need, variable: &str, name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable)
         .map(PathBuf::from)
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name));
     if folder.is_dir() {
         return Some(folder);
     }
-    say(&format!(
-        "SKIPPED, a test that needs {name}: {} is no folder ({variable} names it)",
-        folder.display()
-    ));
+    skipped(
+        need,
+        &format!("a test that needs {name}: {} is no folder ({variable} names it)", folder.display()),
+    );
     None
 }
 
@@ -104,7 +105,7 @@ impl Cluster {
                 true
             }
             Some(Err(why)) => {
-                say(&format!("SKIPPED, the Gateway API: {why}"));
+                skipped(Need::ApiServer, &format!("the Gateway API: {why}"));
                 false
             }
             None => false,

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use super::Cluster;
 use super::objects::{ObjectSet, rank};
-use super::{Cluster, say};
+use super::skip::{Need, skipped};
 
 /// A program and the release it is of.
 #[derive(Debug, Clone)]
@@ -31,8 +32,9 @@ pub fn linkerd_clis() -> Vec<LinkerdCli> {
     let mut clis: Vec<LinkerdCli> = programs.into_iter().map(LinkerdCli::of).collect();
     clis.sort_by(|a, b| a.version.cmp(&b.version));
     if clis.is_empty() {
-        say(
-            "SKIPPED, a test beside the real linkerd check: no linkerd on PATH, and MESHDOCTOR_LINKERD names no folder of some",
+        skipped(
+            Need::Linkerd,
+            "a test beside the real linkerd check: no linkerd on PATH, and MESHDOCTOR_LINKERD names no folder of some",
         );
     }
     clis

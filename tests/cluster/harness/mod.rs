@@ -16,6 +16,8 @@ pub mod process;
 pub mod road;
 pub mod seed;
 pub mod sketch;
+#[path = "../../skip/mod.rs"]
+pub mod skip;
 pub mod slot;
 
 pub use api::Api;
