@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::finding::Severity;
 use crate::item::Item;
@@ -47,6 +47,9 @@ pub struct Front {
     /// Evidence that sharpens the judgement; without it the check still judges.
     #[serde(default, deserialize_with = "items")]
     pub uses: BTreeSet<Item>,
+    /// What the question is asked of: judged before the rule.
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
     /// To what it applies, in words.
     #[serde(default)]
     pub applies: Option<String>,
@@ -68,6 +71,51 @@ pub struct Front {
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,
+}
+
+/// What there has to be for a check to apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requirement {
+    /// Linkerd is about to be installed.
+    BeforeInstallation,
+    /// A control plane is installed, or about to be.
+    ControlPlane,
+    /// The extension viz is installed.
+    Viz,
+    /// The extension jaeger is installed.
+    Jaeger,
+    /// The extension multicluster is installed.
+    Multicluster,
+    /// There is a Link.
+    Links,
+    /// A DaemonSet installs linkerd-cni, or there are files of nodes that may still call it. Fails only where neither is known
+    /// to be.
+    LinkerdCni,
+    /// A DaemonSet installs linkerd-cni, as far as is known.
+    LinkerdCniDaemonset,
+    /// A DaemonSet installs linkerd-cni or the control plane relies on it, as far as is known.
+    LinkerdCniInUse,
+    /// The control plane relies on linkerd-cni, as far as is known.
+    LinkerdCniReliedOn,
+}
+
+impl Requirement {
+    /// What there has to be, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Requirement::BeforeInstallation => "an installation that is about to be (--pre)",
+            Requirement::ControlPlane => "a control plane",
+            Requirement::Viz => "the extension viz",
+            Requirement::Jaeger => "the extension jaeger",
+            Requirement::Multicluster => "the extension multicluster",
+            Requirement::Links => "a Link",
+            Requirement::LinkerdCni => "linkerd-cni, or files of nodes",
+            Requirement::LinkerdCniDaemonset => "linkerd-cni",
+            Requirement::LinkerdCniInUse => "linkerd-cni, installed or relied on",
+            Requirement::LinkerdCniReliedOn => "a control plane that relies on linkerd-cni",
+        }
+    }
 }
 
 /// A row of `linkerd check`, by the only names it has.

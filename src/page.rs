@@ -90,6 +90,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Category", front.category.clone()),
         ("Since", front.since.clone()),
         ("Applies to", front.applies.clone().unwrap_or_default()),
+        ("Requires", front.requires.iter().map(|required| required.words()).collect::<Vec<_>>().join(", ")),
         ("Needs", words(&front.needs)),
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),

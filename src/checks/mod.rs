@@ -19,11 +19,13 @@ mod multicluster;
 mod native_sidecar;
 mod pre_install;
 mod renew;
+mod requires;
 mod rerun;
 mod restart;
 mod rewrite;
 mod serving;
 mod trust_roots;
+mod unjudged;
 mod upgrade;
 mod versions;
 mod viz;
@@ -34,6 +36,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 pub use context::{Context, Settings};
+pub use unjudged::Unjudged;
 
 use crate::card::Card;
 use crate::finding::{Finding, Remedy};
@@ -41,45 +44,23 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
 
-/// What a check answers; evidence that it cannot do without travels out by `?`.
-pub type Judgement = Result<Verdict, Missing>;
+/// What a check answers; what keeps it from judging travels out by `?`.
+pub type Judgement = Result<Verdict, Unjudged>;
 
-/// What a check that could look says.
+/// What a check that could look found; nothing: it is fine, if nothing was missing either.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// It looked; these are the findings (none: fine, if nothing was missing either).
-    Judged(Vec<Finding>),
-    /// There is nothing here that the question could be asked of; says why.
-    NotApplicable(String),
-    /// The question cannot be asked because of what another check finds.
-    Blocked {
-        /// That check's id.
-        by: &'static str,
-        /// Why, in words.
-        reason: String,
-    },
-}
+pub struct Verdict(Vec<Finding>);
 
 impl Verdict {
     /// It looked, and found nothing.
     pub fn fine() -> Verdict {
-        Verdict::Judged(Vec::new())
-    }
-
-    /// The question cannot be asked because of what the check `by` finds: never a pass, and linked to it.
-    pub fn blocked(by: &'static str, reason: impl Into<String>) -> Verdict {
-        Verdict::Blocked { by, reason: reason.into() }
-    }
-
-    /// The question does not arise.
-    pub fn not_applicable(reason: impl Into<String>) -> Verdict {
-        Verdict::NotApplicable(reason.into())
+        Verdict(Vec::new())
     }
 }
 
 impl From<Vec<Finding>> for Verdict {
     fn from(findings: Vec<Finding>) -> Verdict {
-        Verdict::Judged(findings)
+        Verdict(findings)
     }
 }
 
@@ -204,7 +185,8 @@ pub fn evaluate(
     let card = check.card();
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let context = Context::new(check.id, card, cluster, knowledge, settings);
-        let judgement = (check.judge)(&context);
+        let judgement =
+            requires::judge(&context, &card.front.requires).and_then(|()| (check.judge)(&context));
         (judgement, context.into_gaps())
     }));
     let (judgement, mut gaps) = match judged {
@@ -227,13 +209,13 @@ pub fn evaluate(
     };
     let mut blocked_by = None;
     let (mut findings, not_applicable) = match judgement {
-        Ok(Verdict::Judged(findings)) => (findings, None),
-        Ok(Verdict::Blocked { by, reason }) => {
+        Ok(Verdict(findings)) => (findings, None),
+        Err(Unjudged::Blocked { by, reason }) => {
             blocked_by = Some(by);
             (Vec::new(), Some(format!("{reason} ({by})")))
         }
-        Ok(Verdict::NotApplicable(reason)) => (Vec::new(), Some(reason)),
-        Err(missing) => {
+        Err(Unjudged::NotApplicable(reason)) => (Vec::new(), Some(reason)),
+        Err(Unjudged::Missing(missing)) => {
             gaps.push(missing);
             (Vec::new(), None)
         }

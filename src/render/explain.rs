@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::{pad, wrap};
-use crate::card::{CaseKind, SECTIONS};
+use crate::card::{CaseKind, Requirement, SECTIONS};
 use crate::checks::Check;
 use crate::finding::Severity;
 use crate::page;
@@ -28,6 +28,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
     let facts = [
         ("category", vec![format!("{}, since {}", front.category, front.since)]),
         ("applies to", front.applies.iter().cloned().collect()),
+        ("requires", front.requires.iter().map(|required| required.words().to_owned()).collect()),
         ("needs", words(&front.needs)),
         ("uses", words(&front.uses)),
         ("explains", if front.explains.is_empty() { vec![] } else { vec![front.explains.join(", ")] }),
@@ -129,6 +130,7 @@ struct Page<'a> {
     category: &'a str,
     since: &'a str,
     applies: Option<&'a str>,
+    requires: &'a [Requirement],
     needs: Vec<String>,
     uses: Vec<String>,
     explains: &'a [String],
@@ -156,6 +158,7 @@ pub fn json(check: &'static Check) -> String {
         category: &front.category,
         since: &front.since,
         applies: front.applies.as_deref(),
+        requires: &front.requires,
         needs: front.needs.iter().map(ToString::to_string).collect(),
         uses: front.uses.iter().map(ToString::to_string).collect(),
         explains: &front.explains,

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use meshdoctor::card::CaseKind;
-use meshdoctor::checks::{CheckResult, Outcome, self};
+use meshdoctor::checks::{self, CheckResult, Outcome};
 use meshdoctor::fetched::Why;
 use meshdoctor::finding::Subject;
 use meshdoctor::item::{Item, Kind};

@@ -9,7 +9,7 @@ use crate::item;
 use crate::knowledge::KeyKind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let mut findings = wording::findings(ctx, &survey, |_, found| {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;

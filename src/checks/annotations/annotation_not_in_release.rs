@@ -3,22 +3,22 @@
 use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::written::{Reader, config};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::{Key, KeyStatus};
 use crate::version::Channel;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match Reader::of(ctx) {
-        Reader::Unknown(missing) => return Err(missing),
+        Reader::Unknown(missing) => return Err(missing.into()),
         Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
-            return Ok(Verdict::not_applicable(format!(
+            return Err(Unjudged::not_applicable(format!(
                 "the version {version} does not tell which annotations the build supports"
             )));
         }
         Reader::Version(..) | Reader::Absent => {}
     }
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     if survey.depends_on_values
         && let Err(missing) = config(ctx)
     {

@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::knowledge::Suggestion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     for (object, more) in &survey.left_out {
         let message = format!("it has {more} more unknown annotations and labels than are compared");
         let part = object.subject().to_string();

@@ -8,7 +8,7 @@ use crate::finding::{Remedy, Severity, StepKind};
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted) = &found.fault else { return None };
         let key = found.key;

@@ -3,7 +3,7 @@
 use super::fault::{Found, Survey};
 use super::guess::guess;
 use crate::checks::rewrite::{self, Act, Change, is_label_value};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
@@ -11,8 +11,8 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 
 /// What the checks say where nothing could read a key.
-pub(super) fn absent() -> Verdict {
-    Verdict::not_applicable("there is no Linkerd control plane that could read an annotation")
+pub(super) fn absent() -> Unjudged {
+    Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
 }
 
 /// One check's part of the survey: `say` gives message and remedy for the faults that are its own.
@@ -20,7 +20,7 @@ pub(super) fn judge(
     ctx: &Context<'_>,
     say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
 ) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(absent()) };
+    let survey = Survey::of(ctx).ok_or_else(absent)?;
     Ok(findings(ctx, &survey, say).into())
 }
 

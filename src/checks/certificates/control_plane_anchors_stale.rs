@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, no_control_plane, values};
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
 use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, Severity};
 use crate::item::Scope;
 use crate::model::owners::{Owner, Owners};
@@ -16,21 +16,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     if config(ctx)?.is_none() {
-        return match no_control_plane(ctx)? {
-            Some(verdict) => Ok(verdict),
-            None => Ok(Verdict::blocked("linkerd-config-missing", "there is no linkerd-config")),
-        };
+        need_control_plane(ctx)?;
+        return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
     }
     let values = values(ctx);
     if values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true) {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "the chart does not know the trust anchors, so its pods do not show them",
         ));
     }
     let in_force = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
     let installed = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let Some(current) = in_force else {
-        return Ok(Verdict::blocked("trust-roots-missing", "there are no trust anchors"));
+        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
     };
     let namespace = &ctx.namespaces().control_plane;
     let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());

@@ -6,22 +6,21 @@ use super::remedy;
 use crate::certificates::{Certificate, reach};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
+    let bundles = bundles(ctx)?;
     // The bundle in force comes first; without it the one of the installation is what there is to go by.
     let bundle = &bundles[0];
     let issuer = match issuer(ctx) {
-        Ok(issuer) => issuer.ok(),
-        Err(missing) => {
+        Ok(issuer) => Some(issuer),
+        // Another check says so.
+        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => None,
+        Err(Unjudged::Missing(missing)) => {
             ctx.gap(missing);
             None
         }

@@ -1,6 +1,6 @@
 //! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
 
-use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, no_control_plane};
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
 use super::proxies::{Hashed, Holders, hashed, holders};
 use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
@@ -13,9 +13,7 @@ use crate::objects::ConfigMap;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
     let Some(current) = in_force(ctx)? else {
-        if let Some(verdict) = no_control_plane(ctx)? {
-            return Ok(verdict);
-        }
+        need_control_plane(ctx)?;
         let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
         let finding = ctx
             .finding(

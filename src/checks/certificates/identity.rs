@@ -3,8 +3,9 @@
 
 use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::chart::values::Values;
+use crate::checks::control_plane::installation::none_installed;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
-use crate::checks::{Context, Verdict, dates};
+use crate::checks::{Context, Unjudged, dates};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
@@ -18,9 +19,6 @@ pub(super) const ISSUER: &str = "linkerd-identity-issuer";
 pub(super) const ISSUER_CHECK: &str = "issuer-secret-invalid";
 /// The check that finds trust anchors that are missing or cannot be read.
 pub(super) const ROOTS_CHECK: &str = "trust-roots-missing";
-
-/// What the evidence says, or the verdict on a question that cannot be asked.
-pub(super) type Asked<T> = Result<Result<T, Verdict>, Missing>;
 
 /// The item of the ConfigMap [`TRUST_ROOTS`].
 pub(super) fn roots_item() -> Item {
@@ -41,17 +39,17 @@ fn named(kind: Kind, name: &str) -> Item {
     Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() }
 }
 
-/// The verdict where no control plane is installed; `None` where one is. For who has not found what belongs to one.
+/// That a control plane is installed, for who has not found what belongs to one.
 ///
 /// # Errors
-/// Deployments could not be had, or not all, and none of a control plane is among those that are there.
-pub(super) fn no_control_plane(ctx: &Context<'_>) -> Result<Option<Verdict>, Missing> {
+/// None is; or Deployments could not be had, or not all, and none of a control plane is among those that are there.
+pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.hints::<Deployment>(), namespace).is_empty() {
-        return Ok(None);
+        return Ok(());
     }
     ctx.every::<Deployment>()?;
-    Ok(Some(Verdict::blocked("control-plane-missing", "no control plane is installed")))
+    Err(none_installed())
 }
 
 /// What ties a finding about the identity of the mesh to the Deployment that needs it.
@@ -162,22 +160,20 @@ impl Issuer<'_> {
     }
 }
 
-/// The issuer, as its Secret holds it; the verdict where there is none to speak of.
+/// The issuer, as its Secret holds it.
 ///
 /// # Errors
-/// It is not known whether the Secret exists.
-pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Asked<Issuer<'a>> {
+/// There is none to speak of, or it is not known whether the Secret exists.
+pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let Some(secret) = secret else {
-        return match no_control_plane(ctx)? {
-            Some(verdict) => Ok(Err(verdict)),
-            None => Ok(Err(Verdict::blocked(ISSUER_CHECK, "there is no issuer"))),
-        };
+        need_control_plane(ctx)?;
+        return Err(Unjudged::blocked(ISSUER_CHECK, "there is no issuer"));
     };
     let scheme = scheme(values(ctx).as_ref(), Some(secret));
     match chain(secret, scheme) {
-        Ok(chain) => Ok(Ok(Issuer { secret, scheme, chain })),
-        Err(_) => Ok(Err(Verdict::blocked(ISSUER_CHECK, "the issuer's certificate cannot be read"))),
+        Ok(chain) => Ok(Issuer { secret, scheme, chain }),
+        Err(_) => Err(Unjudged::blocked(ISSUER_CHECK, "the issuer's certificate cannot be read")),
     }
 }
 
@@ -216,8 +212,8 @@ impl Bundle {
 /// is noted as a gap.
 ///
 /// # Errors
-/// It is not known whether there are any.
-pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
+/// There are none, or it is not known whether there are any.
+pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     let namespace = ctx.namespaces().control_plane.as_str();
     let mut bundles = Vec::new();
     let mut add =
@@ -257,25 +253,19 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Asked<Vec<Bundle>> {
     let known = [roots.map(|_| ()), config.map(|_| ())];
     if bundles.is_empty() {
         known.into_iter().collect::<Result<Vec<()>, Missing>>()?;
-        return match no_control_plane(ctx)? {
-            Some(verdict) => Ok(Err(verdict)),
-            None => Ok(Err(Verdict::blocked(ROOTS_CHECK, "there are no trust anchors that can be read"))),
-        };
+        need_control_plane(ctx)?;
+        return Err(Unjudged::blocked(ROOTS_CHECK, "there are no trust anchors that can be read"));
     }
     known.into_iter().filter_map(Result::err).for_each(|missing| ctx.gap(missing));
-    Ok(Ok(bundles))
+    Ok(bundles)
 }
 
-/// The issuer and the bundles that it may lead to; or what a check says that cannot go on without either.
+/// The issuer and the bundles that it may lead to.
 ///
 /// # Errors
-/// It is not known what the issuer is, or what the bundles are.
-pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Asked<(Issuer<'a>, Vec<Bundle>)> {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(Err(verdict)),
-    };
-    Ok(bundles(ctx)?.map(|bundles| (issuer, bundles)))
+/// There is no issuer, or no bundle; or nobody knows.
+pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Result<(Issuer<'a>, Vec<Bundle>), Unjudged> {
+    Ok((issuer(ctx)?, bundles(ctx)?))
 }
 
 /// The field of the ConfigMap [`TRUST_ROOTS`].

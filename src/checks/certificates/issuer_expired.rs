@@ -8,10 +8,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
+    let issuer = issuer(ctx)?;
     let message = match issuer.certificate().validity(ctx.now()) {
         Validity::Current => return Ok(Verdict::fine()),
         Validity::NotYet => {

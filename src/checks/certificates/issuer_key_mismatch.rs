@@ -8,13 +8,10 @@ use crate::finding::Remedy;
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
+    let issuer = issuer(ctx)?;
     let matches = key_matches(issuer.secret);
     if matches == KeyMatches::Unknown {
-        return Err(key_not_known(ctx, issuer_item()));
+        return Err(key_not_known(ctx, issuer_item()).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     // The first certificate has to be the issuer's own.

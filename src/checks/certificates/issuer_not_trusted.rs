@@ -24,10 +24,7 @@ enum Standing {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
-        Ok(both) => both,
-        Err(verdict) => return Ok(verdict),
-    };
+    let (issuer, bundles) = issuer_and_bundles(ctx)?;
     let mut findings = Vec::new();
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
     for (place, bundle) in bundles.iter().enumerate() {

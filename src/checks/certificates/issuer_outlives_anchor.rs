@@ -6,17 +6,14 @@ use super::identity::{Bundle, Issuer, identity_deployment, issuer_and_bundles, i
 use super::remedy;
 use crate::certificates::{Certificate, Path, Validity, reach};
 use crate::checks::dates::{dates, ends_soon};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
-        Ok(both) => both,
-        Err(verdict) => return Ok(verdict),
-    };
+    let (issuer, bundles) = issuer_and_bundles(ctx)?;
     if issuer.certificate().validity(ctx.now()) != Validity::Current {
-        return Ok(Verdict::blocked("issuer-expired", "the issuer's certificate is not valid"));
+        return Err(Unjudged::blocked("issuer-expired", "the issuer's certificate is not valid"));
     }
     // The bundle in force comes first.
     let bundle = &bundles[0];
@@ -26,12 +23,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Of several ways the one that stays open for longest counts.
     let Some(first) = open.filter_map(|path| first_end(path, &issuer, bundle)).max_by_key(First::end) else {
         return match reached.unknown {
-            Some(message) => Err(ctx.lacking(
-                issuer_item(),
-                Why::Malformed { message },
-                "who signed the issuer's certificate",
-            )),
-            None => Ok(Verdict::blocked("issuer-not-trusted", "the issuer chains to no trust anchor")),
+            Some(message) => Err(ctx
+                .lacking(issuer_item(), Why::Malformed { message }, "who signed the issuer's certificate")
+                .into()),
+            None => Err(Unjudged::blocked("issuer-not-trusted", "the issuer chains to no trust anchor")),
         };
     };
     if first.end() >= issuer.certificate().not_after() {

@@ -7,10 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Remedy, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (issuer, bundles) = match issuer_and_bundles(ctx)? {
-        Ok(both) => both,
-        Err(verdict) => return Ok(verdict),
-    };
+    let (issuer, bundles) = issuer_and_bundles(ctx)?;
     let (certificate, bundle) = (issuer.certificate(), &bundles[0]);
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
     let reached = reach(&issuer.chain, &bundle.anchors, &now).anchors;

@@ -1,6 +1,8 @@
 //! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold what identity is set to read.
 
-use super::identity::{ISSUER, Scheme, chain, config, identity_deployment, no_control_plane, scheme, values};
+use super::identity::{
+    ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values,
+};
 use super::remedy;
 use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
@@ -21,9 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let scheme = scheme(values.as_ref(), secret);
     let Some(secret) = secret else {
-        if let Some(verdict) = no_control_plane(ctx)? {
-            return Ok(verdict);
-        }
+        need_control_plane(ctx)?;
         let message = "the Secret that holds the issuer's certificate and key is missing: identity does not start without it, and no new proxy gets a certificate";
         let seen = secret_says(ctx, "metadata.name", "there is no such Secret".to_owned());
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());

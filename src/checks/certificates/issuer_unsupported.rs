@@ -9,10 +9,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let issuer = match issuer(ctx)? {
-        Ok(issuer) => issuer,
-        Err(verdict) => return Ok(verdict),
-    };
+    let issuer = issuer(ctx)?;
     let certificate = issuer.certificate();
     let said = format!("key {}, signature {}", certificate.key(), certificate.signed_with());
     let (key, signature) =

@@ -7,10 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
+    let bundles = bundles(ctx)?;
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
     // The same anchors again say nothing new.
     let differ = |bundle: &&Bundle| {

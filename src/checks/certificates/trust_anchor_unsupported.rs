@@ -8,10 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
+    let bundles = bundles(ctx)?;
     let findings = anchors(&bundles).into_iter().flat_map(|anchor| {
         let unsupported = match algorithms::anchor(ctx, anchor.certificate) {
             Supported::Everywhere => None,

@@ -3,18 +3,15 @@
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, from_bundle, reach};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let bundles = match bundles(ctx)? {
-        Ok(bundles) => bundles,
-        Err(verdict) => return Ok(verdict),
-    };
+    let bundles = bundles(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     let Some(values) = values(ctx) else { return Ok(Verdict::fine()) };
     if values.bool("identity.externalCA") == Some(true) {
-        return Ok(Verdict::not_applicable("something else than the chart writes the trust anchors"));
+        return Err(Unjudged::not_applicable("something else than the chart writes the trust anchors"));
     }
     let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
     // Where one of both is missing or cannot be read, other checks say so.
@@ -30,10 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Where the next ones do not even cover the issuer, `issuer-not-trusted` says so.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    let covered = issuer(ctx)
-        .ok()
-        .and_then(Result::ok)
-        .is_none_or(|issuer| !reach(&issuer.chain, &next, &now).anchors.is_empty());
+    let covered = issuer(ctx).ok().is_none_or(|issuer| !reach(&issuer.chain, &next, &now).anchors.is_empty());
     if !covered {
         return Ok(Verdict::fine());
     }

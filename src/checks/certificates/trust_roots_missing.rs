@@ -1,6 +1,6 @@
 //! `trust-roots-missing`: the ConfigMap that holds the trust anchors is not there, or holds none.
 
-use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, no_control_plane};
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use crate::certificates::from_bundle;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
@@ -31,9 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "no certificate".to_owned(),
         ),
     };
-    if let Some(verdict) = no_control_plane(ctx)? {
-        return Ok(verdict);
-    }
+    need_control_plane(ctx)?;
     let namespace = ctx.namespaces().control_plane.as_str();
     let remedy = upgrade::step(
         ctx,

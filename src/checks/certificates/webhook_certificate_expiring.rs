@@ -9,10 +9,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let serving = match serving(ctx, &SERVERS)? {
-        Ok(serving) => serving,
-        Err(verdict) => return Ok(verdict),
-    };
+    let serving = serving(ctx, &SERVERS)?;
     let findings = serving.iter().flat_map(|pair| [finding(ctx, pair), left_over(ctx, pair)]);
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }

@@ -13,10 +13,7 @@ use crate::item::ServedBy;
 use crate::missing::Missing;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let serving = match serving(ctx, &SERVERS)? {
-        Ok(serving) => serving,
-        Err(verdict) => return Ok(verdict),
-    };
+    let serving = serving(ctx, &SERVERS)?;
     let mut findings = Vec::new();
     for pair in &serving {
         let pods = match ctx.served(pair.server.asked) {

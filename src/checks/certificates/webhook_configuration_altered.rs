@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         && let Some(last) = missing.pop()
     {
         missing.into_iter().for_each(|gap| ctx.gap(gap));
-        return Err(last);
+        return Err(last.into());
     }
     missing.into_iter().for_each(|gap| ctx.gap(gap));
     Ok(findings.into())

@@ -1,10 +1,10 @@
 //! Linkerd's webhooks, and the certificate that each serves: where it stands, by which bundle the API server judges it, and
 //! what it means when that goes wrong. Reads and parses; judges nothing.
 
-use super::identity::no_control_plane;
+use super::identity::need_control_plane;
 use crate::certificates::{Certificate, from_base64_pool};
 use crate::checks::serving::served;
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Finding, Subject, Tie};
 use crate::item::{self, Item, Kind, Scope};
@@ -169,14 +169,14 @@ pub(super) struct Serving<'a> {
     pub(super) served: Vec<Certificate>,
 }
 
-/// The servers whose Secrets hold certificates; what could not be had is noted as a gap. The verdict where there are none.
+/// The servers whose Secrets hold certificates; what could not be had is noted as a gap.
 ///
 /// # Errors
-/// None could be had.
+/// There are none, or none could be had.
 pub(super) fn serving<'a>(
     ctx: &Context<'a>,
     servers: &'static [Server],
-) -> Result<Result<Vec<Serving<'a>>, Verdict>, Missing> {
+) -> Result<Vec<Serving<'a>>, Unjudged> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for server in servers {
@@ -193,16 +193,13 @@ pub(super) fn serving<'a>(
         && let Some(last) = missing.pop()
     {
         missing.into_iter().for_each(|gap| ctx.gap(gap));
-        return Err(last);
+        return Err(last.into());
     }
     missing.into_iter().for_each(|gap| ctx.gap(gap));
     if found.is_empty() {
-        return Ok(Err(match no_control_plane(ctx)? {
-            Some(verdict) => verdict,
-            None => {
-                Verdict::blocked("webhook-secret-invalid", "no webhook has a certificate that can be read")
-            }
-        }));
+        need_control_plane(ctx)?;
+        let reason = "no webhook has a certificate that can be read";
+        return Err(Unjudged::blocked("webhook-secret-invalid", reason));
     }
-    Ok(Ok(found))
+    Ok(found)
 }

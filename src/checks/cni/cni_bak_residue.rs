@@ -3,7 +3,7 @@
 use super::absent::cilium;
 use super::cni_interface_mode_leftover::FILE;
 use super::host::on_host;
-use super::nodes::{Nodes, not_installed};
+use super::nodes::Nodes;
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
@@ -21,9 +21,6 @@ const COPIED: &str = "a file that Cilium renamed contains an old linkerd-cni ent
 const UNFINISHED: &str = "an unfinished file of linkerd-cni's installer, which was stopped while it wrote it";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let chains = chains(ctx);
     let mut findings = Vec::new();

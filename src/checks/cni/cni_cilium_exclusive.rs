@@ -2,10 +2,10 @@
 
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
-use super::nodes::{Nodes, not_relied_on};
+use super::nodes::Nodes;
 use super::pods::meshed_replaced;
 use super::remedy::restarted_for;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
@@ -19,11 +19,8 @@ const PLUGIN: &str = "cilium-cni";
 const CILIUM: &str = "cilium-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_relied_on(ctx) {
-        return Ok(verdict);
-    }
     if ctx.named::<ConfigMap>(cilium_scope(), CILIUM)?.is_none() {
-        return Ok(without_settings(ctx));
+        return without_settings(ctx);
     }
     if exclusive(ctx) == Some(false) {
         return Ok(Verdict::fine());
@@ -37,7 +34,7 @@ fn cilium_scope() -> Scope {
 }
 
 /// A provider that manages Cilium may hide its ConfigMap, and only the nodes tell.
-fn without_settings(ctx: &Context<'_>) -> Verdict {
+fn without_settings(ctx: &Context<'_>) -> Judgement {
     let snapshots = ctx.snapshots().unwrap_or_default();
     let runs = snapshots
         .iter()
@@ -47,9 +44,9 @@ fn without_settings(ctx: &Context<'_>) -> Verdict {
             let item = Item::Named { kind: Kind::ConfigMap, scope: cilium_scope(), name: CILIUM.to_owned() };
             let part = format!("the settings of Cilium, which node {} runs", snapshot.node);
             ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
-            Verdict::fine()
+            Ok(Verdict::fine())
         }
-        None => Verdict::not_applicable("there is no ConfigMap kube-system/cilium-config"),
+        None => Err(Unjudged::not_applicable("there is no ConfigMap kube-system/cilium-config")),
     }
 }
 

@@ -4,12 +4,12 @@ use super::add_failures::on_node;
 use super::chart::{ChartValue, set};
 use super::config_map;
 use super::effect::plugin_types;
-use super::nodes::{Nodes, runs_pods_on_linux, silent, uninstalled};
+use super::nodes::{Nodes, runs_pods_on_linux, silent};
 use super::places::{in_file, not_looked_at};
 use super::pods::meshed_replaced;
 use super::remedy::{changed, rolled_out, through_host_network};
 use super::target::target;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::Platform;
 use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
@@ -37,11 +37,8 @@ const BIN: Dir = Dir {
 };
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if uninstalled(ctx) {
-        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
-    }
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();

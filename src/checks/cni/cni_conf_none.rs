@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::effect::{both, open_directory, owner, written_again};
 use super::host::on_host;
-use super::nodes::{Nodes, silent, unused};
+use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
@@ -22,9 +22,6 @@ const CILIUM_BAK: &str = ".cilium_bak";
 const MESSAGE: &str = "the node has no CNI configuration that its runtime can load: no pod that needs a network of its own can start there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

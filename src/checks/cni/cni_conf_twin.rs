@@ -2,7 +2,7 @@
 
 use super::effect::{Runs, both, graded, owner};
 use super::host::on_host;
-use super::nodes::{Nodes, lacks, unused};
+use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
@@ -14,9 +14,6 @@ const HIDDEN: &str = "two CNI files differ only in their suffix: the runtime loa
 const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is never used while both exist";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

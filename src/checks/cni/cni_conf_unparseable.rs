@@ -3,7 +3,7 @@
 use super::add_failures::on_node;
 use super::effect::{Runs, both, entries, graded, owner, written_again};
 use super::host::on_host;
-use super::nodes::{Nodes, lacks, unused};
+use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
@@ -19,9 +19,6 @@ const UNLOADABLE: &str = "a CNI configuration list that is not loaded is invalid
 const FIELDS: &str = "a field of linkerd-cni's entry has the wrong type: the plugin fails with \"failed to parse network configuration\" for every new pod of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

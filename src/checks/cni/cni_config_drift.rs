@@ -3,14 +3,14 @@
 use super::chart::ChartValue;
 use super::config_map;
 use super::effect::{EntryInFile, Runs, entries};
-use super::nodes::{Nodes, uninstalled};
+use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
 use super::remedy::{changed, restarted};
 use super::template;
 use crate::chart::values::Values;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
@@ -86,26 +86,23 @@ const SETTINGS: [Setting; 4] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if uninstalled(ctx) {
-        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
-    }
     let linkerd = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let Some(linkerd) = linkerd else {
-        return Ok(Verdict::not_applicable("there is no control plane"));
+        return Err(Unjudged::not_applicable("there is no control plane"));
     };
     let item =
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
     let Some(values) = linkerd.chart_values() else {
         let message = "values cannot be read".to_owned();
-        return Err(ctx.lacking(item, Why::Malformed { message }, "its values"));
+        return Err(ctx.lacking(item, Why::Malformed { message }, "its values").into());
     };
     if values.bool("cniEnabled") == Some(false) {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "the control plane injects linkerd-init and does not rely on linkerd-cni",
         ));
     }
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let drift = Drift { ctx, linkerd, config, template: template::of(config) };
     if drift.template.is_none() {

@@ -6,16 +6,16 @@ use jiff::SignedDuration;
 
 use super::absent::described;
 use super::chart::{self, ChartValue};
-use super::installers::{installers, none_seen, not_redirected, shown};
+use super::installers::{installers, not_redirected, shown};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::pods::{meshed_replaced, relies_on_plugin};
 use super::target::target;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::cni;
-use crate::objects::{Node, Pod, Workload};
+use crate::objects::{DaemonSet, Node, Pod, Workload};
 
 /// How long the pods of a DaemonSet may take on a new node, and in a rollout.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -39,11 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Without any DaemonSet: where the control plane relies on one, that is the matter of another check.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
-    let none = none_seen(ctx);
-    if matches!(none, Verdict::NotApplicable(_)) && expected(ctx)?.is_some() {
-        return Ok(Verdict::blocked("cni-object-missing", "no DaemonSet installs linkerd-cni"));
+    // Where some may not have been seen, that is a gap already.
+    if ctx.every::<DaemonSet>().is_err() {
+        return Ok(Verdict::fine());
     }
-    Ok(none)
+    Err(match expected(ctx)? {
+        Some(_) => Unjudged::blocked("cni-object-missing", "no DaemonSet installs linkerd-cni"),
+        None => Unjudged::not_applicable("linkerd-cni is not installed"),
+    })
 }
 
 /// Pods of the DaemonSet that are not ready: at once where the control plane relies on it, else after a while.

@@ -3,7 +3,7 @@
 use super::add_failures::{answers_on, by_node, hinted_add_failures, on_this_node, quoted};
 use super::cni_conf_dir_mismatch::bin_dir_cure;
 use super::effect::{EntryInFile, Runs, entries};
-use super::nodes::{Nodes, not_installed, silent, uninstalled};
+use super::nodes::{Nodes, silent, uninstalled};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
@@ -18,9 +18,6 @@ const PASSED_OVER: &str = "CRI-O skips the file with linkerd-cni's entry, becaus
 const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that does not exist: once the runtime loads it, new pods on the node cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::effect::{EntryInFile, entries};
-use super::nodes::{Nodes, uninstalled, unused};
+use super::nodes::{Nodes, uninstalled};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
@@ -13,9 +13,6 @@ use crate::finding::{Finding, Remedy, Severity};
 use crate::model::node::NodeSnapshot;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();

@@ -5,7 +5,7 @@ use super::chart::{image_version, set};
 use super::cni_interface_mode_leftover;
 use super::effect::{EntryInFile, Runs, entries, owner, written_again};
 use super::host::on_host;
-use super::nodes::{Nodes, unused};
+use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
@@ -19,9 +19,6 @@ use crate::model::node::{LinkerdEntry, NodeSnapshot};
 const ANSWER: &str = "not-chained";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::effect::{file_runs, graded};
 use super::host::on_host;
-use super::nodes::{Nodes, unused};
+use super::nodes::Nodes;
 use super::places::in_file;
 use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement};
@@ -11,9 +11,6 @@ use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot, Plugin};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

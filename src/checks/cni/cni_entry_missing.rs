@@ -3,15 +3,12 @@
 use super::absent::{Absent, absences, cure};
 use super::effect::plugin_types;
 use super::installers::not_redirected;
-use super::nodes::{Nodes, not_relied_on};
+use super::nodes::Nodes;
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_relied_on(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let all = absences(ctx, &nodes)?;
     Ok(all.iter().map(|absent| absent.graded(missing(ctx, absent, &all))).collect::<Vec<_>>().into())

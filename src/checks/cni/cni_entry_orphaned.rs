@@ -9,7 +9,7 @@ use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, remedy};
 use crate::checks::restart::listed;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::System;
@@ -115,11 +115,11 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
         wanted.all(|(key, value)| key == "kubernetes.io/os" && value == "linux")
     };
     if sets.iter().any(|set| everywhere(set)) {
-        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+        return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
     let mut linux = ctx.every::<Node>()?.iter().filter(|node| runs_pods_on_linux(node));
     if linux.all(|node| may_cover(ctx, &node.metadata.name)) {
-        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+        return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
     let pods = ctx.hints::<Pod>();
     let runs_on =
@@ -130,7 +130,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
         .filter(|snapshot| !may_cover(ctx, &snapshot.node) && !runs_on(&snapshot.node))
         .collect();
     if left.is_empty() {
-        return Ok(Verdict::not_applicable("linkerd-cni is installed"));
+        return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
     let not_installed: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
     let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &not_installed, None));

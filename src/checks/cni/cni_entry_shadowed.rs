@@ -2,7 +2,7 @@
 
 use super::absent::{Absent, absences, cure};
 use super::effect::{Runs, entries, loaded_evidence};
-use super::nodes::{Nodes, not_relied_on};
+use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl};
@@ -12,9 +12,6 @@ use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_relied_on(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     let absences = absences(ctx, &nodes)?;

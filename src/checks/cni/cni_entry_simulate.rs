@@ -3,7 +3,7 @@
 use super::config_map;
 use super::effect::{Runs, entries};
 use super::installers::not_redirected;
-use super::nodes::{Nodes, unused};
+use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
 use super::remedy::restarted;
@@ -16,9 +16,6 @@ use crate::model::cni::template_setting;
 const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::perhaps_with_files(ctx);
     let config = config_map::config(ctx);
     let template = config.filter(|config| template_setting(config, "simulate") == Some(true.into()));

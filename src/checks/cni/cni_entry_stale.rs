@@ -3,12 +3,12 @@
 use super::cni_interface_mode_leftover::FILE;
 use super::config_map;
 use super::effect::{EntryInFile, Runs, entries};
-use super::nodes::{Nodes, is_fresh, lacks, uninstalled};
+use super::nodes::{Nodes, is_fresh, lacks};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::remedy::restarted;
 use super::template::{self, Difference};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind, Scope};
@@ -16,17 +16,14 @@ use crate::model::node::NodeSnapshot;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if uninstalled(ctx) {
-        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
-    }
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Ok(Verdict::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
     };
     let Some(template) = template::of(config) else {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
         let message = "cni_network_config is no entry of linkerd-cni".to_owned();
-        return Err(ctx.lacking(item, Why::Malformed { message }, "its template"));
+        return Err(ctx.lacking(item, Why::Malformed { message }, "its template").into());
     };
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);

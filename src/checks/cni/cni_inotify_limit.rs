@@ -1,10 +1,10 @@
 //! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify instances left.
 
-use super::installers::{installers, none_seen};
+use super::installers::installers;
 use super::logs::{pod_lines, unmatched_logs};
 use super::purge::installer_restarted;
 use super::target::target;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, program};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -24,7 +24,7 @@ const TIGHT: &str = "the node's inotify instance limit is low: once it is reache
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installers(ctx)?.is_empty() {
-        return Ok(none_seen(ctx));
+        return Ok(Verdict::fine());
     }
     unmatched_logs(ctx);
     let pods = ctx.hints::<Pod>();

@@ -6,7 +6,7 @@ use super::cni_inotify_limit;
 use super::installers::installers;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Command, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::knowledge::{Signature, SignatureScope};
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installing: Vec<&Pod> = pods.iter().filter(|pod| cni::is_installer_pod(pod)).collect();
     let installed = installers(ctx).is_ok_and(|sets| !sets.is_empty());
     if installing.is_empty() && !installed && ctx.every::<Pod>().is_ok() {
-        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
+        return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }
     // One that runs and does nothing shows only in its log.
     if let Err(missing) = ctx.logs() {

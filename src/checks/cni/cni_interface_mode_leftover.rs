@@ -2,7 +2,7 @@
 
 use super::effect::{file_runs, graded};
 use super::host::on_host;
-use super::nodes::{Nodes, not_installed};
+use super::nodes::Nodes;
 use super::places::in_file;
 use super::plugin::PluginOn;
 use super::remedy::first_clean;
@@ -20,9 +20,6 @@ const INERT: &str =
     "a configuration that early linkerd-cni wrote for itself still exists under a name that no runtime loads";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

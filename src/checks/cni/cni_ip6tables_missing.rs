@@ -6,7 +6,7 @@ use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::chart::ChartValue;
 use super::cni_add_exit_127;
 use super::mode::BY_ADVICE;
-use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
@@ -30,9 +30,6 @@ const FALLS_BACK: &str = "the node lacks the ip6tables of linkerd-cni's mode: th
 const NO_IPV6: &str = "linkerd-cni is set to write IPv6 rules on a node on which IPv6 is off: where the kernel has no IPv6 tables, meshed pods cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let adds = hinted_add_failures(ctx);
     let signatures = WITHOUT_IPV6.into_iter().chain([cni_add_exit_127::SIGNATURE]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::host::on_host;
 use super::mode::{BY_ADVICE, Usable, cure, pair};
-use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
@@ -23,9 +23,6 @@ const LEGACY: [&str; 2] = ["exit-3", "exit-1"];
 const NF_TABLES: [&str; 3] = ["exit-4", "exit-3", "exit-1"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let adds = hinted_add_failures(ctx);

@@ -6,7 +6,7 @@ use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
 use super::cni_add_exit_127;
 use super::config_map::config;
 use super::mode::{BY_ADVICE, Usable, cure, pair};
-use super::nodes::{Nodes, lacks, not_installed, silent};
+use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::plugin::PluginOn;
 use crate::checks::{Context, Judgement};
@@ -23,9 +23,6 @@ const INFERRED: &str = "meshed pods cannot start on the node, most likely becaus
 const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mode: this version falls back to another mode, an older one would fail for every meshed pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);
     let scan = Scan {

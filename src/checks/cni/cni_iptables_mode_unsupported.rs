@@ -2,7 +2,7 @@
 
 use super::add_failures::{everywhere, hinted_add_failures, on_node};
 use super::chart::{ChartValue, image_version};
-use super::nodes::{Nodes, not_installed};
+use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
@@ -23,9 +23,6 @@ const SIGNATURE: &str = "iptables-mode-unsupported";
 const MESSAGE: &str = "linkerd-cni is set to an iptables-mode that its version rejects: on every node that has it, each new meshed pod fails to start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let sets: Vec<&Workload> = ctx.seen::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
     let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")?;
     let mut findings: Vec<Finding> = Vec::new();

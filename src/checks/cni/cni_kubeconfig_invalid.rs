@@ -7,7 +7,7 @@ use super::add_failures::{answers_on, hinted_add_failures, on_this_node};
 use super::chart::{image_version, set};
 use super::cni_add_unauthorized;
 use super::host::on_host;
-use super::nodes::{Nodes, lacks, not_installed};
+use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
@@ -27,9 +27,6 @@ const CONTEXT: &str = "linkerd-cni-context";
 const SIGNATURE: &str = "kubeconfig-invalid";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let scan = Scan { ctx, nodes, installed };

@@ -1,7 +1,7 @@
 //! `cni-multi-network`: containerd loads more than one CNI configuration, each as a network of its own.
 
 use super::host::on_host;
-use super::nodes::{Nodes, silent, unused};
+use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Line};
@@ -9,9 +9,6 @@ use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = unused(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chart::{ChartValue, image_version};
 use super::mode::{clean_chart, renders_no_mode};
-use super::nodes::{lacks, not_installed};
+use super::nodes::lacks;
 use super::plugin::PluginOn;
 use super::pods::meshed_replaced;
 use super::remedy::{changed, first_clean};
@@ -25,9 +25,6 @@ const QUOTED: usize = 5;
 const MESSAGE: &str = "linkerd-cni does not support native sidecar proxies: it writes no rules for those pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let sets = ctx.seen::<DaemonSet>()?;
     let pods = ctx.seen::<Pod>()?;
     let installed = Installed::new(pods, sets);

@@ -7,16 +7,15 @@ use jiff::{SignedDuration, Timestamp};
 use super::host::look;
 use super::logs::{journals, unmatched_logs};
 use super::remedy::with_node_files;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Item;
 use crate::knowledge::SignatureScope;
-use crate::model::cni;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
-use crate::objects::{DaemonSet, Node};
+use crate::objects::Node;
 
 /// How long a node that starts may be without a network.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -31,9 +30,6 @@ const WRITE_AGAIN: &str = "Let the base network write its file again by deleting
 const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the meshed pods that started meanwhile. This lists the pods of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer)) {
-        return Ok(Verdict::not_applicable("linkerd-cni is not installed"));
-    }
     let nodes = ctx.seen::<Node>()?;
     unmatched_logs(ctx);
     let [nothing, passed_over] = OF_RUNTIME;

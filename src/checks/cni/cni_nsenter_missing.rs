@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
-use super::nodes::{Nodes, not_installed, silent};
+use super::nodes::{Nodes, silent};
 use super::places::{entry_evidence, entry_subject, not_looked_at};
 use super::pods::failed_deleted;
 use crate::checks::upgrade::{self, Options};
@@ -18,9 +18,6 @@ const SIGNATURE: &str = "nsenter-missing";
 const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, which linkerd-cni runs to enter a pod's network namespace";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let adds = hinted_add_failures(ctx);
     let failing = by_node(adds.iter().filter(|add| add.is(SIGNATURE)));
     let scan = Scan { ctx, nodes: Nodes::perhaps_with_files(ctx), failing };

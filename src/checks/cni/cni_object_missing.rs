@@ -5,7 +5,7 @@ use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::rolled_out;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
@@ -18,7 +18,7 @@ const CONFIG: &str = "linkerd-cni-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(because) = expected(ctx)? else {
-        return Ok(Verdict::not_applicable("nothing relies on linkerd-cni"));
+        return Err(Unjudged::not_applicable("nothing relies on linkerd-cni"));
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
         ctx.every::<DaemonSet>()?;

@@ -2,9 +2,8 @@
 
 use super::crossing::{self, Upgrade, image};
 use super::installers::{installers, subject};
-use super::nodes::not_installed;
 use super::remedy::onto_version;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Arg, Line, kubectl, program};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
@@ -14,14 +13,11 @@ use crate::objects::Workload;
 use crate::version::CniVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let known = ctx.knowledge.cni_plugin();
     let newest = CniVersion::Plugin(known.last_release().clone());
     let to = ctx.settings.to_cni.as_ref().unwrap_or(&newest);
     let Some(row) = known.for_version(to) else {
-        return Ok(Verdict::not_applicable(format!("linkerd-cni {to} is not known")));
+        return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is not known")));
     };
     let mut unknown_versions = Vec::new();
     let mut findings = Vec::new();
@@ -49,11 +45,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let why = Why::Malformed { message: format!("its tag does not say its version: {from}") };
             ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the linkerd-cni that is installed"));
         } else if findings.is_empty() {
-            return Ok(Verdict::not_applicable("the version of linkerd-cni that is installed is not known"));
+            return Err(Unjudged::not_applicable(
+                "the version of linkerd-cni that is installed is not known",
+            ));
         }
     }
     if at_it && !others && unknown_versions.is_empty() && findings.is_empty() {
-        return Ok(Verdict::not_applicable(format!("linkerd-cni {to} is what is installed")));
+        return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is what is installed")));
     }
     Ok(findings.into())
 }

@@ -1,15 +1,15 @@
 //! `cni-repair-misrendered`: the repair controller's container starts the installer instead.
 
 use super::chart::{self, ChartValue};
-use super::installers::{REPAIR, installers, none_seen, shown, subject};
+use super::installers::{REPAIR, installers, shown, subject};
 use super::remedy::rolled_out;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx)?;
     if sets.is_empty() {
-        return Ok(none_seen(ctx));
+        return Ok(Verdict::fine());
     }
     let remedy = chart::set(
         ctx,

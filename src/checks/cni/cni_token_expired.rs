@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::add_failures::{hinted_add_failures, on_node, on_this_node};
-use super::nodes::{Nodes, not_installed};
+use super::nodes::Nodes;
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
@@ -13,9 +13,6 @@ use crate::checks::{Context, Judgement};
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let adds = hinted_add_failures(ctx);
     let mut findings = Vec::new();

@@ -3,7 +3,7 @@
 use super::chart::{ChartValue, image_version};
 use super::host::on_host;
 use super::mode::{clean_chart, renders_no_mode};
-use super::nodes::{Nodes, lacks, not_installed};
+use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
 use super::remedy::{changed, first_clean};
 use crate::checks::{Context, Judgement};
@@ -17,9 +17,6 @@ const SECRET: &str = "a CNI configuration on the node contains a service-account
 const PLACEHOLDER: &str = "linkerd-cni's entry has a field for a token that nothing reads: its chart is an old one, and another installer may write a token there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::nodes::{Nodes, lacks, not_installed};
+use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::remedy::{first_clean, restarted};
@@ -22,9 +22,6 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 const NOT_STRETCHED: i64 = 2 * 3600;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
-use super::nodes::{Nodes, lacks, not_installed};
+use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
@@ -30,9 +30,6 @@ const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni ent
 const INFERRED: &str = "new pods on the node cannot start: the API server rejects linkerd-cni's token there, most likely that of a deleted pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let pods = ctx.seen::<Pod>()?;
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);

@@ -6,7 +6,7 @@ use semver::Version;
 use super::add_failures::{answers_on, hinted_add_failures};
 use super::chart::{ChartValue, image_version, set};
 use super::mode::{clean_chart, renders_no_mode};
-use super::nodes::{Nodes, lacks, not_installed};
+use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
@@ -24,9 +24,6 @@ const SIGNATURE: &str = "spec-version";
 const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads has a cniVersion that linkerd-cni there does not support";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = not_installed(ctx) {
-        return Ok(verdict);
-    }
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();

@@ -1,6 +1,6 @@
 //! The DaemonSets of linkerd-cni as its checks see them. Nothing here judges.
 
-use crate::checks::{Context, Verdict};
+use crate::checks::Context;
 use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
@@ -23,14 +23,6 @@ pub(super) fn installers<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Workload>, Mis
 /// `daemonsets.apps`.
 pub(super) fn installed<'a>(ctx: &Context<'a>) -> Installed<'a> {
     Installed::new(ctx.hints::<Pod>(), ctx.hints::<DaemonSet>())
-}
-
-/// The verdict where none was seen: that it is not installed, if every DaemonSet was.
-pub(super) fn none_seen(ctx: &Context<'_>) -> Verdict {
-    match ctx.every::<DaemonSet>() {
-        Ok(_) => Verdict::not_applicable("linkerd-cni is not installed"),
-        Err(_) => Verdict::fine(),
-    }
 }
 
 /// What shows that nothing installs it.

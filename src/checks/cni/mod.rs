@@ -15,7 +15,7 @@ mod host;
 mod installers;
 mod logs;
 mod mode;
-mod nodes;
+pub(super) mod nodes;
 mod places;
 mod plugin;
 mod pods;

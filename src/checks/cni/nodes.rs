@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use crate::card::Mode;
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Unjudged};
 use crate::fetched::Why;
 use crate::finding::Evidence;
 use crate::item::{Item, Kind, Scope};
@@ -173,13 +173,27 @@ pub(super) fn silent(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &str, wha
     lacks(ctx, why, format!("node {}: {what}", snapshot.node));
 }
 
+/// What says that linkerd-cni is not there.
+fn not_installed() -> Unjudged {
+    Unjudged::not_applicable("linkerd-cni is not installed")
+}
+
 /// Where linkerd-cni is known not to be installed and nobody gave node files, its nodes are not asked about. Reads
 /// `daemonsets.apps` and `node-files`.
-pub(super) fn not_installed(ctx: &Context<'_>) -> Option<Verdict> {
-    let sets = ctx.every::<DaemonSet>().ok()?;
-    let nothing_offered = ctx.snapshots().is_err_and(|missing| !missing.was_asked_for());
-    let installed = sets.iter().any(cni::is_installer);
-    (nothing_offered && !installed).then(|| Verdict::not_applicable("linkerd-cni is not installed"))
+///
+/// # Errors
+/// It is so.
+pub(in crate::checks) fn perhaps_installed(ctx: &Context<'_>) -> Result<(), Unjudged> {
+    let offered = || ctx.snapshots().map_or_else(|missing| missing.was_asked_for(), |_| true);
+    if uninstalled(ctx) && !offered() { Err(not_installed()) } else { Ok(()) }
+}
+
+/// That linkerd-cni is not known to be installed by no DaemonSet. Reads `daemonsets.apps`.
+///
+/// # Errors
+/// It is known.
+pub(in crate::checks) fn perhaps_runs(ctx: &Context<'_>) -> Result<(), Unjudged> {
+    if uninstalled(ctx) { Err(not_installed()) } else { Ok(()) }
 }
 
 /// Whether linkerd-cni is known to be installed by no DaemonSet. Reads `daemonsets.apps`.
@@ -228,17 +242,28 @@ pub(super) fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
 
 /// Where linkerd-cni is known to be neither installed nor relied on, only what it left behind matters. Reads
 /// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
-pub(super) fn unused(ctx: &Context<'_>) -> Option<Verdict> {
-    (uninstalled(ctx) && cni_enabled(ctx) == Some(false))
-        .then(|| Verdict::not_applicable("linkerd-cni is neither installed nor relied on"))
+///
+/// # Errors
+/// It is so.
+pub(in crate::checks) fn perhaps_used(ctx: &Context<'_>) -> Result<(), Unjudged> {
+    if uninstalled(ctx) && cni_enabled(ctx) == Some(false) {
+        return Err(Unjudged::not_applicable("linkerd-cni is neither installed nor relied on"));
+    }
+    Ok(())
 }
 
 /// Where linkerd-cni is known not to be relied on, installed or not, it does not matter whether nodes call it. Reads
 /// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
-pub(super) fn not_relied_on(ctx: &Context<'_>) -> Option<Verdict> {
-    let injected =
-        || Verdict::not_applicable("the control plane injects linkerd-init and does not rely on linkerd-cni");
-    unused(ctx).or_else(|| (cni_enabled(ctx) == Some(false)).then(injected))
+///
+/// # Errors
+/// It is so.
+pub(in crate::checks) fn perhaps_relied_on(ctx: &Context<'_>) -> Result<(), Unjudged> {
+    perhaps_used(ctx)?;
+    if cni_enabled(ctx) == Some(false) {
+        let reason = "the control plane injects linkerd-init and does not rely on linkerd-cni";
+        return Err(Unjudged::not_applicable(reason));
+    }
+    Ok(())
 }
 
 /// From when on files that were gathered earlier tell what was, rather than what is.

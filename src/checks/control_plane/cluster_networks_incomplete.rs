@@ -13,10 +13,7 @@ const NAMED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>();
     let services = ctx.seen::<Service>();
-    let networks = match cluster_networks(ctx)? {
-        Ok(networks) => networks,
-        Err(verdict) => return Ok(verdict),
-    };
+    let networks = cluster_networks(ctx)?;
     let misspelled = misspelled(ctx, &networks);
     if !networks.unreadable.is_empty() {
         return Ok(misspelled.into_iter().collect::<Vec<_>>().into());

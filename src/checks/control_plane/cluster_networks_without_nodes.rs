@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::networks::{Add, cluster_networks, finding, misspelled};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::Evidence;
 use crate::model::networks::Network;
 use crate::objects::Node;
@@ -13,10 +13,7 @@ const NAMED: usize = 8;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>();
-    let networks = match cluster_networks(ctx)? {
-        Ok(networks) => networks,
-        Err(verdict) => return Ok(verdict),
-    };
+    let networks = cluster_networks(ctx)?;
     let with: Vec<&Node> = nodes?.iter().filter(|node| !node.spec.pod_cidr.is_empty()).collect();
     let misspelled = misspelled(ctx, &networks);
     if !networks.unreadable.is_empty() || (with.is_empty() && misspelled.is_some()) {
@@ -24,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if with.is_empty() {
         ctx.every::<Node>()?;
-        return Ok(Verdict::not_applicable("no node says which addresses its pods have"));
+        return Err(Unjudged::not_applicable("no node says which addresses its pods have"));
     }
     let outside: Vec<&&Node> = with
         .iter()

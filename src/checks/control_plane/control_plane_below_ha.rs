@@ -3,7 +3,7 @@
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{CORE, components};
@@ -15,12 +15,9 @@ const ENOUGH: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
-    let values = match values(ctx)? {
-        Ok(values) => values,
-        Err(verdict) => return Ok(verdict),
-    };
+    let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
-        return Ok(Verdict::not_applicable("the control plane is not installed for high availability"));
+        return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
     }
     let namespace = &ctx.namespaces().control_plane;
     let components = components(deployments?, namespace);

@@ -2,7 +2,6 @@
 
 use jiff::SignedDuration;
 
-use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -12,13 +11,10 @@ use crate::objects::PodDisruptionBudget;
 const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let budgets = ctx.seen::<PodDisruptionBudget>();
-    if !present(ctx)? {
-        return Ok(none_installed());
-    }
+    let budgets = ctx.seen::<PodDisruptionBudget>()?;
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
-    for budget in budgets?.iter().filter(|budget| budget.metadata.namespace == *namespace) {
+    for budget in budgets.iter().filter(|budget| budget.metadata.namespace == *namespace) {
         let status = &budget.status;
         if status.disruptions_allowed != Some(0) || status.expected_pods == 0 {
             continue;

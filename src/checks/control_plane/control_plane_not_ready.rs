@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failing::{Failing, event_evidence, failing};
-use crate::checks::control_plane::installation::none_installed;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -24,10 +23,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     let components = components(deployments, namespace);
-    if components.is_empty() {
-        ctx.every::<Deployment>()?;
-        return Ok(none_installed());
-    }
     let events = ctx.hints::<Event>();
     let complete = ctx.every::<Pod>().is_ok();
     let mut findings: Vec<Finding> = Vec::new();

@@ -1,6 +1,5 @@
 //! `control-plane-pods-refused`: the API server refuses pods of a ReplicaSet in the control plane's namespace.
 
-use crate::checks::control_plane::installation::{none_installed, present};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -8,9 +7,6 @@ use crate::objects::ReplicaSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = ctx.seen::<ReplicaSet>();
-    if !present(ctx)? {
-        return Ok(none_installed());
-    }
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
     for set in sets?.iter().filter(|set| set.metadata.namespace == *namespace) {

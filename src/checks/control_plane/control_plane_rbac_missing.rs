@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::control_plane::installation::{installed, none_installed, unmarked};
+use crate::checks::control_plane::installation::{of_control_plane, unmarked};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::GrantedRole;
@@ -17,13 +17,12 @@ const BINDINGS: &str = "control plane ClusterRoleBindings exist";
 type Rights<'a> = (&'a [ClusterRole], &'a [ClusterRoleBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let installed = installed(ctx)?;
+    let (version, seen) = of_control_plane(ctx)?;
     // That a right is missing takes all of both.
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
-    let Some((version, seen)) = installed else { return Ok(none_installed()) };
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Ok(Verdict::not_applicable(format!("which rights {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("which rights {version} needs is not known here")));
     }
     let namespace = &ctx.namespaces().control_plane;
     let roles = table.roles(namespace, &version, minors);

@@ -1,8 +1,8 @@
 //! `control-plane-role-missing`: a Role in the control plane's namespace is not there, not given, or allows too little.
 
-use crate::checks::control_plane::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::NamespacedRole;
@@ -22,7 +22,7 @@ struct Given<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let installed = installed(ctx)?;
+    let (version, seen) = of_control_plane(ctx)?;
     // That a right is missing takes all that could give it.
     let given = Given {
         roles: ctx.every::<Role>()?,
@@ -30,10 +30,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         cluster_roles: ctx.every::<ClusterRole>()?,
         cluster_bindings: ctx.every::<ClusterRoleBinding>()?,
     };
-    let Some((version, seen)) = installed else { return Ok(none_installed()) };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
-        return Ok(Verdict::not_applicable(format!("which Roles {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("which Roles {version} needs is not known here")));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;

@@ -1,8 +1,8 @@
 //! `crd-missing`: a custom resource definition of the release is not there, or does not serve the version that is asked for.
 
-use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
+use crate::checks::control_plane::installation::{about_to_be, installed, release};
 use crate::checks::upgrade::crds;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::knowledge::Definition;
@@ -12,13 +12,10 @@ use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let present = installed(ctx)?.is_some();
-    if !present && !about_to_be(ctx) {
-        return Ok(none_installed());
-    }
     let (version, seen) = release(ctx)?;
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Ok(Verdict::not_applicable(format!("which CRDs {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("which CRDs {version} needs is not known here")));
     }
     let mut findings = Vec::new();
     for wanted in table.definitions(&version, minors) {

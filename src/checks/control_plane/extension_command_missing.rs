@@ -1,14 +1,14 @@
 //! `extension-command-missing`: an extension is in the cluster, and the command that checks it is not on this machine.
 
 use crate::checks::extensions::labelled_namespaces;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(commands) = ctx.cli_extensions() else {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "the linkerd CLI was not run, so its extensions were not looked for",
         ));
     };

@@ -3,7 +3,7 @@
 
 use crate::card::Mode;
 use crate::chart::values::Values;
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -32,8 +32,8 @@ pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
 }
 
 /// What a check says that asks something of a control plane where there is none.
-pub(in crate::checks) fn none_installed() -> Verdict {
-    Verdict::blocked("control-plane-missing", "no control plane is installed")
+pub(in crate::checks) fn none_installed() -> Unjudged {
+    Unjudged::blocked("control-plane-missing", "no control plane is installed")
 }
 
 /// `linkerd-config`; `None` when it is known not to exist.
@@ -44,24 +44,23 @@ pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a Conf
     ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
 }
 
-/// The chart values, or what a check says that cannot go on without them. Reads `linkerd-config`, and where that is not
-/// there `deployments.apps`.
+/// The chart values. Reads `linkerd-config`, and where that is not there `deployments.apps`.
 ///
 /// # Errors
-/// It is not known whether `linkerd-config` exists, or whether a control plane does.
-pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Result<Values, Verdict>, Missing> {
+/// There are none; or it is not known whether `linkerd-config` exists, or whether a control plane does.
+pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     let found = config(ctx)?;
     if let Some(values) = found.and_then(ConfigMap::chart_values) {
-        return Ok(Ok(values));
+        return Ok(values);
     }
     if !present(ctx)? {
-        return Ok(Err(none_installed()));
+        return Err(none_installed());
     }
     let reason = match found {
         None => "linkerd-config is missing",
         Some(_) => "linkerd-config holds no chart values",
     };
-    Ok(Err(Verdict::blocked("linkerd-config-missing", reason)))
+    Err(Unjudged::blocked("linkerd-config-missing", reason))
 }
 
 /// The release whose rules count: the installed one. Before an installation or an upgrade: the expected one, else that of
@@ -118,6 +117,14 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
             "the control plane's version",
         )),
     }
+}
+
+/// The installed version and where it is seen, for checks whose cards require a control plane. Reads what [`installed`] reads.
+///
+/// # Errors
+/// See [`installed`]; or none is installed.
+pub(in crate::checks) fn of_control_plane(ctx: &Context<'_>) -> Result<(LinkerdVersion, Evidence), Unjudged> {
+    installed(ctx)?.ok_or_else(none_installed)
 }
 
 /// A finding about an object of the control plane that does not carry the label by which `linkerd check` looks for it.

@@ -12,7 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     if found.is_none() && !present(ctx)? {
-        return Ok(none_installed());
+        return Err(none_installed());
     }
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");

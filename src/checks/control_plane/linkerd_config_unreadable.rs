@@ -7,10 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let values = match values(ctx)? {
-        Ok(values) => values,
-        Err(verdict) => return Ok(verdict),
-    };
+    let values = values(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let installed = installed(ctx).ok().flatten().map(|(version, _)| version);

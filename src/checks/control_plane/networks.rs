@@ -5,9 +5,8 @@ use std::net::IpAddr;
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Verdict, restart};
+use crate::checks::{Context, Unjudged, restart};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::missing::Missing;
 use crate::model::networks::Network;
 
 /// What stands in linkerd-config, and what of it can be read.
@@ -37,15 +36,12 @@ impl ClusterNetworks {
     }
 }
 
-/// The networks, or what a check says that cannot go on without them. Reads what [`values`] reads.
+/// The networks. Reads what [`values`] reads.
 ///
 /// # Errors
 /// See [`values`].
-pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<Result<ClusterNetworks, Verdict>, Missing> {
-    let values = match values(ctx)? {
-        Ok(values) => values,
-        Err(verdict) => return Ok(Err(verdict)),
-    };
+pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unjudged> {
+    let values = values(ctx)?;
     let written = values.scalar("clusterNetworks").unwrap_or_default();
     let mut found = ClusterNetworks { networks: vec![], unreadable: vec![], loose: false, written };
     // The proxy trims each part; the real command does not, and stops at a blank.
@@ -61,7 +57,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<Result<ClusterNetwor
     if found.networks.is_empty() && found.unreadable.is_empty() {
         found.unreadable.push(String::new());
     }
-    Ok(Ok(found))
+    Ok(found)
 }
 
 /// What is wrong with how they are written, whatever addresses there are; `None`: nothing.

@@ -8,12 +8,10 @@ use crate::objects::Node;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>();
-    let values = match values(ctx)? {
-        Ok(values) => values,
-        Err(verdict) => return Ok(verdict),
-    };
+    let values = values(ctx)?;
     if values.bool("proxyInit.runAsRoot") == Some(true) {
-        return nodes.map(|_| Verdict::fine());
+        nodes?;
+        return Ok(Verdict::fine());
     }
     // Where linkerd-cni writes the rules, no pod has linkerd-init; and none of Linkerd's runs on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);

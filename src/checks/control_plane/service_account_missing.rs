@@ -1,6 +1,6 @@
 //! `service-account-missing`: an account that pods of the control plane run as is not there.
 
-use crate::checks::control_plane::installation::{config, none_installed, present, unmarked};
+use crate::checks::control_plane::installation::{config, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -12,9 +12,6 @@ use crate::objects::{ConfigMap, Deployment, ServiceAccount};
 const HEARTBEAT: &str = "heartbeat";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if !present(ctx)? {
-        return Ok(none_installed());
-    }
     let namespace = &ctx.namespaces().control_plane;
     let deployments = components(ctx.hints::<Deployment>(), namespace);
     let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);

@@ -1,6 +1,6 @@
 //! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
 
-use crate::checks::control_plane::installation::{none_installed, present, renamed, unmarked};
+use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -26,9 +26,6 @@ const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kind = Kind::ValidatingWebhookConfiguration;
     let seen = ctx.seen::<ValidatingWebhookConfiguration>();
-    if !present(ctx)? {
-        return Ok(none_installed());
-    }
     let namespace = &ctx.namespaces().control_plane;
     let calls = |configuration: &&WebhookConfiguration, service: &str| {
         let called =

@@ -1,6 +1,6 @@
 //! `data-plane-namespace-missing`: a namespace named with `-n` does not exist.
 
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -25,5 +25,5 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(remedy)
         })
         .collect();
-    Ok(Verdict::Judged(findings))
+    Ok(findings.into())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if mode != Some("transport-header") {
         let why =
             "clients come to the ports of the application: outboundTransportMode is not transport-header";
-        return Ok(Verdict::not_applicable(why));
+        return Err(Unjudged::not_applicable(why));
     }
     let mut by_namespace: BTreeMap<&str, Vec<&NetworkPolicy>> = BTreeMap::new();
     for policy in policies?.iter().filter(|policy| policy.spec.is_about_ingress()) {

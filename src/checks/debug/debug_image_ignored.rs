@@ -6,7 +6,7 @@ use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::renew::renew;
 use crate::checks::upgrade;
 use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::KeyStatus;
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let reader = Reader::of(ctx);
     if matches!(reader, Reader::Absent) {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "there is no Linkerd control plane that could add a debug container",
         ));
     }

@@ -1,6 +1,6 @@
 //! Whether the pods of an extension have a proxy.
 
-use super::{absent, by_owner, extension_namespace, names, own};
+use super::{by_owner, installed_in, names, own};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -27,7 +27,7 @@ pub(in crate::checks) struct Unmeshed {
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
+    let namespace = installed_in(ctx, extension)?;
     let namespace = &namespace.metadata.name;
     let bare = own(pods, namespace, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
     let meshed = pods.iter().any(|pod| pod.metadata.namespace == *namespace && pod.spec.proxy().is_some());

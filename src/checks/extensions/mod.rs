@@ -17,7 +17,7 @@ pub(super) use versions::{cli, outdated};
 
 use std::collections::BTreeMap;
 
-use super::{Context, Verdict};
+use super::{Context, Unjudged};
 #[cfg(doc)]
 use crate::item::Scope;
 use crate::item::{EXTENSION_LABEL, Extension};
@@ -44,6 +44,14 @@ pub(super) fn extension_namespace<'a>(
     }
 }
 
+/// The namespace of an extension, for checks whose cards require it. Reads `namespaces`.
+///
+/// # Errors
+/// See [`extension_namespace`]; or it is not installed.
+pub(super) fn installed_in<'a>(ctx: &Context<'a>, extension: Extension) -> Result<&'a Namespace, Unjudged> {
+    extension_namespace(ctx, extension)?.ok_or_else(|| absent(extension))
+}
+
 /// The namespaces that carry the label of each extension, Linkerd's own or not. Reads `namespaces`.
 ///
 /// # Errors
@@ -59,8 +67,8 @@ pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a 
 }
 
 /// What is said where an extension is not installed.
-pub(super) fn absent(extension: Extension) -> Verdict {
-    Verdict::not_applicable(format!("the extension {extension} is not installed"))
+pub(super) fn absent(extension: Extension) -> Unjudged {
+    Unjudged::not_applicable(format!("the extension {extension} is not installed"))
 }
 
 /// The pods among `pods` that belong to an extension by their label, in its namespace.

@@ -20,7 +20,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
     let namespaces: BTreeSet<&str> = found.iter().map(|d| d.metadata.namespace.as_str()).collect();
     if namespaces.is_empty() {
         ctx.every::<Deployment>()?;
-        return Ok(absent(extension));
+        return Err(absent(extension));
     }
     let findings = namespaces.into_iter().map(|namespace| {
         let names: Vec<&str> = found

@@ -1,6 +1,6 @@
 //! Whether an extension has the pods that it consists of, and whether they run.
 
-use super::{absent, by_owner, extension_namespace, names, own, reinstall};
+use super::{by_owner, installed_in, names, own, reinstall};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -17,7 +17,7 @@ const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"]
 /// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some(namespace) = extension_namespace(ctx, extension)? else { return Ok(absent(extension)) };
+    let namespace = installed_in(ctx, extension)?;
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
     // Pods without a proxy are a matter of their own.

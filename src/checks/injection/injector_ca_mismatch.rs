@@ -3,7 +3,7 @@
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
 use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Scope};
@@ -15,13 +15,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
     let secret = ctx.named::<Secret>(Scope::ControlPlane, SECRET)?;
     let Some((configuration, webhook)) = webhook? else {
-        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+        return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     let Some(secret) = secret else {
-        return Ok(Verdict::not_applicable(format!("there is no Secret {SECRET} to compare with")));
+        return Err(Unjudged::not_applicable(format!("there is no Secret {SECRET} to compare with")));
     };
     let Some(service) = &webhook.client_config.service else {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "the injector's webhook calls a URL, not a Service of this cluster",
         ));
     };

@@ -2,7 +2,7 @@
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
 use crate::objects::Deployment;
@@ -10,7 +10,7 @@ use crate::objects::Deployment;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
-        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+        return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     let deployments = deployments?;
     // The API server's default is Fail.
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         None => injector(ctx.every::<Deployment>()?),
     };
     let Some(found) = found else {
-        return Ok(Verdict::not_applicable("the proxy injector is no Deployment of this cluster"));
+        return Err(Unjudged::not_applicable("the proxy injector is no Deployment of this cluster"));
     };
     if found.wanted() != 1 {
         return Ok(Verdict::fine());

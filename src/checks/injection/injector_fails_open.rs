@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
@@ -16,7 +16,7 @@ use crate::objects::{Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhoo
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
-        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+        return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     if webhook.failure_policy != "Ignore" {
         return Ok(Verdict::fine());

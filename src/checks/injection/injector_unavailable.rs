@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
@@ -15,10 +15,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
     let slices = ctx.every::<EndpointSlice>()?;
     let Some((configuration, webhook)) = webhook? else {
-        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+        return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     let Some(service) = &webhook.client_config.service else {
-        return Ok(Verdict::not_applicable(
+        return Err(Unjudged::not_applicable(
             "the injector's webhook calls a URL, not a Service of this cluster",
         ));
     };

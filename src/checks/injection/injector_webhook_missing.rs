@@ -1,7 +1,7 @@
 //! `injector-webhook-missing`: a control plane without the webhook by which the API server calls its injector.
 
 use super::unmeshed::{injector_webhook, restart_unmeshed};
-use crate::checks::control_plane::installation::{none_installed, present, renamed, unmarked};
+use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
@@ -14,9 +14,6 @@ const CONFIGURATION: &str = "linkerd-proxy-injector-webhook-config";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let webhook = injector_webhook(ctx);
-    if !present(ctx)? {
-        return Ok(none_installed());
-    }
     if let Some((there, _)) = webhook? {
         let subject = Subject::object(Kind::MutatingWebhookConfiguration, "", &there.metadata.name);
         let row = "control plane MutatingWebhookConfigurations exist";

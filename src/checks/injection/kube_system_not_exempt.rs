@@ -2,7 +2,7 @@
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
@@ -13,15 +13,15 @@ const SYSTEM: &str = "kube-system";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.seen::<Namespace>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
-        return Ok(Verdict::not_applicable("no webhook of the proxy injector is registered"));
+        return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     // The API server's default is Fail.
     if !matches!(webhook.failure_policy.as_str(), "Fail" | "") {
-        return Ok(Verdict::not_applicable("the injector's webhook has failurePolicy Ignore"));
+        return Err(Unjudged::not_applicable("the injector's webhook has failurePolicy Ignore"));
     }
     let Some(system) = namespaces?.iter().find(|namespace| namespace.metadata.name == SYSTEM) else {
         ctx.every::<Namespace>()?;
-        return Ok(Verdict::not_applicable("there is no namespace kube-system"));
+        return Err(Unjudged::not_applicable("there is no namespace kube-system"));
     };
     let asked =
         webhook.namespace_selector.as_ref().is_none_or(|selector| selector.matches(&system.metadata.labels));

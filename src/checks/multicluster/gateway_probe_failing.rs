@@ -1,10 +1,9 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
 use super::links::{
-    CLUSTER, Links, ask_controller, gateways, links, mirrors_of, no_links, other_cluster, subject,
-    with_endpoints,
+    CLUSTER, ask_controller, gateways, links, mirrors_of, other_cluster, subject, with_endpoints,
 };
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Program;
@@ -14,14 +13,10 @@ use crate::objects::{EndpointSlice, Link, Pod, Service};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
     let pods = ctx.seen::<Pod>()?;
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let links: Vec<&Link> = links.iter().filter(|link| link.has_gateway()).collect();
     if links.is_empty() {
-        return Ok(Verdict::not_applicable("no Link goes through a gateway"));
+        return Err(Unjudged::not_applicable("no Link goes through a gateway"));
     }
     let served = with_endpoints(ctx.every::<EndpointSlice>()?);
     let mut findings = Vec::new();
@@ -48,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(ask(ctx, link, &controllers));
     }
     if findings.is_empty() && silent {
-        return Ok(Verdict::blocked(
+        return Err(Unjudged::blocked(
             "service-mirror-not-running",
             "no pod of a Link's controller is running",
         ));

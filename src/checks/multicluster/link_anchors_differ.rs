@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::links::{CLUSTER, Links, links, no_links, other_cluster, subject};
+use super::links::{CLUSTER, links, other_cluster, subject};
 use crate::certificates::{Certificate, from_bundle, from_pem};
 use crate::checks::certificates::remedy::{
     IN_FORCE_FILE, add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
 };
 use crate::checks::control_plane::installation::config;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::{Program, Scope};
@@ -28,16 +28,12 @@ const SHARED: &str = "clusters share trust anchors";
 const ACCESS: &str = "remote cluster access credentials are valid";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = config.and_then(|config| config.data.get(BUNDLE));
     let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
     if own.is_empty() {
-        return Ok(Verdict::blocked(
+        return Err(Unjudged::blocked(
             "trust-roots-missing",
             "the trust anchors of this cluster are not known",
         ));

@@ -1,7 +1,7 @@
 //! `link-crd-missing`: the CRD of links is missing, or of another release.
 
 use super::links::LINK_CRD;
-use crate::checks::extensions::{absent, extension_namespace, reinstall};
+use crate::checks::extensions::reinstall;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::{Extension, Kind};
@@ -12,9 +12,6 @@ use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.every::<CustomResourceDefinition>()?;
-    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
-        return Ok(absent(Extension::Multicluster));
-    }
     let subject = Subject::object(Kind::CustomResourceDefinition, "", LINK_CRD);
     let object = subject.to_string();
     let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which brings the CRD");

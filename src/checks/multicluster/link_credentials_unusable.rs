@@ -1,6 +1,6 @@
 //! `link-credentials-unusable`: the Secret with which a Link's controller reaches the other cluster is no good.
 
-use super::links::{Links, field, link_again, links, no_links, subject};
+use super::links::{field, link_again, links, subject};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
@@ -10,11 +10,7 @@ use crate::objects::Link;
 use crate::redact::{KUBECONFIG, RemoteAccess};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let mut findings = Vec::new();
     for link in links {
         if link.spec.cluster_credentials_secret.is_empty() {

@@ -1,16 +1,12 @@
 //! `link-invalid`: a Link lacks what its controller needs, or has values that cannot be parsed.
 
-use super::links::{Links, field, link_again, links, no_links, subject};
+use super::links::{field, link_again, links, subject};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy};
 use crate::objects::Link;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let findings = links.iter().filter_map(|link| {
         let faults = faults(link);
         (!faults.is_empty()).then(|| {

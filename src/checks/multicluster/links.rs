@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, extension_namespace};
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Unjudged};
 use crate::command::{Arg, kubectl, linkerd};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
-use crate::item::{Extension, Kind};
-use crate::missing::Missing;
+use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
@@ -28,48 +26,28 @@ const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 /// The CRD of links.
 pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 
-/// What there is to judge.
-pub(super) enum Links<'a> {
-    /// These, at least one.
-    Some(&'a [Link]),
-    /// The extension is there, and no link.
-    None,
-    /// The question cannot be asked.
-    Not(Verdict),
-}
-
-/// The links of the cluster. Reads `namespaces` and `links.multicluster.linkerd.io`, and, where these are not served,
+/// The links of the cluster. Reads `links.multicluster.linkerd.io`, and, where these are not served,
 /// `customresourcedefinitions.apiextensions.k8s.io`.
 ///
 /// # Errors
-/// It is not known where the extension is, or links could not be had.
-pub(super) fn links<'a>(ctx: &Context<'a>) -> Result<Links<'a>, Missing> {
-    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
-        return Ok(Links::Not(absent(Extension::Multicluster)));
-    }
-    match ctx.seen::<Link>() {
-        Ok([]) => Ok(Links::None),
-        Ok(links) => Ok(Links::Some(links)),
-        Err(missing) if missing.why == Why::NotServed && is_undefined(ctx) => {
-            Ok(Links::Not(Verdict::blocked("link-crd-missing", "the API server does not serve links")))
+/// Links could not be had, or nothing defines them.
+pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unjudged> {
+    ctx.seen::<Link>().map_err(|missing| {
+        if missing.why == Why::NotServed && is_undefined(ctx) {
+            Unjudged::blocked("link-crd-missing", "the API server does not serve links")
+        } else {
+            missing.into()
         }
-        Err(missing) => Err(missing),
-    }
+    })
 }
 
 /// The namespaces of links: none where there is no link, and the question passes then.
 ///
 /// # Errors
 /// As [`links`].
-pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Result<Vec<&'a str>, Verdict>, Missing> {
-    Ok(match links(ctx)? {
-        Links::Some(links) => {
-            let all: BTreeSet<&str> = links.iter().map(|link| link.metadata.namespace.as_str()).collect();
-            Ok(all.into_iter().collect())
-        }
-        Links::None => Ok(Vec::new()),
-        Links::Not(verdict) => Err(verdict),
-    })
+pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Vec<&'a str>, Unjudged> {
+    let all: BTreeSet<&str> = links(ctx)?.iter().map(|link| link.metadata.namespace.as_str()).collect();
+    Ok(all.into_iter().collect())
 }
 
 /// Whether it is known that nothing defines links.
@@ -79,8 +57,8 @@ fn is_undefined(ctx: &Context<'_>) -> bool {
 }
 
 /// What is said where there is no link and the row is left out then.
-pub(super) fn no_links() -> Verdict {
-    Verdict::not_applicable("there is no Link")
+pub(in crate::checks) fn no_links() -> Unjudged {
+    Unjudged::not_applicable("there is no Link")
 }
 
 /// A link as a finding's subject.

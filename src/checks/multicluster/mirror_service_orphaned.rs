@@ -1,7 +1,7 @@
 //! `mirror-service-orphaned`: a mirror service of a cluster that no Link names.
 
-use super::links::{CLUSTER, Links, links, mirrors};
-use crate::checks::{Context, Judgement, Verdict};
+use super::links::{CLUSTER, links, mirrors};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -9,15 +9,11 @@ use crate::objects::{Link, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
-    let known: &[Link] = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => &[],
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let known = links(ctx)?;
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
     if mirrors.is_empty() {
-        return Ok(Verdict::not_applicable("there are no mirror services"));
+        return Err(Unjudged::not_applicable("there are no mirror services"));
     }
     let orphans: Vec<&(&Service, &str)> = mirrors
         .iter()

@@ -1,21 +1,17 @@
 //! `mirror-service-without-endpoints`: a mirror service has no endpoints.
 
 use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
-use crate::checks::extensions::{absent, extension_namespace};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, kubectl, linkerd, program};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{Extension, Kind};
+use crate::item::Kind;
 use crate::objects::{EndpointSlice, Meta, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
-    if extension_namespace(ctx, Extension::Multicluster)?.is_none() {
-        return Ok(absent(Extension::Multicluster));
-    }
     let mut mirrors = mirrors(services).filter(|service| !is_found_over_there(service)).peekable();
     if mirrors.peek().is_none() {
-        return Ok(Verdict::not_applicable("there are no mirror services with endpoints of their own"));
+        return Err(Unjudged::not_applicable("there are no mirror services with endpoints of their own"));
     }
     let mut mirrors = mirrors.filter(|service| !is_federated(service)).peekable();
     if mirrors.peek().is_none() {

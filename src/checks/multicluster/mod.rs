@@ -9,7 +9,7 @@ mod link_crd_missing;
 mod link_credentials_unusable;
 mod link_invalid;
 mod link_version_skew;
-mod links;
+pub(super) mod links;
 mod mirror_service_orphaned;
 mod mirror_service_without_endpoints;
 mod multicluster_cli_skew;

@@ -1,7 +1,7 @@
 //! `service-mirror-legacy`: a Link's controller was made by the linkerd CLI, where the chart makes them now.
 
-use super::links::{Links, chart_makes_controllers, controllers, links, no_links, subject};
-use crate::checks::{Context, Judgement, Verdict};
+use super::links::{chart_makes_controllers, controllers, links, subject};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -11,13 +11,9 @@ use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     if chart_makes_controllers(ctx) == Contains::No {
-        return Ok(Verdict::not_applicable("the chart of this release makes no controllers"));
+        return Err(Unjudged::not_applicable("the chart of this release makes no controllers"));
     }
     let legacy = ctx.knowledge.extensions().service_mirrors().iter().filter(|m| m.kind == MirrorKind::Legacy);
     let legacy: Vec<&str> = legacy.map(|mirror| mirror.component.as_str()).collect();
@@ -54,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     if !judged {
-        return Ok(Verdict::not_applicable("no Link has a controller"));
+        return Err(Unjudged::not_applicable("no Link has a controller"));
     }
     Ok(findings.into())
 }

@@ -1,8 +1,6 @@
 //! `service-mirror-not-running`: a Link has no running controller, or several.
 
-use super::links::{
-    CLUSTER, Links, ask_controller, controllers, links, mirrors_of, no_links, subject, with_controller,
-};
+use super::links::{CLUSTER, ask_controller, controllers, links, mirrors_of, subject, with_controller};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
@@ -11,11 +9,7 @@ use crate::objects::{Deployment, Link, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let mut findings = Vec::new();
     for link in links {
         match controllers(ctx, deployments, link).as_slice() {

@@ -1,6 +1,6 @@
 //! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role.
 
-use super::links::{Links, controllers, links, no_links, subject, with_controller};
+use super::links::{controllers, links, subject, with_controller};
 use crate::checks::rewrite::is_label_value;
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, Command, kubectl};
@@ -12,11 +12,7 @@ use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use crate::objects::{Deployment, Link, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let links = match links(ctx)? {
-        Links::Some(links) => links,
-        Links::None => return Ok(no_links()),
-        Links::Not(verdict) => return Ok(verdict),
-    };
+    let links = links(ctx)?;
     let accounts = ctx.every::<ServiceAccount>()?;
     let cluster_roles = ctx.every::<ClusterRole>()?;
     let cluster_role_bindings = ctx.every::<ClusterRoleBinding>()?;

@@ -5,7 +5,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let misplaced = survey.found.iter().filter_map(|found| {
         let Fault::Misplaced(place) = found.fault else { return None };
         let why = match place {

@@ -11,7 +11,7 @@ use crate::missing::Missing;
 use crate::request::Request;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let mut findings = Vec::new();
     for found in &survey.found {
         match found.fault {

@@ -7,7 +7,7 @@ use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let overridden = survey.found.iter().filter_map(|found| {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
         let place = if inherited { " on the namespace" } else { "" };

@@ -5,7 +5,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(survey) = Survey::of(ctx) else { return Ok(wording::absent()) };
+    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
     let invalid = survey.found.iter().filter(|found| found.fault == Fault::Invalid).map(|found| {
         let accepted = ctx
             .knowledge

@@ -3,14 +3,14 @@
 use super::family::{Found, Survey, Switch};
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{go_bool, values};
-use crate::checks::{Context, Verdict};
+use crate::checks::{Context, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
 
 /// What the checks say where nothing could read a key.
-pub(super) fn absent() -> Verdict {
-    Verdict::not_applicable("there is no Linkerd control plane that could read an annotation")
+pub(super) fn absent() -> Unjudged {
+    Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
 }
 
 /// An empty remedy of this family.

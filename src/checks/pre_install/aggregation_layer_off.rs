@@ -11,9 +11,6 @@ const NAME: &str = "extension-apiserver-authentication";
 const KEY: &str = "requestheader-client-ca-file";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
     let object = format!("ConfigMap {NAMESPACE}/{NAME}");
     let seen = match config {

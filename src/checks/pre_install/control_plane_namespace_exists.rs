@@ -8,9 +8,6 @@ use crate::model::control_plane::components;
 use crate::objects::{ConfigMap, Deployment, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     let name = ctx.namespaces().control_plane.as_str();
     let namespaces = ctx.every::<Namespace>()?;
     let Some(namespace) = namespaces.iter().find(|namespace| namespace.metadata.name == name) else {

@@ -51,9 +51,6 @@ const DEFINITIONS: [Right; 1] =
 const ONE_OF_THEM: &str = "servers.policy.linkerd.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     let message = "you lack rights outside of namespaces that an installation needs: it stops half-way";
     let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
     let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";

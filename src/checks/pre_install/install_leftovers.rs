@@ -1,6 +1,6 @@
 //! `install-leftovers`: objects outside of namespaces that an earlier installation left, or that another one owns.
 
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -15,13 +15,10 @@ use crate::objects::{
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     let home = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.every::<Deployment>()?;
     if !components(deployments, home).is_empty() {
-        return Ok(Verdict::blocked("control-plane-namespace-exists", "a control plane is installed"));
+        return Err(Unjudged::blocked("control-plane-namespace-exists", "a control plane is installed"));
     }
     let services = ctx.every::<Service>()?;
     let mut found: Vec<(Kind, &Meta)> = Vec::new();

@@ -22,9 +22,6 @@ const RIGHTS: [Right; 9] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     rights::verdict(rights::lacking(
         ctx,
         &RIGHTS,

@@ -1,7 +1,6 @@
 //! Checks before an installation (`--pre`): may everything be created, and does anything stand in the way.
 
-use super::{Check, Context, Verdict, row};
-use crate::card::Mode;
+use super::{Check, row};
 
 mod aggregation_layer_off;
 mod control_plane_namespace_exists;
@@ -20,9 +19,3 @@ pub(super) static TABLE: &[Check] = &[
     row!("pre-install", "install-rights-missing", install_rights_missing),
     row!("pre-install", "node-clock-skew", node_clock_skew),
 ];
-
-/// What to say when nothing is about to be installed: an installed mesh is no obstacle to itself.
-fn not_the_moment(ctx: &Context<'_>) -> Option<Verdict> {
-    (ctx.settings.mode != Mode::Pre)
-        .then(|| Verdict::not_applicable("asked before an installation, with --pre"))
-}

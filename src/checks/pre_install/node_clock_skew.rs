@@ -39,13 +39,10 @@ impl Off<'_> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Some(verdict) = super::not_the_moment(ctx) {
-        return Ok(verdict);
-    }
     let nodes = ctx.seen::<Node>()?;
     if !ctx.knows_its_moment() {
         let part = "when they were listed, which --at can say";
-        return Err(ctx.lacking(Item::List(Kind::Node), Why::NotCaptured, part));
+        return Err(ctx.lacking(Item::List(Kind::Node), Why::NotCaptured, part).into());
     }
     let mut judged = 0;
     let mut off = Vec::new();

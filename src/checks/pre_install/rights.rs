@@ -1,6 +1,6 @@
 //! What the operator may not do, as one finding: the reviews that a check's card names, answered by the API server.
 
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::ReviewStatus;
 use crate::item::{Access, Scope};
@@ -83,7 +83,7 @@ fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
 
 /// The verdict of findings that may be there or not.
 pub(super) fn verdict(finding: Option<Finding>) -> Judgement {
-    Ok(Verdict::Judged(finding.into_iter().collect()))
+    Ok(finding.into_iter().collect::<Vec<_>>().into())
 }
 
 /// `no`, and why, where the API server says so.

@@ -2,18 +2,16 @@
 
 use super::cli_install::install;
 use super::compared::all_failed;
-use crate::checks::control_plane::installation::{installed, minors, none_installed};
+use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::objects::Pod;
 use crate::version::{Channel, LinkerdVersion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let installed = installed(ctx);
+    let installed = of_control_plane(ctx);
     let cli = ctx.cli_version()?;
-    let Some((control_plane, seen)) = installed? else {
-        return Ok(none_installed());
-    };
+    let (control_plane, seen) = installed?;
     if cli.same_build(&control_plane) {
         return Ok(Verdict::fine());
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{CONFIG, CONTROL_PLANE, DATA_PLANE, configured, differs, failed, tag};
-use crate::checks::control_plane::installation::{config, installed, none_installed};
+use crate::checks::control_plane::installation::{config, of_control_plane};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -20,9 +20,7 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some((reference, seen)) = installed(ctx)? else {
-        return Ok(none_installed());
-    };
+    let (reference, seen) = of_control_plane(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     // Who sets the proxies' version apart wants them to differ.
     let config = config(ctx).unwrap_or_else(|missing| {

@@ -3,14 +3,14 @@
 
 use super::compared::all_failed;
 use super::newest::behind;
-use crate::checks::control_plane::installation::{installed, none_installed};
+use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::Pod;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some((version, seen)) = installed(ctx)? else { return Ok(none_installed()) };
+    let (version, seen) = of_control_plane(ctx)?;
     let pods = ctx.hints::<Pod>();
     let advised = advised_against(ctx, &version, &seen);
     // One reason to move on is enough, unless somebody expects a release.

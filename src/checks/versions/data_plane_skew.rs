@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{DATA_PLANE, failed, tag};
-use crate::checks::control_plane::installation::{installed, minors, none_installed};
+use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -37,9 +37,7 @@ enum Gap {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some((control_plane, seen)) = installed(ctx)? else {
-        return Ok(none_installed());
-    };
+    let (control_plane, seen) = of_control_plane(ctx)?;
     let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
     let home = &ctx.namespaces().control_plane;
     let mut known: BTreeMap<&str, Option<Gap>> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
 
 use super::gateway_api::{GROUP, GRPC, HTTP, bring, definition, serves};
-use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::control_plane::installation::{about_to_be, release};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{GatewayApi, GroupVersion};
 use crate::model::control_plane::CREATED_BY;
@@ -29,13 +29,12 @@ struct Judged<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
-    if installed(ctx)?.is_none() && !about_to_be(ctx) {
-        return Ok(none_installed());
-    }
     let (version, seen) = release(ctx)?;
     let releases = ctx.knowledge.releases();
     let Some(wanted) = releases.for_version(&version).and_then(|row| row.gateway_api.as_ref()) else {
-        return Ok(Verdict::not_applicable(format!("which Gateway API {version} speaks is not known here")));
+        return Err(Unjudged::not_applicable(format!(
+            "which Gateway API {version} speaks is not known here"
+        )));
     };
     let (http, grpc) = (http?, grpc?);
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);

@@ -3,26 +3,25 @@
 use std::cmp::Ordering;
 
 use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, definition, serves};
-use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::control_plane::installation::release;
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::GatewayApi;
 use crate::objects::CustomResourceDefinition;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
-    if installed(ctx)?.is_none() && !about_to_be(ctx) {
-        return Ok(none_installed());
-    }
     let (version, seen) = release(ctx)?;
     let Some(wanted) =
         ctx.knowledge.releases().for_version(&version).and_then(|row| row.gateway_api.as_ref())
     else {
-        return Ok(Verdict::not_applicable(format!("which Gateway API {version} speaks is not known here")));
+        return Err(Unjudged::not_applicable(format!(
+            "which Gateway API {version} speaks is not known here"
+        )));
     };
     let (http, grpc) = (http?, grpc?);
     if http.is_none() && grpc.is_none() {
-        return Ok(Verdict::not_applicable("there are no Gateway API CRDs"));
+        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
     }
     let findings =
         [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {

@@ -1,7 +1,7 @@
 //! `kubernetes-unsupported`: the API server is older than what the installed release needs, or newer than it documents.
 
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::version::{Channel, K8sMinor, LinkerdVersion};
 
@@ -10,14 +10,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let server = ctx.server_version()?;
     let (linkerd, seen) = match installed? {
         Some(installed) if !about_to_be(ctx) => installed,
-        None if !about_to_be(ctx) && ctx.cli_version().is_err() => return Ok(none_installed()),
+        None if !about_to_be(ctx) && ctx.cli_version().is_err() => return Err(none_installed()),
         Some(_) | None => release(ctx)?,
     };
     let releases = ctx.knowledge.releases();
     let range = match releases.kubernetes_range(&linkerd) {
         Some(range) if !releases.is_beyond(&linkerd) => range,
         _ => {
-            return Ok(Verdict::not_applicable(format!(
+            return Err(Unjudged::not_applicable(format!(
                 "which Kubernetes {linkerd} supports is not known here"
             )));
         }

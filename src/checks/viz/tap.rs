@@ -1,10 +1,9 @@
 //! The certificate of tap, which serves a part of the Kubernetes API: where it stands. Reads; judges nothing.
 
-use crate::checks::extensions::{absent, extension_namespace};
-use crate::checks::{Context, Verdict};
+use crate::checks::extensions::installed_in;
+use crate::checks::{Context, Unjudged};
 use crate::finding::{Evidence, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::missing::Missing;
 use crate::objects::Secret;
 
 /// The part of the API that tap serves.
@@ -42,14 +41,12 @@ pub(super) fn item() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
 }
 
-/// Tap where viz is installed, else the verdict. Reads `namespaces` and the Secret.
+/// Tap, where viz is installed. Reads `namespaces` and the Secret.
 ///
 /// # Errors
 /// It is not known whether viz is installed, or whether the Secret exists.
-pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Result<Tap<'a>, Verdict>, Missing> {
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(Err(absent(Extension::Viz)));
-    };
+pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Tap<'a>, Unjudged> {
+    let namespace = installed_in(ctx, Extension::Viz)?;
     let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
-    Ok(Ok(Tap { namespace: &namespace.metadata.name, secret }))
+    Ok(Tap { namespace: &namespace.metadata.name, secret })
 }

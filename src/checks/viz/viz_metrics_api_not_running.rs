@@ -1,6 +1,6 @@
 //! `viz-metrics-api-not-running`: no pod of metrics-api runs, which the CLI, the dashboard and other tools ask.
 
-use crate::checks::extensions::{absent, extension_namespace, own};
+use crate::checks::extensions::{installed_in, own};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -10,9 +10,7 @@ use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(absent(Extension::Viz));
-    };
+    let namespace = installed_in(ctx, Extension::Viz)?;
     let namespace = namespace.metadata.name.as_str();
     let servers: Vec<&Pod> = own(pods, namespace, Extension::Viz)
         .filter(|pod| pod.metadata.label("component") == Some("metrics-api"))

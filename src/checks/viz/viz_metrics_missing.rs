@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, by_owner, extension_namespace, names, own};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::extensions::{by_owner, installed_in, names, own};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind};
@@ -18,21 +18,19 @@ const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(absent(Extension::Viz));
-    };
+    let labelled = installed_in(ctx, Extension::Viz)?;
     let namespace = labelled.metadata.name.as_str();
     let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod))
     else {
         // No pod can be asked: what another Prometheus has is known to metrics-api alone.
-        return match external(labelled) {
-            Some(_) => Err(ctx.unasked(Program::Prometheus, Why::NotOffered)),
-            None => Ok(no_prometheus(pods, namespace)),
-        };
+        return Err(match external(labelled) {
+            Some(_) => ctx.unasked(Program::Prometheus, Why::NotOffered).into(),
+            None => no_prometheus(pods, namespace),
+        });
     };
     let answer = ctx.probe(Program::Prometheus, namespace, &prometheus.metadata.name)?;
     if !answer.is_well() {
-        return Ok(Verdict::blocked("viz-self-check-failing", "Prometheus does not answer"));
+        return Err(Unjudged::blocked("viz-self-check-failing", "Prometheus does not answer"));
     }
     let known: BTreeSet<&str> = answer.pods.iter().map(String::as_str).collect();
     let control_plane = &ctx.namespaces().control_plane;

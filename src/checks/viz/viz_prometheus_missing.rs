@@ -1,8 +1,8 @@
 //! `viz-prometheus-missing`: the Prometheus that viz brings lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
-use crate::checks::extensions::{absent, extension_namespace, own, reinstall};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::extensions::{installed_in, own, reinstall};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
@@ -15,11 +15,9 @@ const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
 const CONFIG: &str = "prometheus-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(absent(Extension::Viz));
-    };
+    let namespace = installed_in(ctx, Extension::Viz)?;
     if let Some(url) = external(namespace) {
-        return Ok(Verdict::not_applicable(format!("viz uses another Prometheus: {url}")));
+        return Err(Unjudged::not_applicable(format!("viz uses another Prometheus: {url}")));
     }
     let namespace = namespace.metadata.name.as_str();
     let role = vec![ctx.knowledge.extensions().viz_prometheus_role(namespace)];
@@ -54,11 +52,11 @@ pub(super) fn external(namespace: &Namespace) -> Option<&str> {
 }
 
 /// What is said where no pod of Prometheus runs, and what it has cannot be asked: by the check that says why.
-pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Verdict {
+pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Unjudged {
     let there =
         own(pods, namespace, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
     let by = if there { "viz-pods-not-running" } else { "viz-prometheus-missing" };
-    Verdict::blocked(by, "no pod of Prometheus is running")
+    Unjudged::blocked(by, "no pod of Prometheus is running")
 }
 
 /// Judges a part of the evidence, or notes that it is missing: the rest is judged all the same.

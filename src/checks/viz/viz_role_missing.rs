@@ -1,6 +1,6 @@
 //! `viz-role-missing`: ClusterRoles or ClusterRoleBindings of viz are missing.
 
-use crate::checks::extensions::{absent, extension_namespace, reinstall};
+use crate::checks::extensions::{installed_in, reinstall};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Extension, Kind};
@@ -10,9 +10,7 @@ use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.every::<ClusterRole>()?;
     let bindings = ctx.every::<ClusterRoleBinding>()?;
-    let Some(namespace) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(absent(Extension::Viz));
-    };
+    let namespace = installed_in(ctx, Extension::Viz)?;
     let known = ctx.knowledge.extensions();
     let namespace = &namespace.metadata.name;
     let lost = absent_of(roles, known.viz_cluster_roles(namespace))

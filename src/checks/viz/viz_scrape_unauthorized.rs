@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::extensions::{absent, by_owner, extension_namespace, names};
+use crate::checks::extensions::{by_owner, names};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind};
-use crate::item::Extension;
 use crate::objects::{AuthorizationPolicy, Pod};
 
 /// The variable in which the injector tells a proxy what to do where no policy says it.
@@ -16,9 +15,6 @@ const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    if extension_namespace(ctx, Extension::Viz)?.is_none() {
-        return Ok(absent(Extension::Viz));
-    }
     let denies = |pod: &&Pod| {
         let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
         policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))

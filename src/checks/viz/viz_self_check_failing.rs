@@ -1,8 +1,8 @@
 //! `viz-self-check-failing`: metrics-api or its Prometheus is unhealthy.
 
 use super::viz_prometheus_missing::{external, no_prometheus};
-use crate::checks::extensions::{absent, extension_namespace, own};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::extensions::{installed_in, own};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::answer::runs;
@@ -16,16 +16,14 @@ const CLIENT: &str = "can initialize the client";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let Some(labelled) = extension_namespace(ctx, Extension::Viz)? else {
-        return Ok(absent(Extension::Viz));
-    };
+    let labelled = installed_in(ctx, Extension::Viz)?;
     let namespace = labelled.metadata.name.as_str();
     let running = |program: Program| -> Vec<&Pod> {
         own(pods, namespace, Extension::Viz).filter(|pod| runs(program, pod)).collect()
     };
     let servers = running(Program::MetricsApi);
     if servers.is_empty() {
-        return Ok(Verdict::blocked("viz-metrics-api-not-running", "no pod of metrics-api is running"));
+        return Err(Unjudged::blocked("viz-metrics-api-not-running", "no pod of metrics-api is running"));
     }
     let mut findings = Vec::new();
     for pod in servers {
@@ -36,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let databases = running(Program::Prometheus);
     if databases.is_empty() && findings.is_empty() {
-        return Ok(no_prometheus(pods, namespace));
+        return Err(no_prometheus(pods, namespace));
     }
     for pod in databases {
         findings.extend(ask(ctx, pod, Program::Prometheus));

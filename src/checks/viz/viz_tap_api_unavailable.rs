@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(namespace) = namespace else {
         return match service.and_then(|service| left_behind(ctx, service)) {
             Some(finding) => Ok(vec![finding].into()),
-            None => Ok(absent(Extension::Viz)),
+            None => Err(absent(Extension::Viz)),
         };
     };
     let namespace = namespace.metadata.name.as_str();

@@ -4,18 +4,15 @@ use super::tap::{Tap, tap};
 use crate::checks::dates::{dates, is_overdue, renewed_by};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{ending, served};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Remedy, Severity, StepKind};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let tap = match tap(ctx)? {
-        Ok(tap) => tap,
-        Err(verdict) => return Ok(verdict),
-    };
+    let tap = tap(ctx)?;
     let Some(Ok(served)) = tap.secret.map(served) else {
-        return Ok(Verdict::blocked(
+        return Err(Unjudged::blocked(
             "viz-tap-certificate-invalid",
             "tap has no certificate that can be read",
         ));

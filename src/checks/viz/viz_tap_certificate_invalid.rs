@@ -5,7 +5,7 @@ use crate::certificates::{Certificate, Validity, at_least_one, from_base64_bundl
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
@@ -13,10 +13,7 @@ use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::APIService;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let tap = match tap(ctx)? {
-        Ok(tap) => tap,
-        Err(verdict) => return Ok(verdict),
-    };
+    let tap = tap(ctx)?;
     let Some(secret) = tap.secret else {
         let message = "the Secret with the certificate of tap is missing: its pods cannot start without it";
         let seen = tap.evidence("metadata.name", "missing");
@@ -34,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
     let service = ctx.named::<APIService>(Scope::Cluster, API)?;
     let Some(service) = service else {
-        return Ok(Verdict::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
+        return Err(Unjudged::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
     };
     let trusted = from_base64_pool(&service.spec.ca_bundle)
         .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;

@@ -3,26 +3,23 @@
 use super::tap::{item, tap};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
 use crate::item::Extension;
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let tap = match tap(ctx)? {
-        Ok(tap) => tap,
-        Err(verdict) => return Ok(verdict),
-    };
+    let tap = tap(ctx)?;
     let (Some(secret), Some(Ok(served))) = (tap.secret, tap.secret.map(served)) else {
-        return Ok(Verdict::blocked(
+        return Err(Unjudged::blocked(
             "viz-tap-certificate-invalid",
             "tap has no certificate that can be read",
         ));
     };
     let matches = key_matches(secret);
     if matches == KeyMatches::Unknown {
-        return Err(key_not_known(ctx, item()));
+        return Err(key_not_known(ctx, item()).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     let said = format!("{}: {said}", served[0].summary());

@@ -1,0 +1,53 @@
+//! What a check asks its question of, as its card says under `requires`: judged once, before the rule, so that no rule
+//! begins with it. A rule may rely on what its card requires.
+
+use super::cni::nodes;
+use super::control_plane::installation::{about_to_be, none_installed, present};
+use super::extensions::{absent, extension_namespace};
+use super::multicluster::links::{links, no_links};
+use super::{Context, Unjudged};
+use crate::card::{Mode, Requirement};
+use crate::item::Extension;
+
+/// Whether everything that the card requires is there.
+///
+/// # Errors
+/// Something is not, or nobody knows whether it is. Whether linkerd-cni is there may stay open: what its rules find on nodes
+/// holds anyway, and what they do not know they say.
+pub(super) fn judge(ctx: &Context<'_>, requirements: &[Requirement]) -> Result<(), Unjudged> {
+    requirements.iter().try_for_each(|requirement| holds(ctx, *requirement))
+}
+
+fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
+    match requirement {
+        Requirement::BeforeInstallation => match ctx.settings.mode {
+            Mode::Pre => Ok(()),
+            // An installed mesh is no obstacle to itself.
+            Mode::Installed | Mode::Crds => {
+                Err(Unjudged::not_applicable("asked before an installation, with --pre"))
+            }
+        },
+        Requirement::ControlPlane => {
+            if about_to_be(ctx) || present(ctx)? {
+                Ok(())
+            } else {
+                Err(none_installed())
+            }
+        }
+        Requirement::Viz => extension(ctx, Extension::Viz),
+        Requirement::Jaeger => extension(ctx, Extension::Jaeger),
+        Requirement::Multicluster => extension(ctx, Extension::Multicluster),
+        Requirement::Links => {
+            extension(ctx, Extension::Multicluster)?;
+            if links(ctx)?.is_empty() { Err(no_links()) } else { Ok(()) }
+        }
+        Requirement::LinkerdCni => nodes::perhaps_installed(ctx),
+        Requirement::LinkerdCniDaemonset => nodes::perhaps_runs(ctx),
+        Requirement::LinkerdCniInUse => nodes::perhaps_used(ctx),
+        Requirement::LinkerdCniReliedOn => nodes::perhaps_relied_on(ctx),
+    }
+}
+
+fn extension(ctx: &Context<'_>, extension: Extension) -> Result<(), Unjudged> {
+    extension_namespace(ctx, extension)?.map_or_else(|| Err(absent(extension)), |_| Ok(()))
+}
