@@ -214,11 +214,7 @@ impl Question<'_> {
 /// Judges the evidence: evaluates every selected check, links causes, applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
-    let results: Vec<CheckResult> = question
-        .checks
-        .iter()
-        .map(|check| evaluate(check, cluster, question.knowledge, question.settings))
-        .collect();
+    let results = evaluate(question.checks, cluster, question.knowledge, question.settings);
     assemble(question, collected, results)
 }
 

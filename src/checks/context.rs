@@ -6,6 +6,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
+use super::joins::Joins;
 use crate::card::{Card, Mode};
 use crate::command::Rerun;
 use crate::fetched::{Fetched, Why};
@@ -20,7 +21,8 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
-use crate::objects::{KindOf, Link, Listed, Object, Secret};
+use crate::model::owners::Owners;
+use crate::objects::{Job, KindOf, Link, Listed, Object, ReplicaSet, Secret};
 use crate::request::Request;
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
@@ -57,6 +59,19 @@ impl Settings {
     }
 }
 
+/// What the checks of a run share.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    /// The evidence.
+    pub(super) cluster: &'a Cluster,
+    /// Facts that age.
+    pub(super) knowledge: &'a Knowledge,
+    /// What the operator set.
+    pub(super) settings: &'a Settings,
+    /// What is built once.
+    pub(super) joins: &'a Joins<'a>,
+}
+
 /// What a check sees.
 pub struct Context<'a> {
     cluster: &'a Cluster,
@@ -64,6 +79,8 @@ pub struct Context<'a> {
     pub knowledge: &'a Knowledge,
     /// What the operator set.
     pub settings: &'a Settings,
+    /// What is built once for a run.
+    pub(super) joins: &'a Joins<'a>,
     card: &'a Card,
     id: &'static str,
     gaps: RefCell<Vec<Missing>>,
@@ -71,14 +88,21 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// A context for one check.
-    pub fn new(
-        id: &'static str,
-        card: &'a Card,
-        cluster: &'a Cluster,
-        knowledge: &'a Knowledge,
-        settings: &'a Settings,
-    ) -> Context<'a> {
-        Context { cluster, knowledge, settings, card, id, gaps: RefCell::new(Vec::new()) }
+    pub(super) fn new(id: &'static str, card: &'a Card, run: Run<'a>) -> Context<'a> {
+        let Run { cluster, knowledge, settings, joins } = run;
+        Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
+    }
+
+    /// The same, with gaps of its own.
+    pub(super) fn aside(&self) -> Context<'a> {
+        let Context { cluster, knowledge, settings, joins, card, id, gaps: _ } = *self;
+        Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
+    }
+
+    /// From a pod to what people made. Reads `replicasets.apps` and `jobs.batch`, where they are there.
+    pub(super) fn owners(&self) -> &'a Owners<'a> {
+        let build = |ctx: &Context<'a>| Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+        self.once(&self.joins.owners, build)
     }
 
     /// What was partly missing among the evidence that was read.

@@ -15,6 +15,7 @@ mod debug;
 mod extensions;
 mod injection;
 mod jaeger;
+mod joins;
 mod multicluster;
 mod native_sidecar;
 mod pre_install;
@@ -35,7 +36,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
+use context::Run;
 pub use context::{Context, Settings};
+use joins::Joins;
 pub use unjudged::Unjudged;
 
 use crate::card::Card;
@@ -175,16 +178,24 @@ pub struct CheckResult {
     pub blocked_by: Option<&'static str>,
 }
 
-/// Judges one check; a panic becomes [`Outcome::Crashed`].
+/// Judges checks in a run of their own, in their order; a panic becomes [`Outcome::Crashed`].
 pub fn evaluate(
-    check: &'static Check,
+    checks: &[&'static Check],
     cluster: &Cluster,
     knowledge: &Knowledge,
     settings: &Settings,
-) -> CheckResult {
+) -> Vec<CheckResult> {
+    let joins = Joins::default();
+    checks
+        .iter()
+        .map(|check| evaluate_one(check, &Run { cluster, knowledge, settings, joins: &joins }))
+        .collect()
+}
+
+fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     let card = check.card();
     let judged = catch_unwind(AssertUnwindSafe(|| {
-        let context = Context::new(check.id, card, cluster, knowledge, settings);
+        let context = Context::new(check.id, card, *run);
         let judgement =
             requires::judge(&context, &card.front.requires).and_then(|()| (check.judge)(&context));
         (judgement, context.into_gaps())
@@ -221,7 +232,7 @@ pub fn evaluate(
         }
     };
     for finding in &mut findings {
-        verify(finding, card, settings);
+        verify(finding, card, run.settings);
     }
     gaps.sort();
     gaps.dedup();

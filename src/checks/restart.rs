@@ -7,8 +7,8 @@ use super::Context;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{Job, Pod, ReplicaSet};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
 
 /// How many lines a step prints.
 const LINES: usize = 24;
@@ -31,7 +31,7 @@ pub(super) fn meshed_on(ctx: &Context<'_>, remedy: Remedy, act: &str, node: &str
 fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let pods = ctx.hints::<Pod>();
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut found: BTreeMap<&str, Meshed> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;

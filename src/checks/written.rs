@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Context;
+use super::{Context, Unjudged};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::fetched::Why;
@@ -74,6 +74,11 @@ impl Reader {
             Reader::Unknown(_) | Reader::Absent => None,
         }
     }
+}
+
+/// What the checks say where nothing could read a key.
+pub(super) fn nothing_reads() -> Unjudged {
+    Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
 }
 
 /// What is missing where the control plane runs an image whose tag is no version.

@@ -81,8 +81,10 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         )
         .into());
     }
-    let results: BTreeMap<_, _> =
-        checks.iter().map(|check| (check.id, evaluate(check, cluster, knowledge, &settings))).collect();
+    let results: BTreeMap<_, _> = evaluate(&checks, cluster, knowledge, &settings)
+        .into_iter()
+        .map(|result| (result.id, result))
+        .collect();
     let fresh = Fresh { cluster, origin: &read.origin, results: &results, settings: &settings };
     let findings = verify(&earlier, &fresh);
     // Infos are never alone a reason to act: they count where that was asked for.

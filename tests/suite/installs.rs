@@ -50,16 +50,15 @@ fn said(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
     let collected = collect_now(memory, &items, &Options::default(), None);
     let mut said = Vec::new();
     let mut judged = 0;
-    for check in checks {
-        let result = evaluate(check, &collected.cluster, Knowledge::embedded(), &Settings::default());
-        assert!(!matches!(result.outcome, Outcome::Crashed(_)), "{}: {:?}", check.id, result.outcome);
+    for result in evaluate(&checks, &collected.cluster, Knowledge::embedded(), &Settings::default()) {
+        assert!(!matches!(result.outcome, Outcome::Crashed(_)), "{}: {:?}", result.id, result.outcome);
         judged += usize::from(matches!(result.outcome, Outcome::Pass | Outcome::Findings));
         said.extend(
             result
                 .findings
                 .iter()
                 .filter(|finding| finding.severity >= Severity::Warning)
-                .map(|finding| format!("{}: {:?}: {}", check.id, finding.subjects, finding.message)),
+                .map(|finding| format!("{}: {:?}: {}", result.id, finding.subjects, finding.message)),
         );
     }
     (said, judged)

@@ -9,8 +9,8 @@ use crate::item;
 use crate::knowledge::KeyKind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
-    let mut findings = wording::findings(ctx, &survey, |_, found| {
+    let survey = Survey::of(ctx)?;
+    let mut findings = wording::findings(ctx, survey, |_, found| {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let act = format!("Set {key} as an annotation");
         Some((message, wording::replace(ctx, wording::remedy(), &act, found, row, found.value)))
     });
-    findings.extend(on_pods(ctx, &survey));
+    findings.extend(on_pods(ctx, survey));
     Ok(findings.into())
 }
 

@@ -18,15 +18,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         Reader::Version(..) | Reader::Absent => {}
     }
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     if survey.depends_on_values
         && let Err(missing) = config(ctx)
     {
         ctx.gap(missing);
     }
     let findings = survey.found.iter().filter_map(|found| {
-        let (severity, message, remedy) = say(ctx, &survey, found)?;
-        Some(wording::finding(ctx, &survey, found, message, remedy).severity(severity))
+        let (severity, message, remedy) = say(ctx, survey, found)?;
+        Some(wording::finding(ctx, survey, found, message, remedy).severity(severity))
     });
     Ok(findings.collect::<Vec<Finding>>().into())
 }

@@ -9,13 +9,13 @@ use crate::item::Item;
 use crate::knowledge::Suggestion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     for (object, more) in &survey.left_out {
         let message = format!("it has {more} more unknown annotations and labels than are compared");
         let part = object.subject().to_string();
         ctx.gap(ctx.lacking(Item::List(object.kind), Why::Malformed { message }, part));
     }
-    let findings = wording::findings(ctx, &survey, |_, found| {
+    let findings = wording::findings(ctx, survey, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
         let mut remedy = wording::remedy();
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {

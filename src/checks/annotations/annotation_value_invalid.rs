@@ -8,15 +8,15 @@ use crate::finding::{Remedy, Severity, StepKind};
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted) = &found.fault else { return None };
         let key = found.key;
-        let severity = severity(&survey, found, row);
-        let once = if fails(&survey, row) && !found.injected { " once they request a proxy" } else { "" };
+        let severity = severity(survey, found, row);
+        let once = if fails(survey, row) && !found.injected { " once they request a proxy" } else { "" };
         let message = format!("{key} has an invalid value, so {}{once}: {accepted}", row.invalid);
-        let remedy = remedy(ctx, &survey, found, row, accepted);
-        let finding = wording::finding(ctx, &survey, found, message, remedy);
+        let remedy = remedy(ctx, survey, found, row, accepted);
+        let finding = wording::finding(ctx, survey, found, message, remedy);
         Some(finding.severity(severity))
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
-use crate::checks::Context;
-use crate::checks::written::{Reader, Written, is_native_sidecar_key, values};
+use crate::checks::written::{Reader, Written, is_native_sidecar_key, nothing_reads, values};
+use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, Suggestion, WrittenBy};
@@ -88,7 +88,7 @@ pub(super) struct Found<'a> {
 }
 
 /// Every fault in one cluster.
-pub(super) struct Survey<'a> {
+pub(in crate::checks) struct Survey<'a> {
     /// Which release reads.
     pub(super) reader: Reader,
     /// The values it was installed with.
@@ -102,8 +102,15 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Looks at everything that people wrote; `None` where there is no Linkerd that could read it.
-    pub(super) fn of(ctx: &Context<'a>) -> Option<Survey<'a>> {
+    /// What people wrote, looked at once for a run.
+    ///
+    /// # Errors
+    /// There is no Linkerd that could read it.
+    pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+        ctx.once(&ctx.joins.annotations, Survey::by).as_ref().ok_or_else(nothing_reads)
+    }
+
+    fn by(ctx: &Context<'a>) -> Option<Survey<'a>> {
         let reader = Reader::of(ctx);
         if matches!(reader, Reader::Absent) {
             return None;

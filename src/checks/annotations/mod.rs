@@ -15,6 +15,8 @@ mod guess;
 mod label_as_annotation;
 mod wording;
 
+pub(super) use fault::Survey;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("annotations", "annotation-as-label", annotation_as_label),

@@ -3,25 +3,20 @@
 use super::fault::{Found, Survey};
 use super::guess::guess;
 use crate::checks::rewrite::{self, Act, Change, is_label_value};
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 
-/// What the checks say where nothing could read a key.
-pub(super) fn absent() -> Unjudged {
-    Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
-}
-
 /// One check's part of the survey: `say` gives message and remedy for the faults that are its own.
 pub(super) fn judge(
     ctx: &Context<'_>,
     say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
 ) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(absent)?;
-    Ok(findings(ctx, &survey, say).into())
+    let survey = Survey::of(ctx)?;
+    Ok(findings(ctx, survey, say).into())
 }
 
 /// The findings of one check.

@@ -9,8 +9,8 @@ use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, Severity};
 use crate::item::Scope;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{ConfigMap, Job, Pod, ReplicaSet};
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
     };
     let namespace = &ctx.namespaces().control_plane;
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;

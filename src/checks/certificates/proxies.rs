@@ -9,9 +9,9 @@ use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written
 use crate::finding::Evidence;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
 use crate::objects::container::TRUST_ANCHORS;
-use crate::objects::{Job, Pod, ReplicaSet};
 
 /// Pods of one workload that hold the same bundle.
 pub(super) struct Holders<'a> {
@@ -46,7 +46,7 @@ pub(super) fn holders<'a>(
     wanted: &dyn Fn(&BundlePrint) -> bool,
 ) -> Result<Vec<Holders<'a>>, Missing> {
     let pods = injected(ctx)?;
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     // Few bundles stand in many pods.
     let mut known: BTreeMap<&str, Option<BundlePrint>> = BTreeMap::new();
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
@@ -77,7 +77,7 @@ pub(super) struct Hashed<'a> {
 /// # Errors
 /// Pods could not be had.
 pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
     for pod in injected(ctx)?.filter(|pod| is_hidden(pod)) {
         if let Some(hash) = pod.metadata.annotation(TRUST_ROOT_HASH)

@@ -5,20 +5,30 @@ use std::collections::BTreeMap;
 
 use super::logs;
 use crate::checks::Context;
+use crate::checks::joins::Join;
 use crate::finding::{Evidence, Finding, Tie};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::journal::Journal;
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure, KnownPods};
-use crate::objects::{Event, Job, Pod, ReplicaSet};
+use crate::objects::{Event, Pod};
 
 /// How many events a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;
 
+/// The pods that linkerd-cni refuses, joined once for a run: from events and journals with owners, from events alone, and from
+/// events and journals.
+#[derive(Default)]
+pub(in crate::checks) struct Refused<'a> {
+    owned: Join<Vec<AddFailure<'a>>>,
+    hinted: Join<Vec<AddFailure<'a>>>,
+    reported: Join<Vec<AddFailure<'a>>>,
+}
+
 /// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events, or a journal in
 /// their place; pods, ReplicaSets and Jobs make it surer.
-pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>, Missing> {
+pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>], Missing> {
     let journals = logs::journals(ctx);
     let events = match ctx.seen::<Event>() {
         Ok(events) => events,
@@ -28,23 +38,30 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<Vec<AddFailure<'a>>,
             &[]
         }
     };
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
-    let mut adds = adds_among(ctx, (events, &journals), &owners);
-    let own = ctx.namespaces();
-    adds.retain(|add| {
-        ctx.judges(&add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
+    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.owned, |ctx| {
+        let mut adds = adds_among(ctx, (events, &journals), ctx.owners());
+        let own = ctx.namespaces();
+        adds.retain(|add| {
+            ctx.judges(&add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
+        });
+        adds
     });
     Ok(adds)
 }
 
 /// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
-pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
-    adds_among(ctx, (ctx.hints::<Event>(), &[]), &Owners::default())
+pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
+    let build = |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &[]), &Owners::default());
+    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.hinted, build);
+    adds
 }
 
 /// The same, from journals as well: cards name `node-files` and `logs`.
-pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> Vec<AddFailure<'a>> {
-    adds_among(ctx, (ctx.hints::<Event>(), &logs::journals(ctx)), &Owners::default())
+pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
+    let build =
+        |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &logs::journals(ctx)), &Owners::default());
+    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.reported, build);
+    adds
 }
 
 fn adds_among<'a>(

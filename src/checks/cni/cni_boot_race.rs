@@ -9,13 +9,13 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::model::owners::Owners;
-use crate::objects::{Job, Pod, ReplicaSet};
+use crate::objects::Pod;
 
 const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let late: Vec<&Pod> = failing(pods)
         .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.spec.node_name.is_empty())
         .collect();
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
             )
         });
-        let found = proof.clone().or(started).and_then(|proof| later(ctx, &owners, pod, proof));
+        let found = proof.clone().or(started).and_then(|proof| later(ctx, owners, pod, proof));
         if found.is_none() && proof.is_none() {
             // A file may be younger than the installer that keeps it.
             lacks(ctx, Why::NotOffered, format!("node {node}: when its CNI configuration was written"));

@@ -144,7 +144,7 @@ fn restore(
 }
 
 /// Entries that stand in a file which can be loaded, and that the plugin itself cannot read.
-fn fields(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
+fn fields<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot, findings: &mut Vec<Finding>) {
     for found in entries(ctx, nodes, snapshot) {
         let wrong = found.entry.wrong_fields();
         let Some((path, _, place)) = wrong.first() else { continue };

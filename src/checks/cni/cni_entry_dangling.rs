@@ -75,7 +75,7 @@ fn dangling<'a>(
             Some(_) => bin_dir_cure(ctx, snapshot),
             None => {
                 let adds = hinted_add_failures(ctx);
-                let failing = on_this_node(&adds, node);
+                let failing = on_this_node(adds, node);
                 purge_entry(ctx, node, nodes.system(ctx, node), Some((file, entry)), &failing)
             }
         });

@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(on_one(ctx, &nodes, snapshot, &[no_daemon_set()], relied_on.as_ref()));
     }
     // A refusal is proof enough that a node still calls it.
-    for (node, adds) in by_node(&hinted_add_failures(ctx)) {
+    for (node, adds) in by_node(hinted_add_failures(ctx)) {
         if nodes.has_files(node) {
             continue;
         }
@@ -76,7 +76,7 @@ fn on_one<'a>(
     let chain = nodes.chain(ctx, snapshot);
     let node = snapshot.node.as_str();
     let adds = hinted_add_failures(ctx);
-    let failing = on_this_node(&adds, node);
+    let failing = on_this_node(adds, node);
     let build = |file: &ConfFile, entry: &LinkerdEntry, message: &str| {
         let path = Some(entry.path_of("type"));
         let quoted = in_file(snapshot, &file.path(), path, Some(entry.place()), "\"linkerd-cni\"");

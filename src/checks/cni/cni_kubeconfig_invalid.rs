@@ -196,7 +196,7 @@ impl Scan<'_, '_> {
                 &snapshot.node,
                 self.nodes.system(self.ctx, &snapshot.node),
                 known,
-                &on_this_node(&adds, &snapshot.node),
+                &on_this_node(adds, &snapshot.node),
             ))
     }
 }

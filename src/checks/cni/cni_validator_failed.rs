@@ -13,7 +13,7 @@ use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::owners::Owners;
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Event, Job, Pod, ReplicaSet};
+use crate::objects::{Event, Pod};
 
 /// How the validator ends when the traffic does not come back to it.
 const EXIT: i32 = 95;
@@ -28,7 +28,7 @@ const IN_CIRCLES: &str = "pods are deleted and recreated without end: the repair
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     unmatched_logs(ctx);
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let lines = pod_lines(ctx, SignatureScope::Validator);
     let judged = |pod: &&Pod| {
         ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
@@ -41,10 +41,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .iter()
                 .filter(|line| line.pod == pod.metadata.name && line.namespace == pod.metadata.namespace)
                 .collect();
-            failed(ctx, &owners, pod, &said)
+            failed(ctx, owners, pod, &said)
         })
         .collect();
-    findings.extend(in_circles(ctx, &owners, pods));
+    findings.extend(in_circles(ctx, owners, pods));
     Ok(findings.into())
 }
 

@@ -72,6 +72,8 @@ mod cni_validator_failed;
 mod cni_version_incompatible;
 mod node_evidence_outdated;
 
+pub(super) use add_failures::Refused;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-add-exit-127", cni_add_exit_127),

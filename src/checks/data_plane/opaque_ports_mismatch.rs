@@ -11,9 +11,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Service};
-use crate::objects::{ServicePort, TargetPort};
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, Pod, Service, ServicePort, TargetPort};
 
 /// How many workloads are quoted.
 const QUOTED: usize = 3;
@@ -41,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let services = ctx.seen::<Service>()?;
     let by_label = Labels::of(pods);
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let default = default_ports(ctx);
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {

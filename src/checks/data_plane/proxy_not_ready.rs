@@ -12,11 +12,11 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owner;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::{ContainerState, ContainerStatus, Terminated};
-use crate::objects::{Event, Job, Pod, ReplicaSet};
+use crate::objects::{Event, Pod};
 
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let injected = |pod: &&Pod| {
         pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace)
     };
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut meshed = 0;
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(injected) {

@@ -10,9 +10,9 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::KeyStatus;
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
 use crate::objects::container::DEBUG_CONTAINER;
-use crate::objects::{Job, Pod, ReplicaSet};
 use crate::version::{Contains, LinkerdVersion};
 
 /// The row of the releases table that says from when to when.
@@ -29,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let written = Written::of(ctx, &MAKE_PODS);
     let chart = ChartImage::of(values(ctx).as_ref());
     let judge = Judge { ctx, reader: &reader, chart: &chart };
-    let replica_sets = ctx.seen::<ReplicaSet>().unwrap_or_default();
-    let owners = Owners::new(replica_sets, ctx.seen::<Job>().unwrap_or_default());
+    let owners = ctx.owners();
     let mut shown = BTreeSet::new();
     let mut findings = Vec::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {

@@ -22,8 +22,8 @@ use super::{Context, Unjudged};
 use crate::item::Scope;
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::missing::Missing;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{Job, Namespace, Pod, ReplicaSet};
+use crate::model::owners::Owner;
+use crate::objects::{Namespace, Pod};
 
 /// The namespace of an extension: the one with its label, and of several the one that named objects were read from (see
 /// [`Scope::Extension`]). `None` when it is known that none has the label. Reads `namespaces`.
@@ -88,7 +88,7 @@ pub(super) fn by_owner<'a, T: Ord>(
     ctx: &Context<'a>,
     pods: impl IntoIterator<Item = (T, &'a Pod)>,
 ) -> BTreeMap<(Owner, T), Vec<&'a Pod>> {
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut grouped: BTreeMap<(Owner, T), Vec<&Pod>> = BTreeMap::new();
     for (what, pod) in pods {
         grouped.entry((owners.of(pod), what)).or_default().push(pod);

@@ -66,9 +66,9 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces
 }
 
 /// A finding for each workload whose running proxies are not of a version.
-fn others(
-    ctx: &Context<'_>,
-    (pods, namespaces): (&[Pod], &[&str]),
+fn others<'a>(
+    ctx: &Context<'a>,
+    (pods, namespaces): (&'a [Pod], &[&str]),
     (wanted, same): (&LinkerdVersion, Same),
     message: &str,
     because: &str,
@@ -93,10 +93,10 @@ fn others(
 
 /// A finding for each workload whose running proxies are of a version, by what the injector noted on them, and have an image
 /// whose tag does not say so.
-fn retagged(
-    ctx: &Context<'_>,
+fn retagged<'a>(
+    ctx: &Context<'a>,
     extension: Extension,
-    (pods, namespaces): (&[Pod], &[&str]),
+    (pods, namespaces): (&'a [Pod], &[&str]),
     (wanted, same): (&LinkerdVersion, Same),
 ) -> Vec<Finding> {
     let running = pods.iter().filter_map(|pod| {

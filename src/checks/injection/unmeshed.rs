@@ -9,7 +9,7 @@ use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
-use crate::model::owners::{self, Owner, Owners};
+use crate::model::owners::{self, Owner};
 use crate::objects::{
     ConfigMap, Job, Meta, MutatingWebhookConfiguration, Namespace, Pod, ReplicaSet, Webhook,
     WebhookConfiguration, Workload,
@@ -87,7 +87,7 @@ pub(super) fn counts(pod: &Pod) -> bool {
 /// The pods among `pods` that ask for a proxy and have none, in order. Pods whose namespace is not among `namespaces` are
 /// left out. Reads, where they are there: ReplicaSets, Jobs and `linkerd-config`.
 pub(super) fn unmeshed<'a>(
-    ctx: &Context<'a>,
+    ctx: &Context<'_>,
     pods: &'a [Pod],
     namespaces: &'a [Namespace],
     webhook: Option<&'a Webhook>,
@@ -96,7 +96,7 @@ pub(super) fn unmeshed<'a>(
     let values = config.and_then(ConfigMap::chart_values);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
     let (replica_sets, jobs) = (ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
-    let owners = Owners::new(replica_sets, jobs);
+    let owners = ctx.owners();
     let templates = Templates::of(replica_sets, jobs);
     pods.iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))

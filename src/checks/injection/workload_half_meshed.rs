@@ -8,8 +8,8 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::injection::INJECT;
-use crate::model::owners::{Owner, Owners, generation};
-use crate::objects::{Job, Pod, ReplicaSet};
+use crate::model::owners::{Owner, generation};
+use crate::objects::Pod;
 
 #[derive(Default)]
 struct Halves<'a> {
@@ -19,7 +19,7 @@ struct Halves<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let mut generations: BTreeMap<(&str, String), Halves<'_>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
         // A pod that nothing owns is no replica of anything; one that refuses by itself was set apart on purpose.

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::Context;
-use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, is_native_sidecar_key, values};
+use crate::checks::written::{
+    MAKE_PODS, Reader, Written, go_bool, is_native_sidecar_key, nothing_reads, values,
+};
+use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeysRead, Knowledge, NativeSidecar};
@@ -237,7 +239,7 @@ impl<'a> Switch<'a> {
 }
 
 /// The whole family in one cluster.
-pub(super) struct Survey<'a> {
+pub(in crate::checks) struct Survey<'a> {
     /// Who reads the keys.
     pub(super) switch: Switch<'a>,
     /// What was found to be wrong, in the order of the objects.
@@ -247,14 +249,24 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Looks at everything that people wrote; `None` where there is no Linkerd that could read it.
-    pub(super) fn of(ctx: &Context<'a>) -> Option<Survey<'a>> {
-        let switch = Switch::of(ctx);
-        (!matches!(switch.reader, Reader::Absent)).then(|| Survey::by(ctx, switch))
+    /// What people wrote, looked at once for a run.
+    ///
+    /// # Errors
+    /// There is no Linkerd that could read it.
+    pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+        match Reader::of(ctx) {
+            Reader::Absent => Err(nothing_reads()),
+            Reader::Version(..) | Reader::Unknown(_) => Ok(Survey::whoever_reads(ctx)),
+        }
     }
 
-    /// The same, whoever reads it.
-    pub(super) fn by(ctx: &Context<'a>, switch: Switch<'a>) -> Survey<'a> {
+    /// The same, whether anything reads it or not.
+    pub(super) fn whoever_reads(ctx: &Context<'a>) -> &'a Survey<'a> {
+        ctx.once(&ctx.joins.native_sidecar, Survey::by)
+    }
+
+    fn by(ctx: &Context<'a>) -> Survey<'a> {
+        let switch = Switch::of(ctx);
         let written = Written::of(ctx, &MAKE_PODS);
         let proof = switch.proof(ctx);
         let mut survey = Survey { switch, found: Vec::new(), asked: Vec::new() };

@@ -13,6 +13,8 @@ mod native_sidecar_kubernetes_too_old;
 mod native_sidecar_value_invalid;
 mod wording;
 
+pub(super) use family::Survey;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "job-held-by-proxy", job_held_by_proxy),

@@ -5,7 +5,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     let misplaced = survey.found.iter().filter_map(|found| {
         let Fault::Misplaced(place) = found.fault else { return None };
         let why = match place {
@@ -14,8 +14,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Misplaced::Label => "is read as an annotation, not as a label",
         };
         let message = format!("{} {why}: it is silently ignored{}", found.key, wording::outcome(found));
-        let remedy = wording::with_right_key(ctx, &survey, found, wording::remedy());
-        Some(wording::finding(ctx, &survey, found, message, remedy))
+        let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
+        Some(wording::finding(ctx, survey, found, message, remedy))
     });
     Ok(misplaced.collect::<Vec<_>>().into())
 }

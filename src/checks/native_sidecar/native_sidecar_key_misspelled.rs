@@ -1,20 +1,20 @@
 //! `native-sidecar-key-misspelled`: an annotation that was meant to switch native sidecars, and that no release knows.
 
-use super::family::{Fault, Survey, Switch};
+use super::family::{Fault, Survey};
 use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // No release reads it, whichever is or will be installed.
-    let survey = Survey::by(ctx, Switch::of(ctx));
+    let survey = Survey::whoever_reads(ctx);
     let misspelled = survey.found.iter().filter(|found| found.fault == Fault::Misspelled).map(|found| {
         let message = format!(
             "no release of Linkerd knows {}: it is silently ignored{}",
             found.key,
             wording::outcome(found)
         );
-        let remedy = wording::with_right_key(ctx, &survey, found, wording::remedy());
-        wording::finding(ctx, &survey, found, message, remedy)
+        let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
+        wording::finding(ctx, survey, found, message, remedy)
     });
     Ok(misspelled.collect::<Vec<_>>().into())
 }

@@ -11,13 +11,13 @@ use crate::missing::Missing;
 use crate::request::Request;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     let mut findings = Vec::new();
     for found in &survey.found {
         match found.fault {
-            Fault::NotRead(Sure::Yes) => findings.push(finding(ctx, &survey, found, true)),
-            Fault::NotRead(Sure::Likely) => findings.push(finding(ctx, &survey, found, false).likely()),
-            Fault::NotRead(Sure::No) => ctx.gap(unsure(&survey, found)),
+            Fault::NotRead(Sure::Yes) => findings.push(finding(ctx, survey, found, true)),
+            Fault::NotRead(Sure::Likely) => findings.push(finding(ctx, survey, found, false).likely()),
+            Fault::NotRead(Sure::No) => ctx.gap(unsure(survey, found)),
             Fault::Misspelled | Fault::Misplaced(_) | Fault::Invalid | Fault::Overridden { .. } => {}
         }
     }

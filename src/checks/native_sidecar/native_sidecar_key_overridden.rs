@@ -7,7 +7,7 @@ use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     let overridden = survey.found.iter().filter_map(|found| {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
         let place = if inherited { " on the namespace" } else { "" };
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let path =
             if inherited { format!("{by} on namespace {}", found.object.namespace_name()) } else { by.to_owned() };
         let other = crate::finding::Evidence::field(object, path, value);
-        Some(wording::finding(ctx, &survey, found, message, remedy).evidence(other))
+        Some(wording::finding(ctx, survey, found, message, remedy).evidence(other))
     });
     Ok(overridden.collect::<Vec<_>>().into())
 }

@@ -39,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if old_server.is_none() && old_nodes.is_empty() {
         return Ok(Verdict::fine());
     }
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
-    let asks = Asks::of(ctx, &survey);
+    let survey = Survey::of(ctx)?;
+    let asks = Asks::of(ctx, survey);
     if asks.evidence.is_empty() {
         // The chart may ask.
         config(ctx)?;

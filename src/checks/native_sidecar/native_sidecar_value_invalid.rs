@@ -5,7 +5,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx).ok_or_else(wording::absent)?;
+    let survey = Survey::of(ctx)?;
     let invalid = survey.found.iter().filter(|found| found.fault == Fault::Invalid).map(|found| {
         let accepted = ctx
             .knowledge
@@ -20,8 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             found.key,
             wording::outcome(found)
         );
-        let remedy = wording::with_right_key(ctx, &survey, found, wording::remedy());
-        wording::finding(ctx, &survey, found, message, remedy)
+        let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
+        wording::finding(ctx, survey, found, message, remedy)
     });
     Ok(invalid.collect::<Vec<_>>().into())
 }

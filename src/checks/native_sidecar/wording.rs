@@ -1,17 +1,12 @@
 //! The words and steps that the checks of this family share.
 
 use super::family::{Found, Survey, Switch};
+use crate::checks::Context;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{go_bool, values};
-use crate::checks::{Context, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
-
-/// What the checks say where nothing could read a key.
-pub(super) fn absent() -> Unjudged {
-    Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
-}
 
 /// An empty remedy of this family.
 pub(super) fn remedy() -> Remedy {

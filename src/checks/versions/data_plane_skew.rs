@@ -9,8 +9,8 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{Job, Pod, ReplicaSet};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
 use crate::version::{LinkerdVersion, MinorTable};
 
 /// The annotation that pins a proxy to a version.
@@ -38,7 +38,7 @@ enum Gap {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let (control_plane, seen) = of_control_plane(ctx)?;
-    let owners = Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let owners = ctx.owners();
     let home = &ctx.namespaces().control_plane;
     let mut known: BTreeMap<&str, Option<Gap>> = BTreeMap::new();
     let mut found: BTreeMap<(Gap, Pinned, Unexpected, Owner), Vec<&Pod>> = BTreeMap::new();

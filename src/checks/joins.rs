@@ -1,0 +1,38 @@
+//! What several checks join from the same objects: built once for a run, by the first check that asks. Each reader reads it
+//! with the same items on its card, so it would build the same; what was only partly there when it was built is a gap of
+//! every reader.
+
+use std::cell::OnceCell;
+
+use super::{Context, annotations, cni, native_sidecar};
+use crate::missing::Missing;
+use crate::model::owners::Owners;
+
+/// A join, and what was partly missing when it was built.
+pub(super) type Join<T> = OnceCell<(T, Vec<Missing>)>;
+
+/// The joins of one run.
+#[derive(Default)]
+pub struct Joins<'a> {
+    /// From pods to what people made.
+    pub(super) owners: Join<Owners<'a>>,
+    /// What is wrong with annotations and labels; `None` where nothing reads them.
+    pub(super) annotations: Join<Option<annotations::Survey<'a>>>,
+    /// What is wrong with the keys of native sidecars.
+    pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
+    /// The pods that linkerd-cni refuses.
+    pub(super) refused: cni::Refused<'a>,
+}
+
+impl<'a> Context<'a> {
+    /// A join of the run: `build` is called by the first check that asks.
+    pub(super) fn once<T>(&self, join: &'a Join<T>, build: impl FnOnce(&Context<'a>) -> T) -> &'a T {
+        let (built, gaps) = join.get_or_init(|| {
+            let aside = self.aside();
+            let built = build(&aside);
+            (built, aside.into_gaps())
+        });
+        gaps.iter().cloned().for_each(|gap| self.gap(gap));
+        built
+    }
+}
