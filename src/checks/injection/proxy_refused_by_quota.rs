@@ -26,10 +26,13 @@ struct Refusal<'a> {
     resources: BTreeSet<&'a str>,
 }
 
+/// The resources that a quota refuses, and the ReplicaSets with what they say.
+type Refused<'a> = (BTreeSet<&'a str>, Vec<(&'a Workload, &'a str)>);
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = ctx.seen::<ReplicaSet>()?;
     let quotas = ctx.seen::<ResourceQuota>()?;
-    let mut refused: BTreeMap<(&str, &str), (BTreeSet<&str>, Vec<(&Workload, &str)>)> = BTreeMap::new();
+    let mut refused: BTreeMap<(&str, &str), Refused<'_>> = BTreeMap::new();
     for set in sets.iter().filter(|set| ctx.judges(&set.metadata.namespace)) {
         let failed = set
             .status
