@@ -13,7 +13,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind, Scope};
 use crate::model::node::NodeSnapshot;
-use crate::objects::ConfigMap;
+use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {
@@ -31,6 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         [only] => Some(*only),
         _ => None,
     };
+    // Whether files are of a time before the installer started, its pod says.
+    if let Err(missing) = ctx.seen::<Pod>() {
+        ctx.gap(missing);
+    }
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time);

@@ -14,14 +14,16 @@ const HEARTBEAT: &str = "heartbeat";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let deployments = components(ctx.hints::<Deployment>(), namespace);
-    let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
-    let without_heartbeat = values.and_then(|values| values.bool("disableHeartBeat")) == Some(true);
+    let without_heartbeat = config(ctx).map(|config| {
+        let values = config.and_then(ConfigMap::chart_values);
+        values.and_then(|values| values.bool("disableHeartBeat")) == Some(true)
+    });
     let mut findings = Vec::new();
     for (account, component) in ctx.knowledge.control_plane().accounts() {
         let deployment = deployments.iter().find(|known| known.name == component);
         let there = ctx.named::<ServiceAccount>(Scope::ControlPlane, account);
         let is_heartbeat = component == HEARTBEAT;
-        if is_heartbeat && without_heartbeat {
+        if is_heartbeat && without_heartbeat == Ok(true) {
             continue;
         }
         let row = if is_heartbeat {
@@ -40,6 +42,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx.gap(missing);
                 continue;
             }
+        }
+        // Perhaps none is wanted.
+        if let (true, Err(missing)) = (is_heartbeat, &without_heartbeat) {
+            ctx.gap(missing.clone());
+            continue;
         }
         let message = if is_heartbeat {
             "the ServiceAccount of the heartbeat is missing: its Jobs get no pod, and linkerd check stops here"
