@@ -11,7 +11,7 @@ use crate::model::node;
 use crate::node_files::NodeFiles;
 use crate::objects::Store;
 use crate::protobuf::Message;
-use crate::redact::{self, Rule, Sanitized};
+use crate::redact::{self, Passed, Rule, Sanitized};
 use crate::request::Request;
 use crate::source::ObjectSink;
 
@@ -89,24 +89,17 @@ impl Border<'_> {
         if self.request.item == Item::Logs {
             return self.log(json);
         }
-        let mut value = redact::parse(json)?;
-        if let (Some(kind), Some(object)) = (self.request.item.kind(), value.as_object_mut()) {
-            // API servers leave both out of a list's items, and what is kept must stand by itself.
-            object.entry("apiVersion").or_insert_with(|| kind.api_version().into());
-            object.entry("kind").or_insert_with(|| kind.info().kind.into());
-        }
-        if self.live {
-            redact::note_absent_key(&mut value);
-            redact::note_absent_kubeconfig(&mut value);
-        }
-        let (value, counts) = Sanitized::of(self.kind, self.rule, value);
-        if counts.touched() {
+        // API servers leave both out of a list's items, and what is kept must stand by itself.
+        let info = self.request.item.kind().map(|kind| (kind.api_version(), kind.info().kind));
+        let alone = info.as_ref().map(|(version, kind)| (version.as_str(), *kind));
+        let Passed { object, touched } = Sanitized::read(self.kind, self.rule, json, alone, self.live)?;
+        if touched {
             self.touched += 1;
         }
         if let Some(saver) = self.saver {
-            saver.object(self.request, &value);
+            saver.object(self.request, &object);
         }
-        Ok(value)
+        Ok(object)
     }
 
     /// A log, bounded and redacted.
@@ -116,11 +109,11 @@ impl Border<'_> {
         if kept.text != raw.text {
             self.touched += 1;
         }
-        let (value, _) = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?);
+        let Passed { object, .. } = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?)?;
         if let Some(saver) = self.saver {
-            saver.object(self.request, &value);
+            saver.object(self.request, &object);
         }
-        Ok(value)
+        Ok(object)
     }
 
     /// What is decoded at once passes the same rules on its way. Of Secrets the key is judged here, and what passes of the
@@ -139,11 +132,10 @@ impl Border<'_> {
     }
 
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
-        let redacted =
-            if self.is_redacted_whole() { Some(serde_json::to_vec(&*self.redacted(json)?)?) } else { None };
+        let redacted = if self.is_redacted_whole() { Some(self.redacted(json)?) } else { None };
         let rule = if redacted.is_some() { &redact::CLEAN } else { self.rule };
         match &mut self.store {
-            Some(store) => store.push(redacted.as_deref().unwrap_or(json), rule),
+            Some(store) => store.push(redacted.as_ref().map_or(json, Sanitized::json), rule),
             None => Ok(()),
         }
     }
@@ -154,7 +146,7 @@ impl ObjectSink for Border<'_> {
         self.count();
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => {
-                self.redacted(json).map(|value| self.raw.push(value.into_value()))
+                self.redacted(json).and_then(|object| object.value()).map(|value| self.raw.push(value))
             }
             _ => self.store(json),
         };

@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 
 use super::allow::Rule;
 use super::certificate::{KeyMatches, certificates_only, key_matches};
+use super::copy::copied;
 use super::marker::{Marker, stand_in};
+use super::parse::parse;
 use super::pem::block;
 use super::{component, config_map, keys, remote, shapes, text};
 
@@ -52,28 +54,67 @@ const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
 /// The type of the Secrets in which links keep their credentials.
 const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
-/// An object that has passed the sanitizer. Nothing else makes one, and nothing else is saved.
+/// An object that has passed the sanitizer, as JSON. Nothing else makes one, and nothing else is saved.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sanitized(Value);
+pub struct Sanitized(Vec<u8>);
+
+/// An object that has passed the sanitizer, and whether anything of it was replaced or dropped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passed {
+    /// What passes of it.
+    pub object: Sanitized,
+    /// Whether that is not all.
+    pub touched: bool,
+}
 
 impl Sanitized {
+    /// What passes of an object of a kind, as it came. `alone`: version and kind that it gets where it says none. `live`: it comes
+    /// from a cluster first-hand.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub fn read(
+        kind: &str,
+        rule: &'static Rule,
+        json: &[u8],
+        alone: Option<(&str, &str)>,
+        live: bool,
+    ) -> Result<Passed, serde_json::Error> {
+        if let Some((json, touched)) = copied(kind, rule, json, alone) {
+            return Ok(Passed { object: Sanitized(json), touched });
+        }
+        let mut value = parse(json)?;
+        if let (Some((version, kind)), Some(object)) = (alone, value.as_object_mut()) {
+            object.entry("apiVersion").or_insert_with(|| version.into());
+            object.entry("kind").or_insert_with(|| kind.into());
+        }
+        if live {
+            note_absent_key(&mut value);
+            remote::note_absent_kubeconfig(&mut value);
+        }
+        Sanitized::of(kind, rule, value)
+    }
+
     /// What passes of an object of a kind.
-    pub fn of(kind: &str, rule: &'static Rule, mut value: Value) -> (Sanitized, Counts) {
-        let counts = object(kind, rule, &mut value);
-        (Sanitized(value), counts)
+    ///
+    /// # Errors
+    /// It cannot be written as JSON; every tree can.
+    pub fn of(kind: &str, rule: &'static Rule, mut value: Value) -> Result<Passed, serde_json::Error> {
+        let touched = object(kind, rule, &mut value).touched();
+        Ok(Passed { object: Sanitized(serde_json::to_vec(&value)?), touched })
     }
 
     /// The object.
-    pub fn into_value(self) -> Value {
-        self.0
-    }
-}
-
-impl std::ops::Deref for Sanitized {
-    type Target = Value;
-
-    fn deref(&self) -> &Value {
+    pub fn json(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The object as a tree.
+    ///
+    /// # Errors
+    /// It is no JSON; what was written here is.
+    pub fn value(&self) -> Result<Value, serde_json::Error> {
+        serde_json::from_slice(&self.0)
     }
 }
 
@@ -228,7 +269,7 @@ fn copies(value: &mut Value, counts: &mut Counts) {
 }
 
 /// Annotations in which a tool keeps the whole object as it was applied.
-fn holds_a_copy(key: &str) -> bool {
+pub(super) fn holds_a_copy(key: &str) -> bool {
     key.contains("last-applied")
         || key.contains("last-handled")
         || key.ends_with("/applied")

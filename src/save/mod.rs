@@ -170,10 +170,11 @@ impl Saver for Writer {
     fn object(&self, request: &Request, object: &Sanitized) {
         self.attempt(|state| match &request.item {
             Item::ServerVersion => {
-                state.server_version = Some(object.clone().into_value());
+                state.server_version = Some(object.value().map_err(|error| error.to_string())?);
                 Ok(())
             }
             Item::CliVersion => {
+                let object = object.value().map_err(|error| error.to_string())?;
                 state.cli_version = object.get("version").and_then(Value::as_str).map(str::to_owned);
                 let extensions = object.get("extensions").cloned().unwrap_or_default();
                 state.cli_extensions = serde_json::from_value(extensions).unwrap_or_default();
@@ -181,9 +182,12 @@ impl Saver for Writer {
             }
             Item::NodeFiles => Ok(()),
             Item::List(kind) | Item::Named { kind, .. } => {
-                let name = object.pointer("/metadata/name").and_then(Value::as_str);
-                if *kind == Kind::Namespace && name == Some("kube-system") {
-                    state.uid = object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+                if *kind == Kind::Namespace {
+                    let object = object.value().map_err(|error| error.to_string())?;
+                    let said = |field: &str| object["metadata"][field].as_str();
+                    if said("name") == Some("kube-system") {
+                        state.uid = said("uid").map(str::to_owned);
+                    }
                 }
                 state.add(request, object).map_err(|error| error.to_string())
             }
@@ -239,7 +243,7 @@ impl State {
         Ok((begin, bytes.len() as u64))
     }
 
-    fn add(&mut self, request: &Request, object: &Value) -> io::Result<()> {
+    fn add(&mut self, request: &Request, object: &Sanitized) -> io::Result<()> {
         let pages = self.items.entry(request.clone()).or_default();
         match list_of(&request.item) {
             Some((kind, version)) if pages.in_page == 0 => {
@@ -251,7 +255,7 @@ impl State {
             Some(_) => pages.page.extend_from_slice(b",\n"),
             None => {}
         }
-        serde_json::to_writer(&mut pages.page, object)?;
+        pages.page.extend_from_slice(object.json());
         pages.in_page += 1;
         pages.objects += 1;
         let full = pages.in_page >= PAGE_OBJECTS || pages.page.len() >= PAGE_BYTES;

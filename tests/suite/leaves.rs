@@ -9,7 +9,7 @@ use meshdoctor::checks;
 use meshdoctor::item::rule_of;
 use meshdoctor::model::node::{Defaults, normalise};
 use meshdoctor::node_files::NodeFiles;
-use meshdoctor::redact;
+use meshdoctor::redact::{self, Sanitized};
 use serde_json::Value;
 
 use crate::case;
@@ -157,7 +157,10 @@ fn no_shape_of_a_secret_passes_through_any_leaf() {
                         text.clone_from(&shape.text);
                     }
                 });
+                let json = planted.to_string();
                 redact::object(kind, rule_of(kind), &mut planted);
+                let passed = Sanitized::read(kind, rule_of(kind), json.as_bytes(), None, false).unwrap();
+                assert_eq!(passed.object.value().unwrap(), planted, "{kind}: {}, read at once", shape.name);
                 let left = planted.to_string();
                 for needle in &shape.needles {
                     assert!(

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use meshdoctor::checks::{self, Check, Settings};
 use meshdoctor::collect::{Options, collect_now};
 use meshdoctor::finding::{Finding, Fingerprint, Severity};
-use meshdoctor::item::{Item, Kind};
+use meshdoctor::item::{Item, Kind, rule_of};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy::{self, Policy};
+use meshdoctor::redact::{self, Sanitized};
 use meshdoctor::report::{Question, Report, judge};
 use meshdoctor::source::memory::Memory;
 use meshdoctor::source::{Completeness, Source};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::skip::{Need, skipped};
 
@@ -294,4 +297,29 @@ fn recorded_failures_give_their_findings() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_saved_of_an_object_is_what_its_tree_would_be_saved_as() {
+    #[derive(serde::Deserialize)]
+    struct List<'a> {
+        #[serde(borrow)]
+        items: Vec<&'a RawValue>,
+    }
+    let Some(folder) = folder() else { return };
+    let mut seen = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let Ok(text) = std::fs::read_to_string(entry.unwrap().path().join("cluster.json")) else { continue };
+        let list: List<'_> = serde_json::from_str(&text).unwrap();
+        for object in list.items {
+            let mut tree: Value = serde_json::from_str(object.get()).unwrap();
+            let kind = tree["kind"].as_str().unwrap().to_owned();
+            let touched = redact::object(&kind, rule_of(&kind), &mut tree).touched();
+            let passed = Sanitized::read(&kind, rule_of(&kind), object.get().as_bytes(), None, false).unwrap();
+            assert_eq!(passed.object.value().unwrap(), tree);
+            assert_eq!(passed.touched, touched, "{tree}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 1000, "{seen} objects");
 }

@@ -1,0 +1,579 @@
+//! Redacts an object from JSON to JSON in one pass, without a tree of it: the very rules of [`super::object`], in the order in
+//! which an API server writes an object. Where that order does not do, as when an object says after its containers whose they
+//! are, the tree is made after all.
+
+use std::borrow::Cow;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::allow::Rule;
+use super::component::{Owner, argument, setting};
+use super::object::{holds_a_copy, leaf, masked};
+use super::{keys, text};
+
+/// An object with more keys in one place is for the tree, which finds a key that stands there twice faster.
+const MAX_KEYS: usize = 200;
+/// What of labels tells whose a pod is.
+const TELLING: [&str; 5] = [
+    "linkerd.io/control-plane-ns",
+    "linkerd.io/control-plane-component",
+    "linkerd.io/cni-resource",
+    "k8s-app",
+    "linkerd.io/extension",
+];
+
+/// What passes of an object, as JSON, and whether anything was replaced or dropped. `alone`: version and kind that it gets where
+/// it says none. `None` where only a tree tells, and where it is no JSON.
+pub(super) fn copied(
+    kind: &str,
+    rule: &'static Rule,
+    json: &[u8],
+    alone: Option<(&str, &str)>,
+) -> Option<(Vec<u8>, bool)> {
+    if matches!(kind, "Secret" | "ConfigMap") {
+        return None;
+    }
+    let mut copy = Copy {
+        out: Vec::with_capacity(json.len() / 2),
+        touched: false,
+        keys: Vec::new(),
+        namespace: String::new(),
+        marks: Marks::default(),
+        lists: 0,
+        name: String::new(),
+        variable: String::new(),
+        before: String::new(),
+        said: Said::default(),
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let root = Part {
+        copy: &mut copy,
+        rule,
+        key: "",
+        place: Place::Root,
+        owner: Owner::Other,
+        within: true,
+    };
+    root.deserialize(&mut deserializer).ok()?;
+    deserializer.end().ok()?;
+    let Copy { mut out, touched, said, .. } = copy;
+    if out.first() != Some(&b'{') {
+        return None;
+    }
+    if let Some((version, kind)) = alone {
+        for (field, text, there) in [("apiVersion", version, said.version), ("kind", kind, said.kind)] {
+            if !there {
+                out.pop()?;
+                let comma = if out.len() > 1 { "," } else { "" };
+                out.extend_from_slice(format!("{comma}\"{field}\":\"{text}\"}}").as_bytes());
+            }
+        }
+    }
+    Some((out, touched))
+}
+
+/// The copy, and what is known so far.
+struct Copy<'de> {
+    out: Vec<u8>,
+    touched: bool,
+    /// The keys of all objects that are open, one after the other.
+    keys: Vec<Cow<'de, str>>,
+    /// Where the object lives.
+    namespace: String,
+    /// What the metadata that is being read says.
+    marks: Marks,
+    /// How many lists of containers have passed.
+    lists: usize,
+    /// The name of the container that is being read.
+    name: String,
+    /// The name of the variable that is being read.
+    variable: String,
+    /// The word of a command before this one.
+    before: String,
+    said: Said,
+}
+
+/// What the object says of itself.
+#[derive(Default)]
+struct Said {
+    version: bool,
+    kind: bool,
+}
+
+/// What metadata says of whose a pod is.
+#[derive(Default)]
+struct Marks {
+    labels: Vec<(&'static str, String)>,
+    /// A key that the injector leaves.
+    injected: bool,
+    namespace: Option<String>,
+}
+
+impl Marks {
+    fn key(&mut self, key: &str) {
+        self.injected |= key.starts_with("linkerd.io/") || key.starts_with("config.linkerd.io/");
+    }
+
+    fn owner(&self, namespace: &str) -> Owner {
+        let label = |name: &str| {
+            self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        };
+        // Any key that begins so is as good as another.
+        let key = self.injected.then_some("linkerd.io/");
+        Owner::of(label, key.into_iter(), namespace)
+    }
+}
+
+/// Where a value stands, as far as that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Kind,
+    /// Of a field of metadata, or of any other.
+    Field,
+    Metadata,
+    Namespace,
+    Labels,
+    Label,
+    Annotations,
+    /// A list of containers, one of them, its name.
+    Containers,
+    Container,
+    Name,
+    /// A command or its arguments, and a word of that.
+    Words(bool),
+    Word(bool),
+    /// An environment, a variable of it, its name, its value.
+    Env(bool),
+    Variable(bool),
+    VariableName,
+    Setting(bool),
+}
+
+/// One value.
+struct Part<'a, 'k, 'de> {
+    copy: &'a mut Copy<'de>,
+    rule: &'static Rule,
+    key: &'k str,
+    place: Place,
+    /// Whose the containers in it are, as far as what is around it says.
+    owner: Owner,
+    /// Whether lists of containers in it are such: they are none inside of a container.
+    within: bool,
+}
+
+/// Only a tree tells.
+fn unfit<E: Error>() -> E {
+    E::custom("out of order")
+}
+
+impl<'de> Copy<'de> {
+    /// Notes a key of the object whose first key is at `base`.
+    fn once<E: Error>(&mut self, base: usize, key: Cow<'de, str>) -> Result<(), E> {
+        let before = &self.keys[base..];
+        if before.len() >= MAX_KEYS || before.contains(&key) {
+            return Err(unfit());
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+
+    fn begin<E: Error>(&mut self, first: &mut bool, key: Cow<'de, str>) -> Result<(), E> {
+        if !std::mem::take(first) {
+            self.out.push(b',');
+        }
+        match key {
+            // It stood there without an escape.
+            Cow::Borrowed(key) => self.plain(key),
+            Cow::Owned(key) => self.escaped(&key)?,
+        }
+        self.out.push(b':');
+        Ok(())
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.out.push(b'"');
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'"');
+    }
+
+    fn escaped<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        serde_json::to_writer(&mut self.out, text).map_err(E::custom)
+    }
+
+    fn number<E: Error>(&mut self, number: impl serde::Serialize) -> Result<(), E> {
+        serde_json::to_writer(&mut self.out, &number).map_err(E::custom)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Part<'_, '_, 'de> {
+    /// A text; `plain`: it stood there without an escape.
+    fn text<E: Error>(self, content: &str, plain: bool) -> Result<(), E> {
+        let copy = self.copy;
+        match self.place {
+            Place::Kind if content == "Secret" => return Err(unfit()),
+            Place::Namespace => copy.marks.namespace = Some(content.to_owned()),
+            Place::Label => {
+                if let Some(known) = TELLING.into_iter().find(|known| *known == self.key) {
+                    copy.marks.labels.push((known, content.to_owned()));
+                }
+            }
+            Place::Name => content.clone_into(&mut copy.name),
+            Place::VariableName => content.clone_into(&mut copy.variable),
+            _ => {}
+        }
+        let known = match self.place {
+            Place::Word(keeps) => {
+                let clean = argument(&copy.before, content, keeps);
+                content.clone_into(&mut copy.before);
+                clean
+            }
+            Place::Setting(true) => setting(&copy.variable, content),
+            Place::Setting(false) => masked(content),
+            _ => Cow::Borrowed(content),
+        };
+        let changed = match leaf(self.rule, &known) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => match known {
+                Cow::Owned(clean) => Some(clean),
+                Cow::Borrowed(_) => None,
+            },
+        };
+        match changed {
+            Some(clean) => {
+                copy.touched = true;
+                copy.escaped(&clean)
+            }
+            None if plain => {
+                copy.plain(content);
+                Ok(())
+            }
+            None => copy.escaped(content),
+        }
+    }
+
+    /// Whether a number goes: one that stands where nothing is known, under a telling name.
+    fn is_secret(&self) -> bool {
+        matches!(self.rule, Rule::Other) && keys::is_secret(self.key)
+    }
+
+    fn zero(self) {
+        self.copy.touched = true;
+        self.copy.out.push(b'0');
+    }
+}
+
+impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.copy.out.extend_from_slice(if value { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        if value != 0 && self.is_secret() {
+            self.zero();
+            return Ok(());
+        }
+        self.copy.number(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        if value != 0 && self.is_secret() {
+            self.zero();
+            return Ok(());
+        }
+        self.copy.number(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        if self.is_secret() {
+            self.zero();
+            return Ok(());
+        }
+        self.copy.number(value)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.copy.out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E: Error>(self, content: &'de str) -> Result<(), E> {
+        self.text(content, true)
+    }
+
+    fn visit_str<E: Error>(self, content: &str) -> Result<(), E> {
+        self.text(content, false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Part { copy, rule, key, place, owner, mut within } = self;
+        let place = match place {
+            Place::Root | Place::Label => return Err(unfit()),
+            Place::Containers => {
+                copy.lists += 1;
+                within = false;
+                Place::Container
+            }
+            Place::Words(keeps) => {
+                copy.before.clear();
+                Place::Word(keeps)
+            }
+            Place::Env(keeps) => Place::Variable(keeps),
+            _ => Place::Field,
+        };
+        copy.out.push(b'[');
+        let mut first = true;
+        loop {
+            let end = copy.out.len();
+            if !first {
+                copy.out.push(b',');
+            }
+            let item = Part { copy: &mut *copy, rule, key, place, owner, within };
+            if items.next_element_seed(item)?.is_none() {
+                copy.out.truncate(end);
+                break;
+            }
+            first = false;
+        }
+        copy.out.push(b']');
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let Part { copy, rule, place, mut owner, within, .. } = self;
+        match place {
+            Place::Containers | Place::Label => return Err(unfit()),
+            Place::Container => copy.name.clear(),
+            Place::Variable(_) => copy.variable.clear(),
+            _ => {}
+        }
+        let base = copy.keys.len();
+        let lists = copy.lists;
+        let mut first = true;
+        let mut named = false;
+        let mut late: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
+        copy.out.push(b'{');
+        while let Some(key) = fields.next_key_seed(Key)? {
+            copy.once(base, key.clone())?;
+            match place {
+                Place::Annotations | Place::Labels => copy.marks.key(&key),
+                _ => {}
+            }
+            let dropped = match place {
+                Place::Metadata => key == "managedFields",
+                Place::Annotations => holds_a_copy(&key),
+                _ => false,
+            };
+            if dropped {
+                fields.next_value::<IgnoredAny>()?;
+                copy.touched = true;
+                continue;
+            }
+            if !rule.has_fields() && matches!(text::text(&key), Cow::Owned(_)) {
+                return Err(unfit());
+            }
+            let keeps = place == Place::Container && owner.keeps(&copy.name);
+            let inner = match (place, &*key) {
+                (Place::Container, "command" | "args" | "env") if !named => {
+                    late.push((key, fields.next_value::<&'de RawValue>()?));
+                    continue;
+                }
+                (Place::Variable(_), "value") if !named => return Err(unfit()),
+                (Place::Container, "name") => Place::Name,
+                (Place::Variable(_), "name") => Place::VariableName,
+                (Place::Container, "command" | "args") => Place::Words(keeps),
+                (Place::Container, "env") => Place::Env(keeps),
+                (Place::Variable(keeps), "value") => Place::Setting(keeps),
+                (Place::Root, "apiVersion") => {
+                    copy.said.version = true;
+                    Place::Field
+                }
+                (Place::Root, "kind") => {
+                    copy.said.kind = true;
+                    Place::Kind
+                }
+                (Place::Metadata, "namespace") => Place::Namespace,
+                (Place::Metadata, "labels") => Place::Labels,
+                (Place::Metadata, "annotations") => Place::Annotations,
+                (Place::Labels, _) => Place::Label,
+                (_, "metadata") => Place::Metadata,
+                (_, "containers" | "initContainers" | "ephemeralContainers") if within => Place::Containers,
+                _ => Place::Field,
+            };
+            copy.begin(&mut first, key.clone())?;
+            let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
+            let value =
+                Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
+            fields.next_value_seed(value)?;
+            match inner {
+                Place::Name | Place::VariableName => named = true,
+                Place::Metadata => {
+                    // Containers came before it was said whose they are.
+                    if copy.lists != lists {
+                        return Err(unfit());
+                    }
+                    let marks = std::mem::replace(&mut copy.marks, outer.unwrap_or_default());
+                    if place == Place::Root {
+                        copy.namespace = marks.namespace.clone().unwrap_or_default();
+                    }
+                    if within {
+                        owner = owner.max(marks.owner(&copy.namespace));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let keeps = owner.keeps(&copy.name);
+        for (key, raw) in late {
+            copy.begin(&mut first, key.clone())?;
+            let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };
+            let value =
+                Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
+            value
+                .deserialize(&mut serde_json::Deserializer::from_str(raw.get()))
+                .map_err(A::Error::custom)?;
+        }
+        copy.keys.truncate(base);
+        copy.out.push(b'}');
+        Ok(())
+    }
+}
+
+/// A key, as it stands in the text where nothing in it is escaped.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::object::object;
+    use crate::objects::{Kind, rule};
+    use super::*;
+
+    /// Whether it was read at once; what passes of it is what passes of its tree.
+    fn is_read_at_once(text: &str) -> bool {
+        let mut tree: Value = serde_json::from_str(text).expect("it is JSON");
+        let touched = object("Pod", rule(Kind::Pod), &mut tree).touched();
+        let Some((json, changed)) = copied("Pod", rule(Kind::Pod), text.as_bytes(), None) else { return false };
+        assert_eq!(serde_json::from_slice::<Value>(&json).expect("it is JSON"), tree, "{text}");
+        assert_eq!(changed, touched, "{text}");
+        true
+    }
+
+    const PROXY: &str = r#"{"args":["run","--token","hunter2"],"env":[{"name":"LINKERD2_PROXY_LOG","value":"warn"},{"name":"X","value":"y"}],"name":"linkerd-proxy"}"#;
+    const APP: &str = r#"{"name":"app","command":["linkerd-await","--","/x"],"args":["-c","d"],"env":[{"name":"A","value":"b"}]}"#;
+
+    #[test]
+    fn containers_are_whose_the_metadata_before_them_says() {
+        for labels in [
+            r#"{"linkerd.io/extension":"viz"}"#,
+            r#"{"k8s-app":"linkerd-cni"}"#,
+            r#"{"k8s-app":7}"#,
+            r#"{"linkerd.io/control-plane-component":"x","linkerd.io/control-plane-ns":"elsewhere"}"#,
+            r#"{"a":"b"}"#,
+            "null",
+            "[]",
+        ] {
+            for annotations in
+                [r#"{"linkerd.io/inject":"enabled"}"#, r#"{"linkerd.io/last-applied":"x"}"#, "{}"]
+            {
+                let metadata = format!(
+                    r#"{{"annotations":{annotations},"labels":{labels},"managedFields":[{{}}],"name":"n","namespace":"shop"}}"#
+                );
+                let spec = format!(r#"{{"containers":[{PROXY},{APP},7,[{APP}]],"initContainers":{{}}}}"#);
+                let spec = spec.replace(r#","initContainers":{}"#, "");
+                assert!(is_read_at_once(&format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#)));
+                assert!(is_read_at_once(&format!(
+                    r#"{{"metadata":{{"name":"n","namespace":"linkerd"}},"spec":{{"template":{{"metadata":{metadata},"spec":{spec}}}}}}}"#
+                )));
+                assert!(!is_read_at_once(&format!(r#"{{"spec":{spec},"metadata":{metadata}}}"#)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tree_reads_otherwise_is_left_to_it() {
+        for odd in [
+            r#"{"metadata":{"name":"a","name":"b"}}"#,
+            r#"{"metadata":{"labels":{"metadata":{"managedFields":[]}}}}"#,
+            r#"{"spec":{"containers":{"containers":[]}}}"#,
+            r#"{"spec":{"containers":[{"name":"a","env":[{"value":"b","name":"c"}]}]}}"#,
+            r#"{"metadata":{"annotations":{"password=hunter2":"x"}}}"#,
+            r#"{"kind":"Secret"}"#,
+            "[]",
+            "7",
+        ] {
+            assert!(!is_read_at_once(odd), "{odd}");
+        }
+        assert!(copied("Pod", rule(Kind::Pod), b"{\"a\":", None).is_none());
+        assert!(copied("Pod", rule(Kind::Pod), b"{} x", None).is_none());
+        assert!(copied("Secret", rule(Kind::Secret), b"{}", None).is_none());
+    }
+
+    #[test]
+    fn texts_numbers_and_escapes_stay_what_they_are() {
+        assert!(is_read_at_once(
+            r#"{"a\u0022b":1,"x":{"token":5,"token2":-0,"n":[1.5,-3,18446744073709551615,1e400,true,null]},
+                "metadata":{"name":"\u00e9\n\"","labels":{"\ttab":"\\"},"annotations":{"x/last-applied":{},"linkerd.io/a":"b\u007f"}},
+                "status":{"containerStatuses":[{"name":"a","metadata":{"managedFields":1}}]},
+                "spec":{"containers":[{"name":5,"metadata":{"labels":{"linkerd.io/extension":"x"}},"args":["a"],"env":null},
+                    {"name":"b","containers":[{"name":"c","args":["d"]}],"command":"e"}]}}"#
+                .replace("1e400,", "")
+                .as_str()
+        ));
+    }
+
+    #[test]
+    fn an_object_says_what_it_is_even_where_it_came_without() {
+        let alone = Some(("v1", "Pod"));
+        for (text, wanted) in [
+            ("{}", json!({"apiVersion": "v1", "kind": "Pod"})),
+            (r#"{"spec":{}}"#, json!({"apiVersion": "v1", "kind": "Pod", "spec": {}})),
+            (r#"{"kind":"X","apiVersion":"v2"}"#, json!({"apiVersion": "v2", "kind": "X"})),
+            (r#"{"kind":null}"#, json!({"apiVersion": "v1", "kind": null})),
+        ] {
+            let (json, _) = copied("Pod", rule(Kind::Pod), text.as_bytes(), alone).expect("an object");
+            assert_eq!(serde_json::from_slice::<Value>(&json).expect("it is JSON"), wanted);
+        }
+    }
+}
