@@ -1,6 +1,7 @@
 //! Writes what `collect` saw. Objects go to an unnamed temporary file as they come, so a bundle is never in memory; the
 //! target appears under its name when it is whole, and not at all if anything fails or the run is interrupted.
 
+mod ahead;
 mod pack;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::ahead::Ahead;
 use self::pack::{Content, parent};
 use crate::source::bundle::manifest::{
     ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool, folder,
@@ -93,6 +95,7 @@ pub struct Writer {
 #[derive(Debug)]
 struct State {
     spool: Spool,
+    ahead: Ahead,
     items: BTreeMap<Request, Pages>,
     ended: BTreeMap<Request, Fetched>,
     nodes: BTreeMap<String, Vec<(String, Place)>>,
@@ -106,12 +109,20 @@ struct State {
 /// Where something lies in the spool: offset and length.
 type Place = (u64, u64);
 
+/// A page that is full.
+#[derive(Debug, Clone, Copy)]
+enum Full {
+    Spooled(Place),
+    /// Which of those that are packed ahead.
+    Packed(usize),
+}
+
 /// The objects of one item.
 #[derive(Debug, Default)]
 struct Pages {
     page: Vec<u8>,
     in_page: usize,
-    full: Vec<Place>,
+    full: Vec<Full>,
     objects: usize,
 }
 
@@ -124,6 +135,7 @@ impl Writer {
         let form = pack::ready(path)?;
         let state = State {
             spool: Spool::within(parent(path)),
+            ahead: Ahead::of(form, parent(path)),
             items: BTreeMap::new(),
             ended: BTreeMap::new(),
             nodes: BTreeMap::new(),
@@ -147,7 +159,8 @@ impl Writer {
         }
         let nodes = state.nodes.len();
         let seconds = pack::seconds(closing.captured_at);
-        let (files, objects) = state.files(closing);
+        let written = |error| SaveError::Write { path: self.path.clone(), error };
+        let (files, objects) = state.files(closing).map_err(written)?;
         let bytes = pack::write(&self.path, self.form, &files, seconds)
             .map_err(|error| SaveError::Write { path: self.path.clone(), error })?;
         Ok(Saved { path: self.path, bytes, objects, nodes })
@@ -271,16 +284,20 @@ impl State {
         pages.page.extend_from_slice(ending);
         pages.in_page = 0;
         let page = std::mem::take(&mut pages.page);
-        let place = self.put(&page)?;
+        let full = match self.ahead.take(page)? {
+            Ok(number) => Full::Packed(number),
+            Err(page) => Full::Spooled(self.put(&page)?),
+        };
         if let Some(pages) = self.items.get_mut(request) {
-            pages.full.push(place);
+            pages.full.push(full);
         }
         Ok(())
     }
 
     /// Every file, the manifest first; and how many objects they hold.
-    fn files(self, closing: Closing) -> (Vec<(String, Content)>, usize) {
+    fn files(self, closing: Closing) -> io::Result<(Vec<(String, Content)>, usize)> {
         let whole = self.spool.finish();
+        let packed = self.ahead.finish()?;
         let mut files = BTreeMap::new();
         let mut records = Vec::new();
         let mut total = 0;
@@ -294,13 +311,20 @@ impl State {
             let mut objects = 0;
             if let Some(pages) = self.items.get(&request) {
                 objects = pages.objects;
-                for (at, (offset, len)) in pages.full.iter().enumerate() {
+                for (at, full) in pages.full.iter().enumerate() {
                     let name = match (named_file(&request), folder(&request.item)) {
                         (Some(name), _) => name,
                         (None, Some(folder)) => format!("{folder}/{:04}.json", at + 1),
                         (None, None) => continue,
                     };
-                    files.insert(name.clone(), Content::Blob(whole.slice(*offset, *len)));
+                    let content = match *full {
+                        Full::Spooled((offset, len)) => Content::Blob(whole.slice(offset, len)),
+                        Full::Packed(number) => packed
+                            .get(number)
+                            .cloned()
+                            .ok_or_else(|| io::Error::other("a page was not packed"))?,
+                    };
+                    files.insert(name.clone(), content);
                     names.push(name);
                 }
             }
@@ -334,6 +358,6 @@ impl State {
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
         text.push(b'\n');
         let manifest = (MANIFEST.to_owned(), Content::Bytes(text));
-        (std::iter::once(manifest).chain(files).collect(), total)
+        Ok((std::iter::once(manifest).chain(files).collect(), total))
     }
 }

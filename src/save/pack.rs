@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use jiff::Timestamp;
 use tar::{EntryType, Header};
@@ -60,6 +61,14 @@ pub enum SaveError {
 }
 
 impl Form {
+    /// Whether what it holds is packed.
+    pub(super) fn is_packed(self) -> bool {
+        match self {
+            Form::TarGz | Form::TarZst => true,
+            Form::Folder | Form::Tar => false,
+        }
+    }
+
     /// The form that a target's name asks for.
     ///
     /// # Errors
@@ -80,9 +89,15 @@ impl Form {
 }
 
 /// What a file of a bundle holds.
+#[derive(Debug, Clone)]
 pub(super) enum Content {
     Bytes(Vec<u8>),
     Blob(Blob),
+    /// Packed as the archive is, with what tar adds behind it; `len` is its own length.
+    Packed {
+        blob: Blob,
+        len: u64,
+    },
 }
 
 impl Content {
@@ -90,22 +105,26 @@ impl Content {
         match self {
             Content::Bytes(bytes) => bytes.len() as u64,
             Content::Blob(blob) => blob.len(),
+            Content::Packed { len, .. } => *len,
         }
     }
 
     fn copy(&self, to: &mut dyn Write) -> io::Result<()> {
         match self {
             Content::Bytes(bytes) => to.write_all(bytes),
-            Content::Blob(blob) => {
-                let mut reader = blob.reader()?;
-                let mut chunk = vec![0; 1 << 16];
-                loop {
-                    match reader.read(&mut chunk)? {
-                        0 => return Ok(()),
-                        count => to.write_all(&chunk[..count])?,
-                    }
-                }
-            }
+            Content::Blob(blob) => pour(blob, to),
+            Content::Packed { .. } => Err(io::Error::other("packed for an archive")),
+        }
+    }
+}
+
+fn pour(blob: &Blob, to: &mut dyn Write) -> io::Result<()> {
+    let mut reader = blob.reader()?;
+    let mut chunk = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut chunk)? {
+            0 => return Ok(()),
+            count => to.write_all(&chunk[..count])?,
         }
     }
 }
@@ -150,8 +169,7 @@ pub fn stream<W: Write>(
     files: impl IntoIterator<Item = (String, Vec<u8>)>,
     at: Timestamp,
 ) -> io::Result<()> {
-    let gzip = GzBuilder::new().write(out, Compression::new(GZIP_LEVEL));
-    tar(gzip, &contents(files), seconds(at))?.finish()?.flush()
+    tar(Form::TarGz, out, &contents(files), seconds(at))?.flush()
 }
 
 fn contents(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<(String, Content)> {
@@ -178,26 +196,16 @@ pub(super) fn write(path: &Path, form: Form, files: &[(String, Content)], second
     }
     let temporary = tempfile::Builder::new().prefix(".meshdoctor-").tempfile_in(parent(path))?;
     let out = BufWriter::with_capacity(1 << 16, temporary.as_file());
-    let out = match form {
-        Form::Folder | Form::Tar => tar(out, files, seconds)?,
-        Form::TarGz => {
-            let gzip = GzBuilder::new().write(out, Compression::new(GZIP_LEVEL));
-            tar(gzip, files, seconds)?.finish()?
-        }
-        Form::TarZst => {
-            let mut zstd = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
-            zstd.include_checksum(true)?;
-            tar(zstd, files, seconds)?.finish()?
-        }
-    };
+    let out = tar(form, out, files, seconds)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     let size = temporary.as_file().metadata()?.len();
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(size)
 }
 
-fn tar<W: Write>(out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
-    let mut tar = tar::Builder::new(out);
+/// A tar of the files, packed as the form says.
+fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
+    let mut tar = tar::Builder::new(Members { form, now: Some(Packer::None(out)) });
     for (path, content) in files {
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Regular);
@@ -207,9 +215,94 @@ fn tar<W: Write>(out: W, files: &[(String, Content)], seconds: u64) -> io::Resul
         match content {
             Content::Bytes(bytes) => tar.append_data(&mut header, path, bytes.as_slice())?,
             Content::Blob(blob) => tar.append_data(&mut header, path, blob.reader()?)?,
+            Content::Packed { blob, .. } => {
+                tar.append_data(&mut header, path, io::empty())?;
+                tar.get_mut().add(blob)?;
+            }
         }
     }
-    tar.into_inner()
+    tar.into_inner()?.end()
+}
+
+/// A file's contents with what tar adds behind them, packed for themselves.
+pub(super) fn packed(form: Form, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut member = Members { form, now: Some(Packer::None(Vec::new())) };
+    member.write_all(bytes)?;
+    member.write_all(&[0; BLOCK][..bytes.len().next_multiple_of(BLOCK) - bytes.len()])?;
+    member.end()
+}
+
+/// Tar counts in blocks of so many bytes.
+const BLOCK: usize = 512;
+
+/// An archive in one packed member or several.
+struct Members<W: Write> {
+    form: Form,
+    /// Nothing after an error.
+    now: Option<Packer<W>>,
+}
+
+enum Packer<W: Write> {
+    /// No member is open.
+    None(W),
+    Gz(GzEncoder<W>),
+    Zst(zstd::stream::write::Encoder<'static, W>),
+}
+
+impl<W: Write> Members<W> {
+    /// Ends the member that is open.
+    fn end(self) -> io::Result<W> {
+        match self.now {
+            Some(Packer::None(out)) => Ok(out),
+            Some(Packer::Gz(gzip)) => gzip.finish(),
+            Some(Packer::Zst(zstd)) => zstd.finish(),
+            None => Err(io::Error::other("broken off")),
+        }
+    }
+
+    /// Adds what was packed before.
+    fn add(&mut self, blob: &Blob) -> io::Result<()> {
+        let mut out = Members { form: self.form, now: self.now.take() }.end()?;
+        pour(blob, &mut out)?;
+        self.now = Some(Packer::None(out));
+        Ok(())
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        self.now = match (self.now.take(), self.form) {
+            (Some(Packer::None(out)), Form::TarGz) => {
+                Some(Packer::Gz(GzBuilder::new().write(out, Compression::new(GZIP_LEVEL))))
+            }
+            (Some(Packer::None(out)), Form::TarZst) => {
+                let mut zstd = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
+                zstd.include_checksum(true)?;
+                Some(Packer::Zst(zstd))
+            }
+            (now, _) => now,
+        };
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Members<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.open()?;
+        match &mut self.now {
+            Some(Packer::None(out)) => out.write(bytes),
+            Some(Packer::Gz(gzip)) => gzip.write(bytes),
+            Some(Packer::Zst(zstd)) => zstd.write(bytes),
+            None => Err(io::Error::other("broken off")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.now {
+            Some(Packer::None(out)) => out.flush(),
+            Some(Packer::Gz(gzip)) => gzip.flush(),
+            Some(Packer::Zst(zstd)) => zstd.flush(),
+            None => Ok(()),
+        }
+    }
 }
 
 fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {

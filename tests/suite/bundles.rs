@@ -321,6 +321,33 @@ fn a_page_is_a_list_that_stands_alone_and_files_are_for_their_owner() {
 }
 
 #[test]
+fn an_archive_is_one_to_any_reader_though_its_large_pages_were_packed_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = FORMS.map(|form| {
+        let path = folder.path().join(form);
+        save(&troubled(), &Options::default(), &path);
+        let bytes = |path: &Path| std::io::BufReader::new(fs::File::open(path).unwrap());
+        let tar: Box<dyn std::io::Read> = match form {
+            "folder/" => return None,
+            "x.tar" => Box::new(bytes(&path)),
+            "x.tar.gz" => Box::new(flate2::read::MultiGzDecoder::new(bytes(&path))),
+            _ => Box::new(zstd::stream::read::Decoder::new(bytes(&path)).unwrap()),
+        };
+        let mut files = Vec::new();
+        for entry in tar::Archive::new(tar).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut entry, &mut text).unwrap();
+            files.push((entry.path().unwrap().display().to_string(), text));
+        }
+        assert!(files.iter().any(|(_, text)| text.len() > 32 << 10), "a large page");
+        Some(files)
+    });
+    let [_, packed @ .., plain] = &files;
+    assert!(packed.iter().all(|files| files == plain));
+}
+
+#[test]
 fn a_target_that_cannot_be_written_is_known_before_collecting_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let there = |name: &str| folder.path().join(name);

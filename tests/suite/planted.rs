@@ -256,7 +256,7 @@ fn left(folder: &Path) -> BTreeMap<String, String> {
         let name = path.strip_prefix(folder).unwrap().display().to_string();
         let bytes = fs::read(&path).unwrap();
         if name.ends_with(".tar.gz") {
-            let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
+            let mut archive = tar::Archive::new(flate2::read::MultiGzDecoder::new(bytes.as_slice()));
             for entry in archive.entries().unwrap() {
                 let mut entry = entry.unwrap();
                 let inner = format!("{name}: {}", entry.path().unwrap().display());
