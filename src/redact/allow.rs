@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::keys;
+use super::memo::Memo;
 use crate::annotations::may_be_linkerds;
 use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
 
@@ -33,7 +34,33 @@ pub enum Rule {
     /// All of it, whatever it is: it has passed before.
     Clean,
     /// Fields by name.
-    Fields(&'static [(&'static str, Rule)]),
+    Fields(&'static Names),
+}
+
+/// Fields by name, in few and short rows: every key of every object is looked up here.
+#[derive(Debug)]
+pub struct Names([Vec<(&'static str, Rule)>; Names::ROWS]);
+
+impl Names {
+    const ROWS: usize = 64;
+
+    fn of(fields: Vec<(&'static str, Rule)>) -> &'static Names {
+        let mut rows = [const { Vec::new() }; Names::ROWS];
+        for (name, rule) in fields {
+            rows[Names::row(name)].push((name, rule));
+        }
+        Box::leak(Box::new(Names(rows)))
+    }
+
+    fn row(name: &str) -> usize {
+        let byte = |at: Option<&u8>| at.map_or(0, |byte| usize::from(*byte));
+        let bytes = name.as_bytes();
+        (bytes.len() * 7 + byte(bytes.first()) * 3 + byte(bytes.last())) % Names::ROWS
+    }
+
+    fn get(&self, name: &str) -> Option<&Rule> {
+        self.0[Names::row(name)].iter().find(|(known, _)| *known == name).map(|(_, rule)| rule)
+    }
 }
 
 static OTHER: Rule = Rule::Other;
@@ -46,18 +73,18 @@ impl Rule {
     /// What may stand in a part of it.
     pub(super) fn child(&'static self, key: &str) -> &'static Rule {
         match self {
-            Rule::Fields(fields) => {
-                fields.iter().find(|(name, _)| *name == key).map_or(&OTHER, |(_, rule)| rule)
-            }
+            Rule::Fields(fields) => fields.get(key).unwrap_or(&OTHER),
             Rule::Map(rule) => rule,
             Rule::Clean => &CLEAN,
             Rule::Labels => of_label(key),
-            // A checksum that Linkerd writes of what is public.
-            Rule::Annotations if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
-            Rule::Annotations if may_be_linkerds(key) => of_label(key),
-            Rule::Annotations if data().annotations.iter().any(|known| known == key) => &TEXT,
-            Rule::Annotations
-            | Rule::Other
+            Rule::Annotations => ANNOTATIONS.with(|known| {
+                known.get(key).flatten().unwrap_or_else(|| {
+                    let rule = of_annotation(key);
+                    known.put(key, Some(rule));
+                    rule
+                })
+            }),
+            Rule::Other
             | Rule::Text
             | Rule::Word
             | Rule::Certificates
@@ -69,6 +96,21 @@ impl Rule {
     /// Whether its keys are names of fields, of which there are not many, and not names that somebody gave.
     pub(super) fn has_fields(&self) -> bool {
         matches!(self, Rule::Fields(_) | Rule::Clean)
+    }
+}
+
+thread_local! {
+    /// What was found of annotations.
+    static ANNOTATIONS: Memo<Option<&'static Rule>> = Memo::of(256);
+}
+
+fn of_annotation(key: &str) -> &'static Rule {
+    match key {
+        // A checksum that Linkerd writes of what is public.
+        _ if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
+        _ if may_be_linkerds(key) => of_label(key),
+        _ if data().annotations.iter().any(|known| known == key) => &TEXT,
+        _ => &OTHER,
     }
 }
 
@@ -104,7 +146,7 @@ pub fn rule(passes: &str) -> Result<Rule, String> {
     if fields.iter().all(|(name, _)| *name != "metadata") {
         fields.push(("metadata", parts.get(META).copied().unwrap_or(Rule::Other)));
     }
-    Ok(Rule::Fields(fields.leak()))
+    Ok(Rule::Fields(Names::of(fields)))
 }
 
 /// What passes of an object of a kind that is not known.
@@ -138,7 +180,7 @@ fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
         // The loader refuses parts that are not there; what is not known is replaced.
         Field::Part(name) => parts.get(name.as_str()).copied().unwrap_or(Rule::Other),
         Field::Each(each) => Rule::Map(Box::leak(Box::new(made(each, parts)))),
-        Field::Fields(fields) => Rule::Fields(listed(fields, parts).leak()),
+        Field::Fields(fields) => Rule::Fields(Names::of(listed(fields, parts))),
     }
 }
 

@@ -3,6 +3,13 @@
 //! The list follows the snapshot format; it is matched without regard to case, dashes and underscores.
 //! In free text a narrower list applies, since there a false hit costs evidence that people need.
 
+use super::memo::Memo;
+
+thread_local! {
+    /// What was found of names.
+    static TELLING: Memo<bool> = Memo::of(512);
+}
+
 /// Is this a name whose value is replaced, in JSON and YAML files?
 pub(super) fn is_secret(key: &str) -> bool {
     let key = plain(key);
@@ -34,6 +41,16 @@ pub(super) fn is_secret(key: &str) -> bool {
 
 /// Is this a name whose value is replaced in an event message or a log line?
 pub(super) fn is_secret_in_text(key: &str) -> bool {
+    TELLING.with(|known| {
+        known.get(key).unwrap_or_else(|| {
+            let telling = is_telling(key);
+            known.put(key, telling);
+            telling
+        })
+    })
+}
+
+fn is_telling(key: &str) -> bool {
     let key = plain(key);
     let reference = ["name", "names", "ref", "refs", "namespace", "path", "file", "dir", "id"]
         .iter()

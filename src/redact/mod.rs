@@ -15,6 +15,7 @@ mod error;
 mod json;
 mod keys;
 mod marker;
+mod memo;
 mod named;
 mod object;
 mod parse;

@@ -3,7 +3,6 @@
 //! would hold, without a tree of every object.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, Visitor};
 
@@ -23,33 +22,12 @@ impl<D> Clean<D> {
     }
 }
 
-/// Texts from this length on are compared with the last one that was found clean: the trust anchors of ten thousand pods are
-/// one text.
-const MEMO: usize = 256;
-
-thread_local! {
-    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
 fn sanitized<'a>(rule: &'static Rule, text: &'a str) -> Cow<'a, str> {
-    if matches!(rule, Rule::Env | Rule::Clean) {
+    match rule {
         // Most are dropped unread; the type that keeps one sanitizes it.
-        return Cow::Borrowed(text);
+        Rule::Env | Rule::Clean => Cow::Borrowed(text),
+        _ => leaf(rule, text),
     }
-    if text.len() < MEMO || !matches!(rule, Rule::Text | Rule::Certificates) {
-        return leaf(rule, text);
-    }
-    if LAST.with_borrow(|last| last == text) {
-        return Cow::Borrowed(text);
-    }
-    let clean = leaf(rule, text);
-    if matches!(clean, Cow::Borrowed(_)) {
-        LAST.with_borrow_mut(|last| {
-            last.clear();
-            last.push_str(text);
-        });
-    }
-    clean
 }
 
 macro_rules! forward {

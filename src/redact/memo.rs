@@ -1,0 +1,62 @@
+//! What was found out of a text lately: ten thousand pods say the same of themselves, apart from names, addresses and times.
+
+use std::cell::RefCell;
+
+/// A longer text is looked through each time.
+const LONGEST: usize = 16 << 10;
+
+/// Answers by text. The latest of those that share a place stays.
+pub(super) struct Memo<V>(RefCell<Vec<(String, V)>>);
+
+impl<V: Copy + Default> Memo<V> {
+    /// For so many texts.
+    pub(super) fn of(slots: usize) -> Memo<V> {
+        Memo(RefCell::new(vec![Default::default(); slots]))
+    }
+
+    pub(super) fn get(&self, text: &str) -> Option<V> {
+        let known = self.0.borrow();
+        let (of, answer) = &known[slot(text, known.len())];
+        (!text.is_empty() && of == text).then_some(*answer)
+    }
+
+    pub(super) fn put(&self, text: &str, answer: V) {
+        if text.len() <= LONGEST {
+            let mut known = self.0.borrow_mut();
+            let slots = known.len();
+            let (of, kept) = &mut known[slot(text, slots)];
+            text.clone_into(of);
+            *kept = answer;
+        }
+    }
+}
+
+fn slot(text: &str, slots: usize) -> usize {
+    let mut hash = text.len() as u64;
+    let mut mix = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mut words = text.as_bytes().chunks_exact(8);
+    for word in &mut words {
+        mix(word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    }
+    mix(words.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    usize::try_from(hash >> 40).unwrap_or(0) % slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_very_text_is_known() {
+        let memo = Memo::of(2);
+        for (text, answer) in [("a", 1), ("b", 2), ("linkerd-proxy", 3), ("linkerd-proxx", 4)] {
+            assert_eq!(memo.get(text), None, "{text}");
+            memo.put(text, answer);
+            assert_eq!(memo.get(text), Some(answer));
+        }
+        assert_eq!(memo.get(""), None);
+        let long = "x".repeat(LONGEST + 1);
+        memo.put(&long, 5);
+        assert_eq!(memo.get(&long), None);
+    }
+}
