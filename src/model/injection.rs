@@ -228,8 +228,7 @@ fn sidecar(spec: &PodSpec) -> Option<&str> {
 /// Whether a service account token is mounted. The API server adds the volume before it calls webhooks; a template does
 /// not have it yet, so there only a plain `false` counts.
 fn mounts_token(spec: &PodSpec) -> bool {
-    spec.automount_service_account_token != Some(false)
-        || spec.volumes.iter().any(|volume| volume.name.starts_with("kube-api-access-"))
+    spec.automount_service_account_token != Some(false) || spec.token_volume
 }
 
 /// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` says whether the

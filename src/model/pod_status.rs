@@ -10,7 +10,8 @@ pub fn word(pod: &Pod) -> String {
     if let Some(initializing) = initializing(pod) {
         return initializing;
     }
-    let mut word = if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.clone();
+    let mut word =
+        if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.to_string();
     let mut running = false;
     // The first container counts most, so it is looked at last.
     for status in pod.status.container_statuses.iter().rev() {

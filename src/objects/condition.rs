@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::{nullable, redacted};
+use super::shared::Word;
 use crate::protobuf::schema::schemas;
 
 /// One condition of an object's status.
@@ -12,15 +13,15 @@ use crate::protobuf::schema::schemas;
 pub struct Condition {
     /// Its type: Ready, Available, Complete, ...
     #[serde(rename = "type")]
-    pub kind: String,
+    pub kind: Word,
     /// True, False or Unknown.
-    pub status: String,
+    pub status: Word,
     /// One word of why.
     #[serde(deserialize_with = "nullable")]
-    pub reason: String,
+    pub reason: Word,
     /// A sentence of why.
     #[serde(deserialize_with = "redacted")]
-    pub message: String,
+    pub message: Word,
     /// Since when.
     pub last_transition_time: Option<Timestamp>,
 }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::shared::Shared;
+use super::shared::{Shared, Word};
 use crate::annotations::{MANAGERS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -23,20 +23,22 @@ where
 }
 
 /// A text that a program wrote, without tokens; `null` is nothing.
-pub(crate) fn redacted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> Result<T, D::Error> {
     let text = nullable::<D, String>(deserializer)?;
     Ok(match crate::redact::text(&text) {
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(clean) => clean,
-    })
+    }
+    .into())
 }
 
 /// What owns an object, apart from what nothing can be called: the API server takes any name of an owner, from everybody
 /// who may write the object, so such a reference is dropped and is no gap.
-fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnerReference>, D::Error> {
+fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<OwnerReference>>, D::Error> {
     let mut owners: Vec<OwnerReference> = nullable(deserializer)?;
     owners.retain(|owner| Rule::of_kind(&owner.kind).accepts(&owner.name));
-    Ok(owners)
+    owners.shrink_to_fit();
+    Ok(Shared::from(owners))
 }
 
 /// An address; nothing where what is written is none, such as the `None` of a headless Service.
@@ -74,7 +76,7 @@ pub struct Meta {
     pub deletion_timestamp: Option<Timestamp>,
     /// What owns it.
     #[serde(deserialize_with = "owners")]
-    pub owner_references: Vec<OwnerReference>,
+    pub owner_references: Shared<Vec<OwnerReference>>,
 }
 
 /// One owner of an object.
@@ -82,9 +84,9 @@ pub struct Meta {
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// The owner's apiVersion.
-    pub api_version: String,
+    pub api_version: Word,
     /// The owner's kind.
-    pub kind: String,
+    pub kind: Word,
     /// The owner's name.
     pub name: String,
     /// The owner's uid.
@@ -98,7 +100,7 @@ impl Meta {
     pub(super) fn share(&mut self, before: &Meta) {
         self.labels.share(&before.labels);
         self.annotations.share(&before.annotations);
-        self.owner_references.shrink_to_fit();
+        self.owner_references.share(&before.owner_references);
     }
 
     /// Namespace and name.

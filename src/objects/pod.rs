@@ -1,14 +1,15 @@
 //! Pods, as far as the mesh shows in them.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::meta::{META, Meta, address, nullable, redacted};
-use super::shared::Shared;
+use super::shared::{Shared, Word};
 use super::{Kind, KindInfo, Listed, Object};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -33,13 +34,13 @@ pub struct Pod {
 pub struct PodSpec {
     /// The node it is bound to; empty while unscheduled.
     #[serde(deserialize_with = "nullable")]
-    pub node_name: String,
+    pub node_name: Word,
     /// Whether it shares the node's network.
     #[serde(deserialize_with = "nullable")]
     pub host_network: bool,
     /// Its service account.
     #[serde(deserialize_with = "nullable")]
-    pub service_account_name: String,
+    pub service_account_name: Word,
     /// Whether the service account's token is mounted; `None` means the default.
     pub automount_service_account_token: Option<bool>,
     /// Application containers, and an ordinary linkerd-proxy.
@@ -48,26 +49,32 @@ pub struct PodSpec {
     /// Init containers; native sidecars are here with `restartPolicy: Always`.
     #[serde(deserialize_with = "nullable")]
     pub init_containers: Shared<Vec<Container>>,
-    /// Names of the volumes, in order.
-    #[serde(deserialize_with = "nullable")]
-    pub volumes: Vec<Volume>,
+    /// Whether one of its volumes holds a token of its service account, as the API server adds it. Nothing else is read of them.
+    #[serde(rename = "volumes", deserialize_with = "holds_token")]
+    pub token_volume: bool,
     /// Always, OnFailure or Never; empty means Always.
     #[serde(deserialize_with = "nullable")]
-    pub restart_policy: String,
+    pub restart_policy: Word,
     /// Its PriorityClass; empty where it has none.
     #[serde(deserialize_with = "nullable")]
-    pub priority_class_name: String,
+    pub priority_class_name: Word,
     /// Which nodes it may run on.
     #[serde(deserialize_with = "nullable")]
     pub node_selector: std::collections::BTreeMap<String, String>,
 }
 
 /// A volume; only its name matters here.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Volume {
-    /// Volume name.
-    pub name: String,
+struct Volume<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+}
+
+/// Reads of volumes only whether the one is there that the API server adds.
+fn holds_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let volumes: Vec<Volume<'de>> = nullable(deserializer)?;
+    Ok(volumes.iter().any(|volume| volume.name.starts_with("kube-api-access-")))
 }
 
 /// A pod's status.
@@ -76,16 +83,16 @@ pub struct Volume {
 pub struct PodStatus {
     /// Pending, Running, Succeeded, Failed or Unknown.
     #[serde(deserialize_with = "nullable")]
-    pub phase: String,
+    pub phase: Word,
     /// Why the pod as a whole is in its phase (Evicted, NodeLost).
     #[serde(deserialize_with = "nullable")]
-    pub reason: String,
+    pub reason: Word,
     /// When the kubelet took it.
     pub start_time: Option<Timestamp>,
     /// Its address; `None` also where what is written is none.
     #[serde(rename = "podIP", deserialize_with = "address")]
     pub pod_ip: Option<IpAddr>,
-    /// Ready, PodScheduled and the like.
+    /// Ready and PodReadyToStartContainers, and of the others those that are not `True`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
     /// One for each container.
@@ -101,7 +108,7 @@ pub struct PodStatus {
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerStatus {
     /// Container name.
-    pub name: String,
+    pub name: Word,
     /// Whether its readiness probe passes.
     #[serde(deserialize_with = "nullable")]
     pub ready: bool,
@@ -110,7 +117,7 @@ pub struct ContainerStatus {
     pub restart_count: u32,
     /// The image that runs.
     #[serde(deserialize_with = "nullable")]
-    pub image: String,
+    pub image: Word,
     /// Now.
     #[serde(deserialize_with = "nullable")]
     pub state: ContainerState,
@@ -178,7 +185,6 @@ impl PodSpec {
             list.iter_mut().for_each(|container| container.trim(owner));
             list.shrink_to_fit();
         }
-        self.volumes.shrink_to_fit();
     }
 
     /// See [`super::Object::share`].
@@ -236,6 +242,10 @@ impl Object for Pod {
 
     fn trim(&mut self) {
         self.spec.trim(self.metadata.owner(&self.metadata.namespace));
+        // What is as it should be says nothing to anybody, but for these two.
+        self.status.conditions.retain(|condition| {
+            condition.status != "True" || matches!(&*condition.kind, "Ready" | "PodReadyToStartContainers")
+        });
         self.status.conditions.shrink_to_fit();
         self.status.container_statuses.shrink_to_fit();
         self.status.init_container_statuses.shrink_to_fit();

@@ -1,9 +1,12 @@
-//! Parts of objects that are the same in many: the labels of replicas, their containers. Each is kept once. Who reads one
-//! sees no difference; nobody changes one after it was decoded.
+//! Parts of objects that are the same in many: the labels of replicas, their containers, the names of nodes. Each is kept
+//! once, or nearly so. Who reads one sees no difference; nobody changes one after it was decoded.
 
+use std::cell::RefCell;
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 /// A part that several objects may have in common.
@@ -65,5 +68,141 @@ impl<T> From<T> for Shared<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared<T>, D::Error> {
         T::deserialize(deserializer).map(Shared::from)
+    }
+}
+
+/// A text that many objects have in common: a namespace, a node, an image, a reason.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Word(Arc<str>);
+
+/// So many words are remembered, the latest of those that share a place.
+const REMEMBERED: usize = 1024;
+
+thread_local! {
+    static WORDS: RefCell<Vec<Word>> = RefCell::new(vec![Word::default(); REMEMBERED]);
+}
+
+impl Word {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Word {
+        let mix = |hash: usize, byte: &u8| (hash ^ usize::from(*byte)).wrapping_mul(0x0100_0193);
+        let place = text.bytes().fold(0x811c_9dc5, |hash, byte| mix(hash, &byte)) % REMEMBERED;
+        WORDS.with_borrow_mut(|words| {
+            let known = &mut words[place];
+            if &*known.0 != text {
+                *known = Word(Arc::from(text));
+            }
+            known.clone()
+        })
+    }
+}
+
+impl From<String> for Word {
+    fn from(text: String) -> Word {
+        Word::from(text.as_str())
+    }
+}
+
+impl From<&Word> for String {
+    fn from(word: &Word) -> String {
+        word.as_str().to_owned()
+    }
+}
+
+impl From<Word> for String {
+    fn from(word: Word) -> String {
+        word.as_str().to_owned()
+    }
+}
+
+impl Deref for Word {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Word {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Word {
+    fn eq(&self, other: &str) -> bool {
+        &*self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Word {
+    fn eq(&self, other: &&str) -> bool {
+        &*self.0 == *other
+    }
+}
+
+impl PartialEq<String> for Word {
+    fn eq(&self, other: &String) -> bool {
+        *self.0 == **other
+    }
+}
+
+impl PartialEq<Word> for String {
+    fn eq(&self, other: &Word) -> bool {
+        **self == *other.0
+    }
+}
+
+impl PartialEq<Word> for str {
+    fn eq(&self, other: &Word) -> bool {
+        *self == *other.0
+    }
+}
+
+impl PartialEq<Word> for &str {
+    fn eq(&self, other: &Word) -> bool {
+        **self == *other.0
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&*self.0, f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Word, E> {
+                Ok(Word::from(text))
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }

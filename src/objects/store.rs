@@ -26,7 +26,9 @@ pub trait Store: Send + Sync {
 
 impl<T: Object> Store for Vec<T> {
     fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error> {
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        // As text, so that a decoder of texts is the only one of JSON; what is none in between becomes `U+FFFD`, as in protobuf.
+        let text = String::from_utf8_lossy(json);
+        let mut deserializer = serde_json::Deserializer::from_str(&text);
         let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
         deserializer.end()?;
         keep(self, object).map_err(serde_json::Error::custom)

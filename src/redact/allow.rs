@@ -84,12 +84,7 @@ impl Rule {
                     rule
                 })
             }),
-            Rule::Other
-            | Rule::Text
-            | Rule::Word
-            | Rule::Certificates
-            | Rule::Checksum
-            | Rule::Env => &OTHER,
+            Rule::Other | Rule::Text | Rule::Word | Rule::Certificates | Rule::Checksum | Rule::Env => &OTHER,
         }
     }
 

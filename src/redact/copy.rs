@@ -28,7 +28,7 @@ const TELLING: [&str; 5] = [
 pub(super) fn copied(
     kind: &str,
     rule: &'static Rule,
-    json: &[u8],
+    json: &str,
     alone: Option<(&str, &str)>,
 ) -> Option<(Vec<u8>, bool)> {
     if matches!(kind, "Secret" | "ConfigMap") {
@@ -46,15 +46,8 @@ pub(super) fn copied(
         before: String::new(),
         said: Said::default(),
     };
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let root = Part {
-        copy: &mut copy,
-        rule,
-        key: "",
-        place: Place::Root,
-        owner: Owner::Other,
-        within: true,
-    };
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let root = Part { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
     root.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     let Copy { mut out, touched, said, .. } = copy;
@@ -483,97 +476,4 @@ impl<'de> Visitor<'de> for Key {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::super::object::object;
-    use crate::objects::{Kind, rule};
-    use super::*;
-
-    /// Whether it was read at once; what passes of it is what passes of its tree.
-    fn is_read_at_once(text: &str) -> bool {
-        let mut tree: Value = serde_json::from_str(text).expect("it is JSON");
-        let touched = object("Pod", rule(Kind::Pod), &mut tree).touched();
-        let Some((json, changed)) = copied("Pod", rule(Kind::Pod), text.as_bytes(), None) else { return false };
-        assert_eq!(serde_json::from_slice::<Value>(&json).expect("it is JSON"), tree, "{text}");
-        assert_eq!(changed, touched, "{text}");
-        true
-    }
-
-    const PROXY: &str = r#"{"args":["run","--token","hunter2"],"env":[{"name":"LINKERD2_PROXY_LOG","value":"warn"},{"name":"X","value":"y"}],"name":"linkerd-proxy"}"#;
-    const APP: &str = r#"{"name":"app","command":["linkerd-await","--","/x"],"args":["-c","d"],"env":[{"name":"A","value":"b"}]}"#;
-
-    #[test]
-    fn containers_are_whose_the_metadata_before_them_says() {
-        for labels in [
-            r#"{"linkerd.io/extension":"viz"}"#,
-            r#"{"k8s-app":"linkerd-cni"}"#,
-            r#"{"k8s-app":7}"#,
-            r#"{"linkerd.io/control-plane-component":"x","linkerd.io/control-plane-ns":"elsewhere"}"#,
-            r#"{"a":"b"}"#,
-            "null",
-            "[]",
-        ] {
-            for annotations in
-                [r#"{"linkerd.io/inject":"enabled"}"#, r#"{"linkerd.io/last-applied":"x"}"#, "{}"]
-            {
-                let metadata = format!(
-                    r#"{{"annotations":{annotations},"labels":{labels},"managedFields":[{{}}],"name":"n","namespace":"shop"}}"#
-                );
-                let spec = format!(r#"{{"containers":[{PROXY},{APP},7,[{APP}]],"initContainers":{{}}}}"#);
-                let spec = spec.replace(r#","initContainers":{}"#, "");
-                assert!(is_read_at_once(&format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#)));
-                assert!(is_read_at_once(&format!(
-                    r#"{{"metadata":{{"name":"n","namespace":"linkerd"}},"spec":{{"template":{{"metadata":{metadata},"spec":{spec}}}}}}}"#
-                )));
-                assert!(!is_read_at_once(&format!(r#"{{"spec":{spec},"metadata":{metadata}}}"#)));
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_tree_reads_otherwise_is_left_to_it() {
-        for odd in [
-            r#"{"metadata":{"name":"a","name":"b"}}"#,
-            r#"{"metadata":{"labels":{"metadata":{"managedFields":[]}}}}"#,
-            r#"{"spec":{"containers":{"containers":[]}}}"#,
-            r#"{"spec":{"containers":[{"name":"a","env":[{"value":"b","name":"c"}]}]}}"#,
-            r#"{"metadata":{"annotations":{"password=hunter2":"x"}}}"#,
-            r#"{"kind":"Secret"}"#,
-            "[]",
-            "7",
-        ] {
-            assert!(!is_read_at_once(odd), "{odd}");
-        }
-        assert!(copied("Pod", rule(Kind::Pod), b"{\"a\":", None).is_none());
-        assert!(copied("Pod", rule(Kind::Pod), b"{} x", None).is_none());
-        assert!(copied("Secret", rule(Kind::Secret), b"{}", None).is_none());
-    }
-
-    #[test]
-    fn texts_numbers_and_escapes_stay_what_they_are() {
-        assert!(is_read_at_once(
-            r#"{"a\u0022b":1,"x":{"token":5,"token2":-0,"n":[1.5,-3,18446744073709551615,1e400,true,null]},
-                "metadata":{"name":"\u00e9\n\"","labels":{"\ttab":"\\"},"annotations":{"x/last-applied":{},"linkerd.io/a":"b\u007f"}},
-                "status":{"containerStatuses":[{"name":"a","metadata":{"managedFields":1}}]},
-                "spec":{"containers":[{"name":5,"metadata":{"labels":{"linkerd.io/extension":"x"}},"args":["a"],"env":null},
-                    {"name":"b","containers":[{"name":"c","args":["d"]}],"command":"e"}]}}"#
-                .replace("1e400,", "")
-                .as_str()
-        ));
-    }
-
-    #[test]
-    fn an_object_says_what_it_is_even_where_it_came_without() {
-        let alone = Some(("v1", "Pod"));
-        for (text, wanted) in [
-            ("{}", json!({"apiVersion": "v1", "kind": "Pod"})),
-            (r#"{"spec":{}}"#, json!({"apiVersion": "v1", "kind": "Pod", "spec": {}})),
-            (r#"{"kind":"X","apiVersion":"v2"}"#, json!({"apiVersion": "v2", "kind": "X"})),
-            (r#"{"kind":null}"#, json!({"apiVersion": "v1", "kind": null})),
-        ] {
-            let (json, _) = copied("Pod", rule(Kind::Pod), text.as_bytes(), alone).expect("an object");
-            assert_eq!(serde_json::from_slice::<Value>(&json).expect("it is JSON"), wanted);
-        }
-    }
-}
+mod tests;

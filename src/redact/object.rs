@@ -81,10 +81,11 @@ impl Sanitized {
         alone: Option<(&str, &str)>,
         live: bool,
     ) -> Result<Passed, serde_json::Error> {
-        if let Some((json, touched)) = copied(kind, rule, json, alone) {
+        let text = String::from_utf8_lossy(json);
+        if let Some((json, touched)) = copied(kind, rule, &text, alone) {
             return Ok(Passed { object: Sanitized(json), touched });
         }
-        let mut value = parse(json)?;
+        let mut value = parse(text.as_bytes())?;
         if let (Some((version, kind)), Some(object)) = (alone, value.as_object_mut()) {
             object.entry("apiVersion").or_insert_with(|| version.into());
             object.entry("kind").or_insert_with(|| kind.into());

@@ -315,7 +315,8 @@ fn what_is_saved_of_an_object_is_what_its_tree_would_be_saved_as() {
             let mut tree: Value = serde_json::from_str(object.get()).unwrap();
             let kind = tree["kind"].as_str().unwrap().to_owned();
             let touched = redact::object(&kind, rule_of(&kind), &mut tree).touched();
-            let passed = Sanitized::read(&kind, rule_of(&kind), object.get().as_bytes(), None, false).unwrap();
+            let passed =
+                Sanitized::read(&kind, rule_of(&kind), object.get().as_bytes(), None, false).unwrap();
             assert_eq!(passed.object.value().unwrap(), tree);
             assert_eq!(passed.touched, touched, "{tree}");
             seen += 1;

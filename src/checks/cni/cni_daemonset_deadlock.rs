@@ -109,7 +109,7 @@ impl<'a> Silence<'a> {
                 format!("nothing in it has started since {since}{silence}"),
             ))
             .remedy(way_out(ctx))
-            .tie(Tie::Node(node.clone()));
+            .tie(Tie::Node(node.to_string()));
         Some(finding)
     }
 }

@@ -54,7 +54,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let base = |message: String| {
         let finding = ctx
             .finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message)
-            .tie(Tie::Node(pod.spec.node_name.clone()));
+            .tie(Tie::Node(pod.spec.node_name.to_string()));
         let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
         if deaf { finding.tie(cni_inotify_limit::ends(&pod.spec.node_name)) } else { finding }
     };

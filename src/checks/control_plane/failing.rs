@@ -106,7 +106,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
         said.push_str(&format!("; restarted {} times", status.restart_count));
     }
     Failing {
-        container: Some(status.name.clone()),
+        container: Some(status.name.to_string()),
         crashed: status.last_state.terminated.is_some(),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }

@@ -179,7 +179,7 @@ fn finding(
                     .namespace(namespace)
                     .words("logs --previous")
                     .operand(pod)
-                    .option("-c", &status.name),
+                    .option("-c", status.name.as_str()),
             ),
             Some(_) | None => remedy,
         },
