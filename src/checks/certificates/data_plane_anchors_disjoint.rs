@@ -27,7 +27,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let needed = needed(bundle, issuer.as_ref());
     let without = holders(ctx, &|held| !needed.iter().any(|anchor| held.has(anchor)))?;
-    let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed));
+    if without.is_empty() {
+        return Ok(Vec::new().into());
+    }
+    // The same for all of them, and it takes a look at every pod.
+    let first = first_steps(ctx);
+    let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, &first));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -54,15 +59,8 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
     }
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    held: &Holders<'_>,
-    bundle: &Bundle,
-    issuer: Option<&Issuer<'_>>,
-    needed: &[&Certificate],
-) -> Finding {
-    let names = held.names();
-    let because = "new pods get the current bundle; a connection fails until both of its ends have it";
+/// What comes before any workload is restarted.
+fn first_steps(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
         "Fix what else is reported about the issuer, the trust anchors and the control plane first: until then a restarted \
@@ -70,10 +68,23 @@ fn finding(
          gets no certificate. If you still have the old anchor, keep it in the bundle next to the current one until every workload \
          is restarted, so that restarted and running proxies accept each other",
     );
-    let mut remedy = match control_plane_is_current(ctx) {
+    match control_plane_is_current(ctx) {
         true => remedy,
         false => remedy::restart_control_plane(ctx, remedy),
-    };
+    }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    held: &Holders<'_>,
+    bundle: &Bundle,
+    issuer: Option<&Issuer<'_>>,
+    needed: &[&Certificate],
+    first: &Remedy,
+) -> Finding {
+    let names = held.names();
+    let because = "new pods get the current bundle; a connection fails until both of its ends have it";
+    let mut remedy = first.clone();
     remedy.steps.push(renew(&held.owner, &names, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
