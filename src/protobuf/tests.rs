@@ -178,7 +178,8 @@ proptest! {
         let at = flip.index(flipped.len());
         flipped[at] ^= 0xff;
         for message in [&noise, &flipped] {
-            prop_assert!(read(message).is_ok() || read(&[message.as_slice(), &whole].concat()).is_err());
+            // What cannot be read behind it is never passed over. (What it cuts off itself, more bytes may complete.)
+            prop_assert!(read(message).is_err() || read(&[message.as_slice(), b"\x0b"].concat()).is_err());
         }
     }
 }

@@ -160,7 +160,12 @@ fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
         ("ClusterRole", "rbac.authorization.k8s.io/v1", r#"{"name":"a/b"}"#),
         ("Deployment", "apps/v1", r#"{"name":"x y","namespace":"shop"}"#),
     ] {
-        let dump = format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}}}"#);
+        let odd = format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}}}"#);
+        // What is judged of a control plane is looked at where there is one, of a version that is known.
+        let installed = r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"linkerd-identity","namespace":"linkerd",
+            "labels":{"linkerd.io/control-plane-component":"identity","linkerd.io/control-plane-ns":"linkerd"}},
+            "spec":{"template":{"spec":{"containers":[{"name":"identity","image":"cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}}}"#;
+        let dump = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{odd},{installed}]}}"#);
         let (_, document, _) = report(folder.path(), &dump);
         let gaps = document["coverage"].to_string();
         assert!(gaps.contains("Kubernetes accepts no"), "{metadata}");

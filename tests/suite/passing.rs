@@ -28,6 +28,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "scope",
             "addressType",
             "operatingSystem",
+            "policyTypes[]",
             "verbs[]",
         ],
     ),
@@ -72,7 +73,15 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "A label, or what selects by labels: names and short words by Kubernetes' rules, sixty-three letters at most. Those \
          whose name announces a secret are replaced.",
-        &["key", "values[]", "app", "component", "selector.*", "nodeSelector.*"],
+        &[
+            "key",
+            "values[]",
+            "app",
+            "component",
+            "selector.*",
+            "nodeSelector.*",
+            "io/control-plane-component",
+        ],
     ),
     (
         "An annotation for Linkerd, or one in which Helm, Argo CD or Kubernetes name themselves: settings, names, versions. \
@@ -91,6 +100,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "gatewayPort",
             "port",
             "failureThreshold",
+            "hard.limits.cpu",
+            "hard.pods",
             "period",
             "timeout",
         ],
