@@ -10,7 +10,7 @@ use crate::certificates::{Certificate, from_pem};
 use crate::close::Close;
 use crate::command::{Arg, kubectl};
 use crate::fetched::Why;
-use crate::objects::{Meta, Object, Pod, Store};
+use crate::objects::{Meta, Object, Pod, Store, by_metadata};
 use crate::yaml;
 
 /// How much is quoted of an answer that is not the expected one, in bytes.
@@ -42,9 +42,7 @@ pub struct ProbeAnswer {
 }
 
 impl Object for ProbeAnswer {
-    fn key(&self) -> (&str, &str) {
-        (&self.metadata.namespace, &self.metadata.name)
-    }
+    by_metadata!();
 }
 
 impl Asked for Probe {

@@ -12,7 +12,7 @@ use crate::close::Close;
 use crate::fetched::Why;
 use crate::names::{self, Rule};
 use crate::objects::meta::nullable;
-use crate::objects::{Meta, Object, Store};
+use crate::objects::{Meta, Object, Store, by_metadata};
 
 /// A server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,9 +101,7 @@ pub struct ServedCertificates {
 }
 
 impl Object for ServedCertificates {
-    fn key(&self) -> (&str, &str) {
-        (&self.metadata.namespace, &self.metadata.name)
-    }
+    by_metadata!();
 
     /// Also where one of these can be no pod's answer.
     fn refused(&self) -> Option<String> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::node;
 use crate::names::{is_label, is_subdomain};
-use crate::objects::{Object, meta::Meta};
+use crate::objects::{Object, by_metadata, meta::Meta};
 
 /// So many bytes of one log are read, from its end.
 pub const MAX_RAW: usize = node::MAX_RAW_LOG;
@@ -167,9 +167,7 @@ impl From<LogObject> for Log {
 }
 
 impl Object for Log {
-    fn key(&self) -> (&str, &str) {
-        (&self.metadata.namespace, &self.metadata.name)
-    }
+    by_metadata!();
 
     /// Whose it is was judged when it was given ([`LogOf::parse`]).
     fn refused(&self) -> Option<String> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::webhook_configuration::ServiceReference;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
 /// An APIService: a part of the Kubernetes API that a Service in the cluster serves.
@@ -52,10 +52,4 @@ impl Listed for APIService {
     };
 }
 
-impl Object for APIService {
-    const NAMES: Rule = Rule::Segment;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(APIService, Rule::Segment);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 use crate::chart::values::{ReadOnce, Values};
 
 /// A ConfigMap. Only Linkerd's and the CNI's are ever read.
@@ -39,8 +39,4 @@ impl Listed for ConfigMap {
     };
 }
 
-impl Object for ConfigMap {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(ConfigMap);

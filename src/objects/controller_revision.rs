@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::template::PodTemplate;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 
 /// A former template of a DaemonSet or StatefulSet.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -48,9 +48,7 @@ impl Listed for ControllerRevision {
 }
 
 impl Object for ControllerRevision {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     fn trim(&mut self) {
         self.data.spec.template.trim(&[&self.metadata]);

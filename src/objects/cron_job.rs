@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::job::JobSpec;
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 
 /// A CronJob.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -50,9 +50,7 @@ impl Listed for CronJob {
 }
 
 impl Object for CronJob {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     fn trim(&mut self) {
         let of_job = &self.spec.job_template.metadata;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// An EndpointSlice.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -43,8 +43,4 @@ impl Listed for EndpointSlice {
     };
 }
 
-impl Object for EndpointSlice {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(EndpointSlice);

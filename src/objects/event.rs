@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::redact;
 
@@ -113,9 +113,7 @@ impl Listed for Event {
 impl Object for Event {
     const NAMES: Rule = Rule::Segment;
 
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     fn trim(&mut self) {
         self.cut();

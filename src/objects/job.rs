@@ -7,7 +7,7 @@ use super::condition::{CONDITION, Condition};
 use super::meta::META;
 use super::meta::{Meta, nullable};
 use super::template::{POD_TEMPLATE, PodTemplate};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::protobuf::schema::schemas;
 
 /// A Job.
@@ -65,9 +65,7 @@ impl Listed for Job {
 }
 
 impl Object for Job {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     fn trim(&mut self) {
         self.spec.template.trim(&[&self.metadata]);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A Link: another cluster whose services are mirrored here.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -81,8 +81,4 @@ impl Listed for Link {
     };
 }
 
-impl Object for Link {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Link);

@@ -104,7 +104,7 @@ impl Meta {
     }
 
     /// Namespace and name.
-    pub(super) fn key(&self) -> (&str, &str) {
+    pub(crate) fn key(&self) -> (&str, &str) {
         (&self.namespace, &self.name)
     }
 

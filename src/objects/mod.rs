@@ -24,6 +24,7 @@ mod named;
 mod namespace;
 mod network_policy;
 mod node;
+mod object;
 mod passing;
 pub mod pod;
 mod pod_disruption_budget;
@@ -39,11 +40,6 @@ mod template;
 mod webhook_configuration;
 mod workload;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
-
-use crate::names;
-
 pub use condition::Condition;
 pub use container::Container;
 pub use event::ObjectReference;
@@ -51,6 +47,8 @@ pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use meta::{Meta, OwnerReference};
 pub use named::Named;
 pub use network_policy::NetworkPolicyPort;
+pub(crate) use object::by_metadata;
+pub use object::{Object, Unread};
 pub use passing::{rule, sanitize};
 pub use pod::{ContainerStatus, PodSpec};
 pub use selector::{LabelRequirement, LabelSelector};
@@ -60,6 +58,8 @@ pub use store::Store;
 pub use template::PodTemplate;
 pub use webhook_configuration::{Webhook, WebhookConfiguration};
 pub use workload::Workload;
+
+use object::object;
 
 macro_rules! kinds {
     ($( $module:ident::$kind:ident, )*) => {
@@ -121,46 +121,4 @@ kinds! {
     network_policy::NetworkPolicy,
     named::AuthorizationPolicy,
     link::Link,
-}
-
-/// A slim object type.
-pub trait Object: DeserializeOwned + Send + Sync + 'static {
-    /// What Kubernetes asks of its name.
-    const NAMES: names::Rule = names::Rule::Subdomain;
-
-    /// Namespace and name, for sorting and for messages.
-    fn key(&self) -> (&str, &str);
-
-    /// Why Kubernetes would not accept the names in it, if it would not.
-    fn refused(&self) -> Option<String> {
-        let (namespace, name) = self.key();
-        names::refused(Self::NAMES, namespace, name)
-    }
-
-    /// Drops what may not stay, right after decoding.
-    fn trim(&mut self) {}
-
-    /// Takes over what it has in common with the object that came before it: lists are sorted, so replicas are neighbours.
-    fn share(&mut self, _before: &Self) {}
-}
-
-/// An object of a kind that nothing reads yet: it is counted, and nothing of it is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unread;
-
-impl<'de> Deserialize<'de> for Unread {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Unread, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Unread)
-    }
-}
-
-impl Object for Unread {
-    fn key(&self) -> (&str, &str) {
-        ("", "")
-    }
-
-    /// Nobody reads its name.
-    fn refused(&self) -> Option<String> {
-        None
-    }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::Meta;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// An object of which only name, labels and annotations are read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -13,11 +13,7 @@ pub struct Named {
     pub metadata: Meta,
 }
 
-impl Object for Named {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Named);
 
 /// Lists of `AuthorizationPolicy`.
 #[derive(Debug, Clone, Copy)]

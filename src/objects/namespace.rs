@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::Meta;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
 /// A namespace.
@@ -24,10 +24,4 @@ impl Listed for Namespace {
     };
 }
 
-impl Object for Namespace {
-    const NAMES: Rule = Rule::Label;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Namespace, Rule::Label);

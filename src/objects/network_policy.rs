@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::meta::{Meta, nullable};
 use super::selector::LabelSelector;
 use super::service::TargetPort;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A NetworkPolicy.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -70,11 +70,7 @@ impl Listed for NetworkPolicy {
     };
 }
 
-impl Object for NetworkPolicy {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(NetworkPolicy);
 
 impl NetworkPolicySpec {
     /// Whether it says what may come in.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable, redacted};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A node.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -103,8 +103,4 @@ impl Listed for Node {
     };
 }
 
-impl Object for Node {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Node);

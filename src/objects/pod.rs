@@ -10,7 +10,7 @@ use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::meta::{META, Meta, address, nullable, redacted};
 use super::shared::{Shared, Word};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
@@ -228,9 +228,7 @@ impl Listed for Pod {
 }
 
 impl Object for Pod {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     /// Also where it cannot run where it says, or as whom.
     fn refused(&self) -> Option<String> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::condition::Condition;
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A PodDisruptionBudget.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -48,8 +48,4 @@ impl Listed for PodDisruptionBudget {
     };
 }
 
-impl Object for PodDisruptionBudget {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(PodDisruptionBudget);

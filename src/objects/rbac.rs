@@ -3,27 +3,16 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
-/// A ClusterRole. Of an aggregated one the API server fills in the rules.
+/// A Role or a ClusterRole. Of an aggregated ClusterRole the API server fills in the rules.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct ClusterRole {
-    /// Name, labels.
+pub struct AnyRole {
+    /// Name, labels, the namespace of a Role.
     pub metadata: Meta,
-    /// What it allows.
-    #[serde(deserialize_with = "nullable")]
-    pub rules: Vec<PolicyRule>,
-}
-
-/// A Role: what is allowed in its namespace.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Role {
-    /// Namespace, name, labels.
-    pub metadata: Meta,
-    /// What it allows.
+    /// What it allows: in its namespace, or in all.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<PolicyRule>,
 }
@@ -64,25 +53,11 @@ impl PolicyRule {
     }
 }
 
-/// A ClusterRoleBinding.
+/// A RoleBinding or a ClusterRoleBinding: gives a role, in its namespace or in all.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct ClusterRoleBinding {
-    /// Name, labels.
-    pub metadata: Meta,
-    /// The role that is given.
-    #[serde(deserialize_with = "nullable")]
-    pub role_ref: RoleRef,
-    /// To whom.
-    #[serde(deserialize_with = "nullable")]
-    pub subjects: Vec<RoleSubject>,
-}
-
-/// A RoleBinding: gives a role in its namespace.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RoleBinding {
-    /// Namespace, name, labels.
+pub struct AnyBinding {
+    /// Name, labels, the namespace of a RoleBinding.
     pub metadata: Meta,
     /// The role that is given.
     #[serde(deserialize_with = "nullable")]
@@ -136,7 +111,7 @@ impl RoleSubject {
 
 /// Whether a service account may do something in every namespace.
 pub fn may(
-    (roles, bindings): (&[ClusterRole], &[ClusterRoleBinding]),
+    (roles, bindings): (&[AnyRole], &[AnyBinding]),
     (namespace, account): (&str, &str),
     (group, resource, verb): (&str, &str, &str),
 ) -> bool {
@@ -150,8 +125,8 @@ pub fn may(
 /// The rules that a service account has by the RoleBindings of a namespace, there alone.
 pub fn rules_in<'a>(
     home: &str,
-    (roles, bindings): (&'a [Role], &'a [RoleBinding]),
-    cluster_roles: &'a [ClusterRole],
+    (roles, bindings): (&'a [AnyRole], &'a [AnyBinding]),
+    cluster_roles: &'a [AnyRole],
     (namespace, account): (&str, &str),
 ) -> Vec<&'a PolicyRule> {
     let here = |meta: &Meta| meta.namespace == home;
@@ -172,72 +147,63 @@ pub fn rules_in<'a>(
     bound.filter_map(|binding| of(&binding.role_ref)).flatten().collect()
 }
 
+object!(AnyRole, Rule::Segment);
+object!(AnyBinding, Rule::Segment);
+
+/// What passes of roles.
+const ROLE: &str = "{rules: policy-rules}";
+
+/// What passes of bindings.
+const BINDING: &str = "{roleRef: reference, subjects: reference}";
+
+/// Lists of `Role`.
+#[derive(Debug, Clone, Copy)]
+pub enum Role {}
+
 impl Listed for Role {
-    type Object = Role;
+    type Object = AnyRole;
     const KIND: Kind = Kind::Role;
-    const INFO: KindInfo = KindInfo {
-        passes: "{rules: policy-rules}",
-        ..KindInfo::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles")
-    };
+    const INFO: KindInfo =
+        KindInfo { passes: ROLE, ..KindInfo::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") };
 }
 
-impl Object for Role {
-    const NAMES: Rule = Rule::Segment;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+/// Lists of `RoleBinding`.
+#[derive(Debug, Clone, Copy)]
+pub enum RoleBinding {}
 
 impl Listed for RoleBinding {
-    type Object = RoleBinding;
+    type Object = AnyBinding;
     const KIND: Kind = Kind::RoleBinding;
     const INFO: KindInfo = KindInfo {
-        passes: "{roleRef: reference, subjects: reference}",
+        passes: BINDING,
         ..KindInfo::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
     };
 }
 
-impl Object for RoleBinding {
-    const NAMES: Rule = Rule::Segment;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+/// Lists of `ClusterRole`.
+#[derive(Debug, Clone, Copy)]
+pub enum ClusterRole {}
 
 impl Listed for ClusterRole {
-    type Object = ClusterRole;
+    type Object = AnyRole;
     const KIND: Kind = Kind::ClusterRole;
     const INFO: KindInfo = KindInfo {
-        passes: "{rules: policy-rules}",
+        passes: ROLE,
         ..KindInfo::of_cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles")
     };
 }
 
-impl Object for ClusterRole {
-    const NAMES: Rule = Rule::Segment;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+/// Lists of `ClusterRoleBinding`.
+#[derive(Debug, Clone, Copy)]
+pub enum ClusterRoleBinding {}
 
 impl Listed for ClusterRoleBinding {
-    type Object = ClusterRoleBinding;
+    type Object = AnyBinding;
     const KIND: Kind = Kind::ClusterRoleBinding;
     const INFO: KindInfo = KindInfo {
-        passes: "{roleRef: reference, subjects: reference}",
+        passes: BINDING,
         ..KindInfo::of_cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings")
     };
-}
-
-impl Object for ClusterRoleBinding {
-    const NAMES: Rule = Rule::Segment;
-
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A ResourceQuota.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -37,8 +37,4 @@ impl Listed for ResourceQuota {
     };
 }
 
-impl Object for ResourceQuota {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(ResourceQuota);

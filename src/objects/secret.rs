@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A Secret as it passes the border: certificates only, and whether the private key fits them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -25,8 +25,4 @@ impl Listed for Secret {
         KindInfo { passes: "{type: word}", ..KindInfo::namespaced("", "v1", "Secret", "secrets") };
 }
 
-impl Object for Secret {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Secret);

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 
 use super::meta::{Meta, address, nullable};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -72,8 +72,4 @@ impl Listed for Service {
     };
 }
 
-impl Object for Service {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(Service);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::Meta;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A ServiceAccount: its uid, which its tokens name.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -23,8 +23,4 @@ impl Listed for ServiceAccount {
     };
 }
 
-impl Object for ServiceAccount {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(ServiceAccount);

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::selector::LabelSelector;
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, object};
 
 /// A MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -60,11 +60,10 @@ pub struct ServiceReference {
     pub port: Option<u16>,
 }
 
-impl Object for WebhookConfiguration {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
-}
+object!(WebhookConfiguration);
+
+/// What passes of both.
+const PASSES: &str = "{webhooks: webhooks}";
 
 /// Lists of `MutatingWebhookConfiguration`.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +73,7 @@ impl Listed for MutatingWebhookConfiguration {
     type Object = WebhookConfiguration;
     const KIND: Kind = Kind::MutatingWebhookConfiguration;
     const INFO: KindInfo = KindInfo {
-        passes: "{webhooks: webhooks}",
+        passes: PASSES,
         ..KindInfo::of_cluster(
             "admissionregistration.k8s.io",
             "v1",
@@ -92,7 +91,7 @@ impl Listed for ValidatingWebhookConfiguration {
     type Object = WebhookConfiguration;
     const KIND: Kind = Kind::ValidatingWebhookConfiguration;
     const INFO: KindInfo = KindInfo {
-        passes: "{webhooks: webhooks}",
+        passes: PASSES,
         ..KindInfo::of_cluster(
             "admissionregistration.k8s.io",
             "v1",

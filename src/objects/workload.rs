@@ -6,7 +6,7 @@ use super::condition::Condition;
 use super::meta::META;
 use super::meta::{Meta, nullable};
 use super::template::{POD_TEMPLATE, PodTemplate};
-use super::{Kind, KindInfo, Listed, Object};
+use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::protobuf::schema::schemas;
 
 /// A Deployment, ReplicaSet, DaemonSet or StatefulSet.
@@ -59,9 +59,7 @@ pub struct WorkloadStatus {
 }
 
 impl Object for Workload {
-    fn key(&self) -> (&str, &str) {
-        self.metadata.key()
-    }
+    by_metadata!();
 
     fn trim(&mut self) {
         self.spec.template.trim(&[&self.metadata]);

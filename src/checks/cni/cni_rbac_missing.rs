@@ -6,7 +6,7 @@ use super::installers::{REPAIR, installers, shown, subject};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 use crate::objects::{Workload, meta::Meta};
 
 /// The account of a pod that names none.
@@ -69,7 +69,7 @@ fn in_words((group, resource, verb): &Right) -> String {
 fn finding(
     ctx: &Context<'_>,
     set: &Workload,
-    rights: (&[ClusterRole], &[ClusterRoleBinding]),
+    rights: (&[AnyRole], &[AnyBinding]),
     message: &str,
     lacking: &[String],
     (namespace, account): (&str, &str),
@@ -96,10 +96,7 @@ fn finding(
 }
 
 /// The bindings that look like the chart's, and what becomes of them.
-fn bindings_of_the_chart(
-    (roles, bindings): (&[ClusterRole], &[ClusterRoleBinding]),
-    namespace: &str,
-) -> Vec<Evidence> {
+fn bindings_of_the_chart((roles, bindings): (&[AnyRole], &[AnyBinding]), namespace: &str) -> Vec<Evidence> {
     let is_charts =
         |meta: &Meta| meta.name == "linkerd-cni" || meta.label("linkerd.io/cni-resource") == Some("true");
     let found: Vec<Evidence> = bindings

@@ -9,12 +9,12 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::GrantedRole;
 use crate::objects::meta::Meta;
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, may};
+use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 
 const ROLES: &str = "control plane ClusterRoles exist";
 const BINDINGS: &str = "control plane ClusterRoleBindings exist";
 
-type Rights<'a> = (&'a [ClusterRole], &'a [ClusterRoleBinding]);
+type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
@@ -134,7 +134,7 @@ fn finding(
     )))
 }
 
-fn binds(binding: &ClusterRoleBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {
+fn binds(binding: &AnyBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {
     binding.role_ref.name == role.role && binding.subjects.iter().any(|s| s.covers(namespace, role.account))
 }
 

@@ -7,7 +7,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::NamespacedRole;
 use crate::objects::CronJob;
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in};
+use crate::objects::rbac::{
+    AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_in,
+};
 
 const DESTINATION: &str = "linkerd-destination";
 const HEARTBEAT: &str = "linkerd-heartbeat";
@@ -15,10 +17,10 @@ const HEARTBEAT: &str = "linkerd-heartbeat";
 /// Everything that gives a right in a namespace.
 #[derive(Clone, Copy)]
 struct Given<'a> {
-    roles: &'a [Role],
-    bindings: &'a [RoleBinding],
-    cluster_roles: &'a [ClusterRole],
-    cluster_bindings: &'a [ClusterRoleBinding],
+    roles: &'a [AnyRole],
+    bindings: &'a [AnyBinding],
+    cluster_roles: &'a [AnyRole],
+    cluster_bindings: &'a [AnyBinding],
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
