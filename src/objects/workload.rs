@@ -71,6 +71,15 @@ impl Object for Workload {
     }
 }
 
+impl Workload {
+    /// What the API server says where it refuses pods of it: a ReplicaSet's condition, which its Deployment repeats.
+    pub fn replica_failure(&self) -> Option<&Condition> {
+        let failed =
+            |condition: &&Condition| condition.kind == "ReplicaFailure" && condition.status == "True";
+        self.status.conditions.iter().find(failed)
+    }
+}
+
 /// What passes of all four.
 const PASSES: &str = "{spec: {selector: selector, template: template, strategy: {type: word, rollingUpdate: quantities}, \
     updateStrategy: {type: word, rollingUpdate: quantities}, serviceName: text, podManagementPolicy: word}, \

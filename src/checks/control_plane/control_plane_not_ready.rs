@@ -221,13 +221,7 @@ fn finding(
 /// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.
 fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     let meta = &component.deployment.metadata;
-    let condition = component
-        .deployment
-        .status
-        .conditions
-        .iter()
-        .find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True");
-    if let Some(condition) = condition {
+    if let Some(condition) = component.deployment.replica_failure() {
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);
         return Some(Evidence::field(object, "status.conditions[ReplicaFailure]", &condition.message));
     }

@@ -10,10 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
     for set in sets?.iter().filter(|set| set.metadata.namespace == *namespace) {
-        let failure = |condition: &&crate::objects::Condition| {
-            condition.kind == "ReplicaFailure" && condition.status == "True"
-        };
-        let Some(condition) = set.status.conditions.iter().find(failure) else { continue };
+        let Some(condition) = set.replica_failure() else { continue };
         let (kind, name) = match set.metadata.controller() {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("ReplicaSet", set.metadata.name.as_str()),

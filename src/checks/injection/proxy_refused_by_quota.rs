@@ -34,12 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let quotas = ctx.seen::<ResourceQuota>()?;
     let mut refused: BTreeMap<(&str, &str), Refused<'_>> = BTreeMap::new();
     for set in sets.iter().filter(|set| ctx.judges(&set.metadata.namespace)) {
-        let failed = set
-            .status
-            .conditions
-            .iter()
-            .find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True");
-        let Some(failed) = failed else { continue };
+        let Some(failed) = set.replica_failure() else { continue };
         let Some(refusal) = refusal(&failed.message) else { continue };
         let namespace = set.metadata.namespace.as_str();
         let entry = refused.entry((namespace, refusal.quota)).or_default();
