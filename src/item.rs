@@ -21,7 +21,7 @@ mod version;
 pub use crate::objects::{Kind, KindInfo, UnknownKind};
 pub use access::{Access, AccessReview, ReviewStatus};
 pub use answer::ProbeAnswer;
-pub use asked::{Asked, rule_of};
+pub use asked::Asked;
 pub use probe::{Probe, Program};
 pub use served::{ServedBy, ServedCertificates, Server};
 

@@ -27,8 +27,8 @@ impl fmt::Display for Request {
                 write!(f, "{} {namespace}/{name}", kind.resource())
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
-            (item, namespace) => match item.asked().and_then(|asked| asked.requested(namespace.as_deref())) {
-                Some(words) => f.write_str(&words),
+            (item, namespace) => match item.asked().filter(|asked| asked.is_one_of_many()) {
+                Some(asked) => f.write_str(&asked.in_words(namespace.as_deref())),
                 None => write!(f, "{item}"),
             },
         }

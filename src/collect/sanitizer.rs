@@ -86,13 +86,10 @@ impl Border<'_> {
 
     /// Parses, redacts, saves; the redacted object.
     fn redacted(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
-        if self.request.item == Item::Logs {
-            return self.log(json);
-        }
-        // API servers leave both out of a list's items, and what is kept must stand by itself.
-        let info = self.request.item.kind().map(|kind| (kind.api_version(), kind.info().kind));
-        let alone = info.as_ref().map(|(version, kind)| (version.as_str(), *kind));
-        let Passed { object, touched } = Sanitized::read(self.kind, self.rule, json, alone, self.live)?;
+        let Passed { object, touched } = match self.request.item {
+            Item::Logs => self.log(json)?,
+            _ => self.passed(json)?,
+        };
         if touched {
             self.touched += 1;
         }
@@ -102,18 +99,20 @@ impl Border<'_> {
         Ok(object)
     }
 
+    fn passed(&self, json: &[u8]) -> Result<Passed, serde_json::Error> {
+        // API servers leave both out of a list's items, and what is kept must stand by itself.
+        let info = self.request.item.kind().map(|kind| (kind.api_version(), kind.info().kind));
+        let alone = info.as_ref().map(|(version, kind)| (version.as_str(), *kind));
+        Sanitized::read(self.kind, self.rule, json, alone, self.live)
+    }
+
     /// A log, bounded and redacted.
-    fn log(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
+    fn log(&self, json: &[u8]) -> Result<Passed, serde_json::Error> {
         let raw: LogObject = serde_json::from_slice(json)?;
         let kept = raw.clone().normalised();
-        if kept.text != raw.text {
-            self.touched += 1;
-        }
-        let Passed { object, .. } = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?)?;
-        if let Some(saver) = self.saver {
-            saver.object(self.request, &object);
-        }
-        Ok(object)
+        let touched = kept.text != raw.text;
+        let passed = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?)?;
+        Ok(Passed { touched, ..passed })
     }
 
     /// What is decoded at once passes the same rules on its way. Of Secrets the key is judged here, and what passes of the

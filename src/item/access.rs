@@ -160,6 +160,10 @@ impl Asked for Access {
         format!("permission to {} {}{place}", self.verb, self.resource)
     }
 
+    fn is_one_of_many(&self) -> bool {
+        true
+    }
+
     fn documented(&self) -> String {
         let place = match &self.scope {
             Scope::ControlPlane => " in the control plane's namespace",

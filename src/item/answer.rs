@@ -65,6 +65,10 @@ impl Asked for Probe {
         }
     }
 
+    fn is_one_of_many(&self) -> bool {
+        true
+    }
+
     fn documented(&self) -> String {
         match self.program {
             Program::LinkedCluster => {

@@ -4,12 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::given::OfLogs;
-use super::version::OfServer;
-use super::{Access, Kind, Probe, Program, Scope, Server};
 use crate::close::Close;
 use crate::fetched::Why;
-use crate::objects::{self, Store};
+use crate::objects::Store;
 use crate::redact::{self, Rule};
 
 /// A question.
@@ -28,16 +25,19 @@ pub trait Asked {
     /// What it brings, in reports: `permission to create secrets in linkerd`.
     fn in_words(&self, namespace: Option<&str>) -> String;
 
-    /// What a request for it is called; `None`: as cards call it.
-    fn requested(&self, namespace: Option<&str>) -> Option<String> {
-        Some(self.in_words(namespace))
+    /// Whether it is asked for each of several, which the words for it name. What there is one of in a run is called as
+    /// cards call it.
+    fn is_one_of_many(&self) -> bool {
+        false
     }
 
     /// What it brings and what right it takes, in documentation.
     fn documented(&self) -> String;
 
     /// The right that it takes, where it was denied.
-    fn right(&self) -> String;
+    fn right(&self) -> String {
+        "access to it".to_owned()
+    }
 
     /// How to have the answer, where it is not there for this reason; `None`: as anything else.
     fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close>;
@@ -68,26 +68,25 @@ pub(super) fn rule(asked: &dyn Asked) -> &'static Rule {
     })
 }
 
-/// The sanitizer's rule for objects that say they are of a kind: one of Kubernetes', or an answer.
-pub fn rule_of(kind: &str) -> &'static Rule {
-    let known = Kind::ALL.iter().find(|known| known.info().kind == kind).map(|known| objects::rule(*known));
-    let (access, probe) = (Access::new("", "", Scope::Cluster), Probe::of(Program::Prometheus));
-    let all: [&dyn Asked; 5] = [&access, &probe, &Server::ProxyInjector, &OfServer, &OfLogs];
-    known
-        .or_else(|| all.into_iter().find(|asked| asked.answers() == kind).map(rule))
-        .unwrap_or_else(redact::unknown)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Item;
     use crate::knowledge::Knowledge;
 
     #[test]
     fn what_passes_of_each_answer_can_be_read() {
-        for kind in ["SelfSubjectAccessReview", "ProbeAnswer", "ServedCertificates", "Version", "Log"] {
-            assert!(matches!(rule_of(kind), Rule::Fields(_)), "{kind}");
-            assert!(!std::ptr::eq(rule_of(kind), redact::unknown()), "{kind}");
+        for text in [
+            "access/get/pods",
+            "probe/prometheus",
+            "served/sp-validator",
+            "server-version",
+            "cli-version",
+            "logs",
+        ] {
+            let rule = text.parse::<Item>().expect("an item").rule();
+            assert!(matches!(rule, Rule::Fields(_)), "{text}");
+            assert!(!std::ptr::eq(rule, redact::unknown()), "{text}");
         }
         assert!(Knowledge::embedded().redaction().fields("{spec: nothing-of-the-kind}").is_err());
     }

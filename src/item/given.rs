@@ -22,16 +22,8 @@ impl Asked for OfNodes {
         "node evidence".to_owned()
     }
 
-    fn requested(&self, _: Option<&str>) -> Option<String> {
-        None
-    }
-
     fn documented(&self) -> String {
         "node evidence, given with --nodes or in a bundle (no permission)".to_owned()
-    }
-
-    fn right(&self) -> String {
-        "access to it".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
@@ -69,16 +61,8 @@ impl Asked for OfLogs {
         "log texts".to_owned()
     }
 
-    fn requested(&self, _: Option<&str>) -> Option<String> {
-        None
-    }
-
     fn documented(&self) -> String {
         "log texts, given with --logs or in a bundle (no permission)".to_owned()
-    }
-
-    fn right(&self) -> String {
-        "access to it".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {

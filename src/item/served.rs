@@ -143,8 +143,8 @@ impl Asked for Server {
         format!("the certificates that linkerd-{self}{place} serves")
     }
 
-    fn requested(&self, namespace: Option<&str>) -> Option<String> {
-        namespace.map(|_| self.in_words(namespace))
+    fn is_one_of_many(&self) -> bool {
+        true
     }
 
     fn documented(&self) -> String {

@@ -26,10 +26,6 @@ impl Asked for OfServer {
         "the API server's version".to_owned()
     }
 
-    fn requested(&self, _: Option<&str>) -> Option<String> {
-        None
-    }
-
     fn documented(&self) -> String {
         "the API server's version (get on /version)".to_owned()
     }
@@ -65,16 +61,8 @@ impl Asked for OfCli {
         "the version of the linkerd CLI".to_owned()
     }
 
-    fn requested(&self, _: Option<&str>) -> Option<String> {
-        None
-    }
-
     fn documented(&self) -> String {
         "the version of the operator's linkerd command (no permission)".to_owned()
-    }
-
-    fn right(&self) -> String {
-        "access to it".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {

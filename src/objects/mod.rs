@@ -49,7 +49,7 @@ pub use named::Named;
 pub use network_policy::NetworkPolicyPort;
 pub(crate) use object::by_metadata;
 pub use object::{Object, Unread};
-pub use passing::{rule, sanitize};
+pub use passing::rule;
 pub use pod::{ContainerStatus, PodSpec};
 pub use selector::{LabelRequirement, LabelSelector};
 pub use service::{ServicePort, TargetPort};

@@ -241,6 +241,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::redact::tests::sanitize;
 
     const GOOD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: east, cluster: {server: \
         'https://u:canary@10.1.0.1:6443/path?token=canary'}}]\ncontexts: [{name: c, context: {cluster: east, user: u}}]\n\
@@ -267,11 +268,11 @@ mod tests {
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
             let mut handed_on = secret(data.clone());
-            crate::objects::sanitize(&mut handed_on);
+            sanitize(&mut handed_on);
             assert_eq!(said(&handed_on), None, "{data}");
             let mut first_hand = secret(data.clone());
             note_absent_kubeconfig(&mut first_hand);
-            crate::objects::sanitize(&mut first_hand);
+            sanitize(&mut first_hand);
             assert_eq!(said(&first_hand).unwrap().in_words(), "no entry kubeconfig", "{data}");
         }
         for data in [json!({"tls.crt": ""}), json!({"kubeconfig": ""})] {
@@ -280,7 +281,7 @@ mod tests {
             assert_eq!(said(&other), None, "{other}");
         }
         let mut masked = secret(json!({"kubeconfig": "REDACTED!"}));
-        crate::objects::sanitize(&mut masked);
+        sanitize(&mut masked);
         assert_eq!(said(&masked), None, "{masked}");
     }
 

@@ -5,7 +5,22 @@ use rcgen::KeyPair;
 use serde_json::json;
 
 use super::*;
+use crate::objects::Kind;
 use crate::token::tests::{mk_bound, mk_token};
+
+/// Removes from an object what does not pass, by the kind that it says it is; of a List, from each of its items.
+pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
+    let kind = value["kind"].as_str().unwrap_or_default().to_owned();
+    if kind.ends_with("List")
+        && let Some(serde_json::Value::Array(items)) = value.get_mut("items")
+    {
+        let mut counts = Counts::default();
+        items.iter_mut().for_each(|item| counts += sanitize(item));
+        return counts;
+    }
+    let known = Kind::ALL.iter().find(|known| known.info().kind == kind);
+    object(&kind, known.map_or(unknown(), |known| crate::objects::rule(*known)), value)
+}
 
 /// Stands in every secret of these tests.
 const CANARY: &str = "c4n4ryHunter2";
@@ -197,7 +212,7 @@ fn mk_pod() -> serde_json::Value {
 #[test]
 fn a_pod_keeps_what_checks_read_and_nothing_secret() {
     let mut pod = mk_pod();
-    let counts = crate::objects::sanitize(&mut pod);
+    let counts = sanitize(&mut pod);
     let shown = pod.to_string();
     assert!(!shown.contains(CANARY) && !shown.contains("eyJ") && !shown.contains("managedFields"), "{shown}");
     assert!(counts.touched() && counts.dropped == 2, "{counts:?}");
@@ -212,21 +227,21 @@ fn a_pod_keeps_what_checks_read_and_nothing_secret() {
     assert_eq!(pod["metadata"]["annotations"]["linkerd.io/inject"], "enabled");
     assert_eq!(pod["status"]["containerStatuses"][0]["imageID"], "docker-pullable://nginx@sha256:ab");
     let once = pod.clone();
-    assert!(!crate::objects::sanitize(&mut pod).touched());
+    assert!(!sanitize(&mut pod).touched());
     assert_eq!(pod, once, "redacting twice");
 }
 
 #[test]
 fn templates_at_any_depth_and_lists_are_reached() {
     let mut revision = json!({"kind": "ControllerRevision", "data": {"spec": {"template": mk_pod()}}});
-    crate::objects::sanitize(&mut revision);
+    sanitize(&mut revision);
     let mut list = json!({"kind": "PodList", "items": [mk_pod()]});
-    crate::objects::sanitize(&mut list);
+    sanitize(&mut list);
     assert!(!revision.to_string().contains(CANARY) && !list.to_string().contains(CANARY));
     let mut plane = json!({"kind": "Deployment", "spec": {"template": {
         "metadata": {"labels": {"linkerd.io/control-plane-component": "x"}},
         "spec": {"containers": [{"name": "renamed", "args": ["-controller-namespace=linkerd"]}]}}}});
-    assert!(!crate::objects::sanitize(&mut plane).touched(), "{plane}");
+    assert!(!sanitize(&mut plane).touched(), "{plane}");
 }
 
 #[test]
@@ -245,7 +260,7 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
     let key_body = |key: &KeyPair| key.serialize_pem().lines().nth(1).unwrap().to_owned();
     for (key, answer) in [(&own, "true"), (&other, "false")] {
         let mut secret = mk(key);
-        let counts = crate::objects::sanitize(&mut secret);
+        let counts = sanitize(&mut secret);
         assert_eq!(secret["metadata"]["annotations"][KEY_MATCHES], answer);
         assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["tls.crt"]);
         assert_eq!(secret["type"], "kubernetes.io/tls");
@@ -257,34 +272,34 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
         assert!(!secret.to_string().contains(CANARY) && !secret.to_string().contains(&encode(CANARY)));
         assert_eq!((counts.certificates, counts.dropped), (1, 5));
         let once = secret.clone();
-        crate::objects::sanitize(&mut secret);
+        sanitize(&mut secret);
         assert_eq!(secret, once, "redacting twice keeps the answer");
     }
     let mut keyless = mk(&own);
     keyless["data"].as_object_mut().unwrap().remove("tls.key");
     let mut handed_on = keyless.clone();
-    crate::objects::sanitize(&mut handed_on);
+    sanitize(&mut handed_on);
     assert_eq!(
         handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown",
         "whoever handed it on may have left it out"
     );
     note_absent_key(&mut keyless);
-    crate::objects::sanitize(&mut keyless);
+    sanitize(&mut keyless);
     assert_eq!(keyless["metadata"]["annotations"][KEY_MATCHES], "absent");
     let mut garbage = mk(&own);
     garbage["data"]["tls.key"] = encode("no key, though one would think so").into();
     let mut handed_on = garbage.clone();
-    crate::objects::sanitize(&mut handed_on);
+    sanitize(&mut handed_on);
     assert_eq!(handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown", "a word may stand for it");
     note_absent_key(&mut garbage);
-    crate::objects::sanitize(&mut garbage);
+    sanitize(&mut garbage);
     assert_eq!(garbage["metadata"]["annotations"][KEY_MATCHES], "unreadable");
     let mut whole = mk(&own);
     note_absent_key(&mut whole);
-    crate::objects::sanitize(&mut whole);
+    sanitize(&mut whole);
     assert_eq!(whole["metadata"]["annotations"][KEY_MATCHES], "true");
     let mut roots = json!({"kind": "Secret", "data": {"ca-bundle.crt": encode(&certificate)}});
-    crate::objects::sanitize(&mut roots);
+    sanitize(&mut roots);
     assert_eq!(roots["metadata"]["annotations"][KEY_MATCHES], "unknown");
 }
 
@@ -293,7 +308,7 @@ fn only_config_maps_that_are_read_keep_their_data() {
     let mk = |namespace: &str, name: &str, data: serde_json::Value| {
         let mut map =
             json!({"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data});
-        crate::objects::sanitize(&mut map);
+        sanitize(&mut map);
         map["data"].clone()
     };
     let foreign = mk("shop", "settings", json!({"a.yaml": CANARY}));
@@ -397,12 +412,12 @@ fn of_a_links_credentials_only_the_address_is_kept() {
         "metadata": {"name": "cluster-credentials-e", "namespace": "linkerd-multicluster"},
         "data": {"kubeconfig": data},
     });
-    crate::objects::sanitize(&mut secret);
+    sanitize(&mut secret);
     let once = secret.to_string();
     for canary in ["canary", "Y2FuYXJ5", &data] {
         assert!(!once.contains(canary), "{once}");
     }
     assert!(once.contains("https://e:6443"), "{once}");
-    crate::objects::sanitize(&mut secret);
+    sanitize(&mut secret);
     assert_eq!(secret.to_string(), once, "a second pass changes nothing");
 }

@@ -270,7 +270,7 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// What is missing, in words.
 fn what(gap: &Gap) -> String {
     let request = &gap.missing.request;
-    let asked = request.item.asked().filter(|asked| asked.requested(None).is_none() && !asked.is_probed());
+    let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
     clean(&asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))).into_owned()
 }
 

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meshdoctor::item::rule_of;
 use meshdoctor::redact;
 
 use crate::golden;
-use crate::leaves::{objects, plant};
+use crate::leaves::{objects, plant, rule_of};
 
 /// What is no secret by its looks, and is replaced wherever text is not known to be harmless.
 const PLAIN: &str = "plaincanary";

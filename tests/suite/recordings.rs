@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use meshdoctor::checks::{self, Check, Settings};
 use meshdoctor::collect::{Options, collect_now};
 use meshdoctor::finding::{Finding, Fingerprint, Severity};
-use meshdoctor::item::{Item, Kind, rule_of};
+use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::redact::{self, Sanitized};
@@ -18,6 +18,7 @@ use meshdoctor::source::{Completeness, Source};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::leaves::rule_of;
 use crate::skip::{Need, skipped};
 
 /// What comes out of each recorded failure, roots and symptoms: severity, check, subject. Infos are left out.

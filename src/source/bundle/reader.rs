@@ -13,7 +13,7 @@ use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::fetched::{Fetched, Why};
-use crate::item::{Asked, Item, Kind, Namespaces, Program, Server};
+use crate::item::{Access, Asked, Item, Kind, Namespaces, Scope};
 use crate::names::{is_label, is_subdomain, quoted};
 use crate::node_files::NodeFiles;
 use crate::node_files::{MAX_FILES, MAX_NODE};
@@ -31,47 +31,24 @@ pub struct Bundle {
     pub name: String,
     tree: Tree,
     manifest: Manifest,
-    records: BTreeMap<Wanted, usize>,
+    records: BTreeMap<Request, usize>,
     /// Where the objects of each list lie of which one was asked for by its name.
     indexes: Mutex<BTreeMap<Kind, Arc<Index>>>,
 }
 
-/// What was asked for, apart from how the card wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Wanted {
-    List(Kind),
-    Named(Kind, Option<String>, String),
-    /// Program, namespace and pod.
-    Probe(Program, Option<String>, String),
-    /// Verb, resource and namespace.
-    Access(String, String, Option<String>),
-    Served(Server, Option<String>),
-    ServerVersion,
-    CliVersion,
-    NodeFiles,
-    Logs,
-}
-
-impl Wanted {
-    fn of(item: &Item, namespace: Option<&str>) -> Wanted {
-        match item {
-            Item::List(kind) => Wanted::List(*kind),
-            Item::Named { kind, name, .. } => {
-                Wanted::Named(*kind, namespace.map(str::to_owned), name.clone())
-            }
-            Item::Served(server) => Wanted::Served(*server, namespace.map(str::to_owned)),
-            Item::Probe(probe) => {
-                Wanted::Probe(probe.program, namespace.map(str::to_owned), probe.pod.clone())
-            }
-            Item::Access(access) => {
-                Wanted::Access(access.verb.clone(), access.resource.clone(), namespace.map(str::to_owned))
-            }
-            Item::ServerVersion => Wanted::ServerVersion,
-            Item::CliVersion => Wanted::CliVersion,
-            Item::NodeFiles => Wanted::NodeFiles,
-            Item::Logs => Wanted::Logs,
+/// A request, apart from how the card wrote it: a namespace counts, and not the scope that stood for it.
+fn asked(item: &Item, namespace: Option<&str>) -> Request {
+    let (item, namespace) = match item {
+        Item::Named { kind, name, .. } => {
+            (Item::Named { kind: *kind, scope: Scope::Cluster, name: name.clone() }, namespace)
         }
-    }
+        Item::Access(access) => (Item::Access(Access { scope: Scope::Cluster, ..access.clone() }), namespace),
+        Item::Served(_) | Item::Probe(_) => (item.clone(), namespace),
+        Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => {
+            (item.clone(), None)
+        }
+    };
+    Request { item, namespace: namespace.map(str::to_owned) }
 }
 
 impl Bundle {
@@ -98,7 +75,7 @@ impl Bundle {
             .enumerate()
             .filter_map(|(at, record)| {
                 let item: Item = record.item.parse().ok()?;
-                Some((Wanted::of(&item, record.namespace.as_deref()), at))
+                Some((asked(&item, record.namespace.as_deref()), at))
             })
             .collect();
         Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records, indexes: Mutex::default() }))
@@ -151,16 +128,16 @@ impl Bundle {
 
     /// Answers a request, save for node files: each object, and how it ended.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        let asked = Wanted::of(&request.item, request.namespace.as_deref());
+        let asked = asked(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
-            match &asked {
-                Wanted::ServerVersion => {
+            match request.item {
+                Item::ServerVersion => {
                     if let Some(version) = &self.manifest.server_version {
                         take(version.to_string().as_bytes());
                     }
                     return record.fetched.clone();
                 }
-                Wanted::CliVersion => {
+                Item::CliVersion => {
                     if let Some(version) = &self.manifest.cli_version {
                         let extensions = &self.manifest.cli_extensions;
                         let answer = serde_json::json!({ "version": version, "extensions": extensions });
@@ -172,10 +149,11 @@ impl Bundle {
             }
         }
         // Not asked for by name, but the whole list was.
-        if let Wanted::Named(kind, namespace, name) = &asked
-            && let Some(record) = self.record(&Wanted::List(*kind))
+        if let Item::Named { kind, name, .. } = &request.item
+            && let Some(record) = self.record(&Request::of(Item::List(*kind)))
         {
-            return self.index(*kind, record).pick(&self.tree, (namespace.as_deref(), name), take);
+            let key = (request.namespace.as_deref(), name.as_str());
+            return self.index(*kind, record).pick(&self.tree, key, take);
         }
         // What the cluster does not hold, the run that was saved may have had none of to look at.
         let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
@@ -184,7 +162,7 @@ impl Bundle {
 
     /// Each node's files, and how it ended.
     pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
-        let recorded = self.record(&Wanted::NodeFiles).map(|record| record.fetched.clone());
+        let recorded = self.record(&Request::of(Item::NodeFiles)).map(|record| record.fetched.clone());
         let mut damage = Vec::new();
         let mut folders = BTreeSet::new();
         for record in &self.manifest.nodes {
@@ -244,7 +222,7 @@ impl Bundle {
             .then(|| format!("the folder {} is named twice", quoted(&record.folder)))
     }
 
-    fn record(&self, asked: &Wanted) -> Option<&ItemRecord> {
+    fn record(&self, asked: &Request) -> Option<&ItemRecord> {
         self.records.get(asked).and_then(|at| self.manifest.items.get(*at))
     }
 
