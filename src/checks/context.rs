@@ -233,6 +233,12 @@ impl<'a> Context<'a> {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
+    /// Notes what is missing of evidence that could take a finding back, or grade it otherwise, and gives what is there: a
+    /// finding that was made without it says so.
+    pub fn noted<T>(&self, read: Result<T, Missing>) -> Option<T> {
+        read.map_err(|missing| self.gap(missing)).ok()
+    }
+
     /// A named object; `None` when it is known not to exist.
     ///
     /// # Errors

@@ -27,7 +27,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Where the next ones do not even cover the issuer, `issuer-not-trusted` says so.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    let covered = issuer(ctx).ok().is_none_or(|issuer| !reach(&issuer.chain, &next, &now).anchors.is_empty());
+    let covered = match issuer(ctx) {
+        Ok(issuer) => !reach(&issuer.chain, &next, &now).anchors.is_empty(),
+        Err(Unjudged::Missing(missing)) => {
+            ctx.gap(missing);
+            true
+        }
+        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => true,
+    };
     if !covered {
         return Ok(Verdict::fine());
     }

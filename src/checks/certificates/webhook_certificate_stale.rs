@@ -53,7 +53,7 @@ fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Ce
 
 fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certificate]) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
-    let webhook = pair.server.webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
+    let webhook = ctx.noted(pair.server.webhook(ctx)).flatten().map(|(_, webhook)| webhook);
     let refused = webhook.is_some_and(|webhook| {
         let name = format!("linkerd-{}.{namespace}.svc", pair.server.name);
         pair.server

@@ -195,8 +195,15 @@ pub(super) fn described(pod: &Pod) -> Command {
 
 /// Cilium's ConfigMap; `None` also where it is not known.
 pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
-    let scope = Scope::Fixed("kube-system".to_owned());
-    ctx.named::<ConfigMap>(scope, "cilium-config").ok().flatten()
+    cilium_config(ctx).ok().flatten()
+}
+
+/// Cilium's ConfigMap; `None` when it is known not to exist.
+///
+/// # Errors
+/// It is not known whether it exists.
+pub(super) fn cilium_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
+    ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")
 }
 
 /// Whether Cilium keeps other networks' files away: on unless it says false. `None` where its configuration is not known.

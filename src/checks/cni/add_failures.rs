@@ -113,7 +113,12 @@ pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Int
             .tie(everywhere(&signature.id))
             .tie(on_node(&signature.id, add.node));
     }
-    if add.waits { finding } else { finding.likely() }
+    if add.waits {
+        return finding;
+    }
+    // A pod that started since, or is gone, waits no more.
+    ctx.noted(ctx.every::<Pod>());
+    finding.likely()
 }
 
 /// What ties a cause that holds for every node to the pods that are refused with a signature: a row of `signatures.yaml`.

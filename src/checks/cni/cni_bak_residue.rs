@@ -1,6 +1,6 @@
 //! `cni-bak-residue`: files that no runtime loads still hold linkerd-cni's entry.
 
-use super::absent::cilium;
+use super::absent::{cilium, cilium_config};
 use super::cni_interface_mode_leftover::FILE;
 use super::host::on_host;
 use super::nodes::Nodes;
@@ -51,6 +51,9 @@ fn residue(
     let begun = file.name.ends_with(BEGUN);
     if entry.is_none() && !begun {
         return None;
+    }
+    if !begun && file.name.ends_with(CILIUM_BAK) {
+        ctx.noted(cilium_config(ctx));
     }
     let chains = chains.filter(|_| file.name.ends_with(CILIUM_BAK));
     let (message, severity) = match (begun, chains) {

@@ -95,6 +95,9 @@ impl<'a> Silence<'a> {
             self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
             return None;
         }
+        // An event, or a line of a journal, might say why.
+        self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
+        ctx.noted(ctx.logs());
         let silence = if self.events_missing.is_none() { ", and no event says why" } else { "" };
         let finding = ctx
             .finding(

@@ -9,6 +9,7 @@ use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
+use crate::objects::DaemonSet;
 
 /// What the plugin or its runtime answers then.
 const ANSWERS: [&str; 2] = ["kubeconfig-missing", "plugin-missing"];
@@ -24,7 +25,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // What is left in a file that nothing loads has no owner at all, which is said already.
         let counts = |found: &EntryInFile<'_>| found.runs != Runs::No || !uninstalled(ctx);
         for found in entries(ctx, &nodes, snapshot).into_iter().filter(counts) {
-            findings.extend(dangling(ctx, &nodes, snapshot, &found));
+            let finding = dangling(ctx, &nodes, snapshot, &found);
+            if finding.is_some() && found.runs == Runs::No {
+                ctx.noted(ctx.every::<DaemonSet>());
+            }
+            findings.extend(finding);
         }
     }
     // Without linkerd-cni the entry has no owner, which is another finding.
@@ -38,6 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidences(quoted(&adds))
                 .evidence(not_looked_at(node))
                 .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None, &adds));
+            ctx.noted(ctx.every::<DaemonSet>());
             findings.push(answers_on(finding, node, &ANSWERS));
         }
     }

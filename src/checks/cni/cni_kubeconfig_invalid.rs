@@ -20,6 +20,7 @@ use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
+use crate::objects::Pod;
 
 /// The context that the plugin asks for by name.
 const CONTEXT: &str = "linkerd-cni-context";
@@ -101,6 +102,9 @@ impl Scan<'_, '_> {
         // Installer and plugin come in one image: what the one that runs wrote itself, its plugin reads.
         if refuses == Some(false) || refuses.is_none() && self.wrote_it(snapshot, facts) {
             return None;
+        }
+        if refuses.is_none() {
+            self.ctx.noted(self.ctx.every::<Pod>());
         }
         let (parameter, message) = match form {
             ServerForm::BracketedIpv4 => (

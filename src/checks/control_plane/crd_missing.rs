@@ -1,6 +1,6 @@
 //! `crd-missing`: a custom resource definition of the release is not there, or does not serve the version that is asked for.
 
-use crate::checks::control_plane::installation::{about_to_be, installed, release};
+use crate::checks::control_plane::installation::{about_to_be, installed, note_presumed, release};
 use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -52,6 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if present && !about_to_be(ctx) {
         findings.extend(of_the_cli_alone(ctx, &version));
     }
+    note_presumed(ctx, &findings);
     Ok(findings.into())
 }
 

@@ -86,6 +86,14 @@ pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, E
     Ok(expected.or_else(cli).or(installed).unwrap_or_else(newest))
 }
 
+/// Notes, where something was found of a release that is about to be installed, that nobody said which one it is: the CLI
+/// would have. Reads what [`release`] reads.
+pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) {
+    if !findings.is_empty() && about_to_be(ctx) && ctx.settings.expected_version.is_none() {
+        ctx.noted(ctx.cli_version());
+    }
+}
+
 /// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.
 pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     match ctx.settings.mode {

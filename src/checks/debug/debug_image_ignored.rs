@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::renew::renew;
 use crate::checks::upgrade;
-use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
+use crate::checks::written::{MAKE_PODS, Reader, Written, config, go_bool, values};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -55,6 +55,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if on && !shown.contains(&(owner.kind.clone(), owner.namespace.clone(), owner.name.clone())) {
             findings.extend(judge.template(&owner, &wanted, spot.path));
         }
+    }
+    if !findings.is_empty() {
+        ctx.noted(config(ctx));
     }
     Ok(findings.into())
 }

@@ -11,10 +11,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(behind) = behind(ctx, cli) else { return Ok(Verdict::fine()) };
     // What fits the control plane is as new as it should be, unless somebody says otherwise.
-    if !behind.expected
-        && installed(ctx).is_ok_and(|found| found.is_some_and(|(version, _)| version.same_build(cli)))
-    {
-        return Ok(Verdict::fine());
+    if !behind.expected {
+        let installed = ctx.noted(installed(ctx)).flatten();
+        if installed.is_some_and(|(version, _)| version.same_build(cli)) {
+            return Ok(Verdict::fine());
+        }
     }
     let message = if behind.expected {
         "the linkerd CLI is not of the release that is expected"

@@ -1,7 +1,7 @@
 //! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
 
 use super::gateway_api::{GROUP, GRPC, HTTP, bring, definition, serves};
-use crate::checks::control_plane::installation::{about_to_be, release};
+use crate::checks::control_plane::installation::{about_to_be, note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{GatewayApi, GroupVersion};
@@ -42,13 +42,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
     let judged = Judged { version, seen, wanted, required };
     if http.is_none() && grpc.is_none() && required {
-        return Ok(vec![absent(ctx, &judged)].into());
+        let findings = vec![absent(ctx, &judged)];
+        note_presumed(ctx, &findings);
+        return Ok(findings.into());
     }
     let unserved = Unserved::by(ctx, [http, grpc], &judged.version);
     let mut findings = Vec::new();
     // The charts of the releases that need it bring it with them.
     let comes = about_to_be(ctx) && http.is_none() && grpc.is_none();
     if !unserved.asked.is_empty() && !comes {
+        for other in OTHERS {
+            ctx.noted(definition(ctx, other));
+        }
         findings.push(no_start(ctx, &judged, &unserved, http.or(grpc)));
     }
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
@@ -59,6 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(without(ctx, &judged, definition, wanted_version));
         }
     }
+    note_presumed(ctx, &findings);
     Ok(findings.into())
 }
 
