@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn kinds_are_taken_as_kubectl_takes_them_and_unknown_ones_have_a_nearest() {
         assert!(
-            matches!(complete("ns,deploy,servers.policy.linkerd.io"), Ok(CompleteArg::Kinds(k)) if k.len() == 2)
+            matches!(complete("ns,deploy,gateways.gateway.networking.k8s.io"), Ok(CompleteArg::Kinds(k)) if k.len() == 2)
         );
         assert!(complete("podz").is_err_and(|e| e.contains("did you mean pods")));
     }

@@ -15,6 +15,7 @@ mod native_sidecar;
 mod nearest;
 mod node;
 mod platforms;
+mod policy_controller;
 mod range;
 mod redaction;
 mod releases;
@@ -43,6 +44,7 @@ pub use nearest::Suggestion;
 pub(crate) use nearest::apart;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
+pub use policy_controller::PolicyController;
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{
@@ -65,6 +67,7 @@ pub struct Knowledge {
     signatures: Part<Signatures>,
     platforms: Part<Platforms>,
     node: Part<NodePlaces>,
+    policy_controller: Part<PolicyController>,
     linkerd_check: Part<LinkerdCheck>,
     control_plane: Part<ControlPlane>,
     chart_values: Part<ChartValues>,
@@ -99,6 +102,7 @@ impl Knowledge {
                 Signatures::NAME,
                 Platforms::NAME,
                 NodePlaces::NAME,
+                PolicyController::NAME,
                 LinkerdCheck::NAME,
                 ControlPlane::NAME,
                 ChartValues::NAME,
@@ -115,6 +119,7 @@ impl Knowledge {
             signatures: Part::load(dir)?,
             platforms: Part::load(dir)?,
             node: Part::load(dir)?,
+            policy_controller: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
@@ -145,6 +150,11 @@ impl Knowledge {
     /// `annotations.yaml`: every annotation and label key.
     pub fn annotations(&self) -> &Annotations {
         self.annotations.get()
+    }
+
+    /// `policy-controller.yaml`: what the policy controller of a release does with objects.
+    pub fn policy_controller(&self) -> &PolicyController {
+        self.policy_controller.get()
     }
 
     /// `native-sidecar.yaml`: which keys switch to native sidecars.

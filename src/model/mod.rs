@@ -15,6 +15,7 @@ pub mod networks;
 pub mod node;
 pub mod owners;
 pub mod pod_status;
+pub mod policy;
 pub mod sandbox;
 pub mod skew;
 

@@ -6,6 +6,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Text, nullable};
+use super::shared::Word;
 use crate::certificates::BundlePrint;
 use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
@@ -45,6 +46,40 @@ pub struct Container {
     /// The ports that it names; it may listen on others.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ContainerPort>,
+    /// How the kubelet asks whether it lives.
+    pub liveness_probe: Option<Box<Probe>>,
+    /// How the kubelet asks whether it is ready.
+    pub readiness_probe: Option<Box<Probe>>,
+    /// How the kubelet asks whether it has started.
+    pub startup_probe: Option<Box<Probe>>,
+}
+
+/// A probe of the kubelet; only those over HTTP are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Probe {
+    /// What is asked for, where it is asked over HTTP.
+    pub http_get: Option<HttpGet>,
+}
+
+/// What a probe asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HttpGet {
+    /// The path; `/` where nothing is said.
+    pub path: Option<String>,
+    /// The port.
+    pub port: Option<ProbePort>,
+}
+
+/// The port of a probe, by number or by the name that the container gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum ProbePort {
+    /// By number.
+    Number(i64),
+    /// By name.
+    Name(String),
 }
 
 /// A port that a container names.
@@ -56,6 +91,9 @@ pub struct ContainerPort {
     pub name: String,
     /// The port.
     pub container_port: u16,
+    /// TCP where nothing is said.
+    #[serde(deserialize_with = "nullable")]
+    pub protocol: Word,
 }
 
 /// One environment variable that is set by value.
@@ -69,8 +107,19 @@ pub struct EnvVar {
 }
 
 impl Container {
+    /// What the kubelet asks of it over HTTP.
+    pub fn http_probes(&self) -> impl Iterator<Item = &HttpGet> {
+        let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
+        probes.into_iter().filter_map(|probe| probe.as_ref()?.http_get.as_ref())
+    }
+
     /// Drops what may hold secrets and what no check reads.
     pub(super) fn trim(&mut self, owner: Owner) {
+        for probe in [&mut self.liveness_probe, &mut self.readiness_probe, &mut self.startup_probe] {
+            if probe.as_ref().is_some_and(|probe| probe.http_get.is_none()) {
+                *probe = None;
+            }
+        }
         if !owner.keeps(&self.name) {
             // That there is a command is known of any container, and no more.
             self.command.truncate(1);
@@ -160,12 +209,29 @@ schemas! {
         4 args: Texts,
         6 ports: Many(&CONTAINER_PORT),
         7 env: Many(&ENV_VAR),
+        10 livenessProbe: One(&PROBE),
+        11 readinessProbe: One(&PROBE),
+        22 startupProbe: One(&PROBE),
         24 restartPolicy: Text,
     }
 
     CONTAINER_PORT "ContainerPort" {
         1 name: Text,
         3 containerPort: Number,
+        4 protocol: Text,
+    }
+
+    PROBE "Probe" {
+        1 handler: Inline(&PROBE_HANDLER),
+    }
+
+    PROBE_HANDLER "ProbeHandler" {
+        2 httpGet: One(&HTTP_GET),
+    }
+
+    HTTP_GET "HTTPGetAction" {
+        1 path: Text,
+        2 port: NumberOrText,
     }
 
     ENV_VAR "EnvVar" {

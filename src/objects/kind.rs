@@ -14,6 +14,8 @@ pub struct KindInfo {
     pub group: &'static str,
     /// The version that is asked for.
     pub version: &'static str,
+    /// Older versions, newest first, asked for in turn where the server does not serve it.
+    pub older: &'static [&'static str],
     /// Kind, as in manifests.
     pub kind: &'static str,
     /// Resource name, as in URLs and RBAC rules.
@@ -37,7 +39,17 @@ impl KindInfo {
         kind: &'static str,
         plural: &'static str,
     ) -> KindInfo {
-        KindInfo { group, version, kind, plural, namespaced: true, aliases: &[], passes: "", message: None }
+        KindInfo {
+            group,
+            version,
+            older: &[],
+            kind,
+            plural,
+            namespaced: true,
+            aliases: &[],
+            passes: "",
+            message: None,
+        }
     }
 
     /// The same, of objects that live in none.

@@ -6,22 +6,27 @@
 //! must be worth it. Everything defaults: a field that an old API server does not send is not an error.
 
 mod api_service;
+mod authorization_policy;
 mod condition;
 mod config_map;
 pub mod container;
 mod controller_revision;
 mod cron_job;
 mod custom_resource_definition;
+mod egress_network;
 mod endpoint_slice;
 mod endpoints;
 mod event;
+mod external_workload;
+mod http_local_rate_limit_policy;
 mod job;
 mod kind;
 mod limit_range;
 mod link;
+mod mesh_tls_authentication;
 pub mod meta;
-mod named;
 mod namespace;
+mod network_authentication;
 mod network_policy;
 mod node;
 mod object;
@@ -30,31 +35,43 @@ pub mod pod;
 mod pod_disruption_budget;
 pub mod rbac;
 mod resource_quota;
+mod route;
 mod secret;
 mod selector;
+mod server;
+mod server_authorization;
 mod service;
 mod service_account;
+mod service_profile;
 mod shared;
 mod store;
+mod target;
 mod template;
 mod webhook_configuration;
 mod workload;
 
 pub use condition::Condition;
-pub use container::Container;
+pub use container::{Container, ProbePort};
 pub use event::ObjectReference;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use meta::{Meta, OwnerReference};
-pub use named::Named;
+pub use network_authentication::Network;
 pub use network_policy::NetworkPolicyPort;
 pub(crate) use object::by_metadata;
 pub use object::{Object, Unread};
 pub use passing::rule;
 pub use pod::{ContainerStatus, PodSpec};
+pub use route::{
+    BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
+    Route, RouteFilter, RouteMatch, RouteRule, ValueMatch,
+};
 pub use selector::{LabelRequirement, LabelSelector};
+pub use server::ServerPort;
+pub use server_authorization::{MeshTls, ServerChoice};
 pub use service::{ServicePort, TargetPort};
 pub use shared::Shared;
 pub use store::Store;
+pub use target::TargetRef;
 pub use template::PodTemplate;
 pub use webhook_configuration::{Webhook, WebhookConfiguration};
 pub use workload::Workload;
@@ -119,6 +136,19 @@ kinds! {
     resource_quota::ResourceQuota,
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
-    named::AuthorizationPolicy,
+    server::Server,
+    server_authorization::ServerAuthorization,
+    authorization_policy::AuthorizationPolicy,
+    mesh_tls_authentication::MeshTLSAuthentication,
+    network_authentication::NetworkAuthentication,
+    http_local_rate_limit_policy::HTTPLocalRateLimitPolicy,
+    egress_network::EgressNetwork,
+    external_workload::ExternalWorkload,
+    service_profile::ServiceProfile,
+    route::HTTPRoute,
+    route::GRPCRoute,
+    route::TLSRoute,
+    route::TCPRoute,
+    route::LinkerdHTTPRoute,
     link::Link,
 }

@@ -45,7 +45,12 @@ impl<'de> Deserializer<'de> for Message<'de> {
     type Error = Broken;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
-        visitor.visit_map(Object { schema: self.schema, fields: Fields::of(self.bytes), field: None })
+        visitor.visit_map(Object {
+            schema: self.schema,
+            fields: Fields::of(self.bytes),
+            field: None,
+            after: None,
+        })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
@@ -75,6 +80,8 @@ struct Object<'de> {
     schema: &'static Schema,
     fields: Fields<'de>,
     field: Option<Content<'de>>,
+    /// Where it goes on after the fields of an inline message.
+    after: Option<(&'static Schema, Fields<'de>)>,
 }
 
 /// What a field holds, on the wire.
@@ -92,9 +99,21 @@ impl<'de> MapAccess<'de> for Object<'de> {
     type Error = Broken;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Broken> {
-        let broken = |_: Cut| Broken::Wire(self.schema.name);
-        while let Some(next) = self.fields.next().map_err(broken)? {
+        let name = self.schema.name;
+        let broken = |_: Cut| Broken::Wire(name);
+        loop {
+            let Some(next) = self.fields.next().map_err(broken)? else {
+                let Some(outer) = self.after.take() else { return Ok(None) };
+                (self.schema, self.fields) = outer;
+                continue;
+            };
             let Some(field) = self.schema.field(next.number) else { continue };
+            if let Holds::Inline(schema) = field.holds {
+                let Value::Bytes(bytes) = next.value else { return Err(Broken::Wire(self.schema.name)) };
+                self.after = Some((self.schema, self.fields));
+                (self.schema, self.fields) = (schema, Fields::of(bytes));
+                continue;
+            }
             if field.holds == Holds::Text && next.value == Value::Bytes(b"") {
                 continue;
             }
@@ -105,7 +124,6 @@ impl<'de> MapAccess<'de> for Object<'de> {
             self.field = Some(Content { within: self.schema, field, first: next.value, more });
             return seed.deserialize(BorrowedStrDeserializer::new(field.name)).map(Some);
         }
-        Ok(None)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Broken> {
@@ -133,6 +151,21 @@ impl<'de> Content<'de> {
             Value::Bytes(bytes) => Ok(bytes),
             Value::Number(_) => Err(self.broken()),
         }
+    }
+
+    /// An `IntOrString`: its type (1) says which of number (2) and text (3) counts.
+    fn number_or_text(&self) -> Result<Result<i64, Cow<'de, str>>, Broken> {
+        let mut fields = Fields::of(self.bytes()?);
+        let (mut is_text, mut number, mut said): (bool, i64, &[u8]) = (false, 0, b"");
+        while let Some(field) = fields.next().map_err(|_| self.broken())? {
+            match (field.number, field.value) {
+                (1, Value::Number(kind)) => is_text = kind != 0,
+                (2, Value::Number(value)) => number = value.cast_signed(),
+                (3, Value::Bytes(bytes)) => said = bytes,
+                _ => {}
+            }
+        }
+        Ok(if is_text { Err(text(said)) } else { Ok(number) })
     }
 
     /// The time, in whole seconds as in JSON; `None` for the one that stands for none.
@@ -169,6 +202,12 @@ impl<'de> Deserializer<'de> for Content<'de> {
             },
             Holds::One(schema) => Message::new(schema, self.bytes()?).deserialize_any(visitor),
             Holds::Many(_) | Holds::Texts => visitor.visit_seq(Several(Some(self))),
+            // Its fields were read as those of the message that holds it.
+            Holds::Inline(_) => Err(self.broken()),
+            Holds::NumberOrText => match self.number_or_text()? {
+                Ok(number) => visitor.visit_i64(number),
+                Err(text) => visitor.visit_string(text.into_owned()),
+            },
             Holds::Map => visitor.visit_map(Entries { next: Some(self), value: &[] }),
         }
     }

@@ -41,6 +41,10 @@ pub enum Holds {
     Texts,
     /// Texts by name.
     Map,
+    /// A message whose fields JSON writes among those of the message that holds it.
+    Inline(&'static Schema),
+    /// An `IntOrString`.
+    NumberOrText,
 }
 
 impl Schema {

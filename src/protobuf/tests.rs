@@ -27,12 +27,23 @@ fn sample(field: &Field) -> Value {
         Holds::Many(schema) => json!([full(schema), {}, full(schema)]),
         Holds::Texts => json!(["one", "", "two"]),
         Holds::Map => json!({ "linkerd.io/a": "1", "linkerd.io/b": "", "c": "3" }),
+        Holds::NumberOrText => json!("http"),
+        Holds::Inline(_) => Value::Null,
     }
 }
 
+/// The fields of its JSON: those of inline messages among its own.
+fn flat(schema: &'static Schema) -> Vec<&'static Field> {
+    let each = |field: &'static Field| match field.holds {
+        Holds::Inline(inner) => flat(inner),
+        _ => vec![field],
+    };
+    schema.fields.iter().flat_map(each).collect()
+}
+
 /// An object with every field that is read.
-fn full(schema: &Schema) -> Value {
-    schema.fields.iter().map(|field| (field.name.to_owned(), sample(field))).collect()
+fn full(schema: &'static Schema) -> Value {
+    flat(schema).into_iter().map(|field| (field.name.to_owned(), sample(field))).collect()
 }
 
 fn varint(mut value: u64, to: &mut Vec<u8>) {
@@ -79,7 +90,15 @@ fn encoded(schema: &Schema, object: &Value) -> Vec<u8> {
                 }
                 bytes(*at, &time, &mut out);
             }
+            Holds::Inline(inner) => bytes(*at, &encoded(inner, object), &mut out),
             _ if value.is_null() => {}
+            Holds::NumberOrText => {
+                let mut either = Vec::new();
+                number(1, u64::from(value.is_string()), &mut either);
+                number(2, value.as_i64().unwrap_or_default().cast_unsigned(), &mut either);
+                bytes(3, &text(value), &mut either);
+                bytes(*at, &either, &mut out);
+            }
             Holds::Number => number(*at, value.as_i64().unwrap().cast_unsigned(), &mut out),
             Holds::Bool => number(*at, u64::from(value.as_bool().unwrap()), &mut out),
             Holds::One(schema) => bytes(*at, &encoded(schema, value), &mut out),
@@ -252,7 +271,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         for name in fields {
-            if !self.schema.fields.iter().any(|field| field.name == *name) {
+            if !flat(self.schema).iter().any(|field| field.name == *name) {
                 self.lacking.borrow_mut().push(format!("{}.{name}", self.schema.name));
             }
         }
@@ -272,12 +291,12 @@ impl<'de> MapAccess<'de> for Asked<'_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        let Some(field) = self.schema.fields.get(self.next) else { return Ok(None) };
+        let Some(field) = flat(self.schema).get(self.next).copied() else { return Ok(None) };
         seed.deserialize(serde::de::value::BorrowedStrDeserializer::new(field.name)).map(Some)
     }
 
     fn next_value_seed<S: serde::de::DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
-        let field = &self.schema.fields[self.next];
+        let field = flat(self.schema)[self.next];
         self.next += 1;
         seed.deserialize(Answer { field, asked: *self, given: false })
     }
@@ -372,7 +391,7 @@ fn no_number_and_no_name_stands_twice() {
         for (at, field) in schema.fields.iter().enumerate() {
             let same = |other: &Field| other.number == field.number || other.name == field.name;
             assert!(!schema.fields[at + 1..].iter().any(same), "{}.{}", schema.name, field.name);
-            if let Holds::One(schema) | Holds::Many(schema) = field.holds {
+            if let Holds::One(schema) | Holds::Many(schema) | Holds::Inline(schema) = field.holds {
                 look(schema);
             }
         }

@@ -38,6 +38,7 @@ mod pasted;
 mod planted;
 #[cfg(unix)]
 mod platforms;
+mod policies;
 #[cfg(feature = "live")]
 mod probing;
 mod recordings;

@@ -23,14 +23,30 @@ const PAGE: u32 = 500;
 /// How often a list is begun again after its continue token has expired, before it is asked for in one piece.
 const RESTARTS: u32 = 2;
 
-/// Fetches every object of a kind, in protobuf where that can be read.
+/// Fetches every object of a kind, in protobuf where that can be read, at the newest version that the server serves.
 pub(super) async fn list(
     api: &Arc<ApiClient>,
     kind: Kind,
     meter: &Arc<Meter>,
     sink: &mut dyn ObjectSink,
 ) -> Fetched {
-    let path = &super::path::list(kind);
+    let not_served = Fetched::Missing { reason: Why::NotServed };
+    for path in super::path::lists(kind) {
+        let fetched = list_at(api, kind, &path, meter, sink).await;
+        if fetched != not_served {
+            return fetched;
+        }
+    }
+    not_served
+}
+
+async fn list_at(
+    api: &Arc<ApiClient>,
+    kind: Kind,
+    path: &str,
+    meter: &Arc<Meter>,
+    sink: &mut dyn ObjectSink,
+) -> Fetched {
     let schema = if sink.takes_messages() { kind.info().message } else { None };
     let mut begun = 0;
     loop {

@@ -2,14 +2,16 @@
 
 use crate::item::Kind;
 
-/// The path of a kind's list over all namespaces.
-pub(super) fn list(kind: Kind) -> String {
-    format!("{}/{}", base(kind), kind.info().plural)
+/// The paths of a kind's list over all namespaces, that of the version that is asked for first.
+pub(super) fn lists(kind: Kind) -> Vec<String> {
+    let info = kind.info();
+    let versions = std::iter::once(&info.version).chain(info.older);
+    versions.map(|version| format!("{}/{}", base(kind, version), info.plural)).collect()
 }
 
 /// The path of one object; `None` when its kind needs a namespace and there is none.
 pub(super) fn named(kind: Kind, namespace: Option<&str>, name: &str) -> Option<String> {
-    let (base, plural, name) = (base(kind), kind.info().plural, encode(name));
+    let (base, plural, name) = (base(kind, kind.info().version), kind.info().plural, encode(name));
     if kind.info().namespaced {
         let namespace = encode(namespace?);
         Some(format!("{base}/namespaces/{namespace}/{plural}/{name}"))
@@ -18,13 +20,9 @@ pub(super) fn named(kind: Kind, namespace: Option<&str>, name: &str) -> Option<S
     }
 }
 
-fn base(kind: Kind) -> String {
-    let info = kind.info();
-    if info.group.is_empty() {
-        format!("/api/{}", info.version)
-    } else {
-        format!("/apis/{}/{}", info.group, info.version)
-    }
+fn base(kind: Kind, version: &str) -> String {
+    let group = kind.info().group;
+    if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") }
 }
 
 /// One segment of a path or one value of a query, percent-encoded: names come from flags and tokens from servers.
@@ -47,8 +45,10 @@ mod tests {
 
     #[test]
     fn paths_follow_the_api() {
-        assert_eq!(list(Kind::Pod), "/api/v1/pods");
-        assert_eq!(list(Kind::EndpointSlice), "/apis/discovery.k8s.io/v1/endpointslices");
+        assert_eq!(lists(Kind::Pod), ["/api/v1/pods"]);
+        assert_eq!(lists(Kind::EndpointSlice), ["/apis/discovery.k8s.io/v1/endpointslices"]);
+        let older = ["v1", "v1beta1"].map(|v| format!("/apis/gateway.networking.k8s.io/{v}/httproutes"));
+        assert_eq!(lists(Kind::HTTPRoute), older);
         let config = named(Kind::ConfigMap, Some("linkerd"), "linkerd-config");
         assert_eq!(config.as_deref(), Some("/api/v1/namespaces/linkerd/configmaps/linkerd-config"));
         assert_eq!(named(Kind::ConfigMap, None, "linkerd-config"), None);

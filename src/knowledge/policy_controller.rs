@@ -1,0 +1,48 @@
+//! `policy-controller.yaml`: what the policy controller does with objects, by release.
+
+use serde::Deserialize;
+
+use super::Knowledge;
+use super::file::KnowledgeFile;
+use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion};
+
+/// The policy controller through the releases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PolicyController {
+    source: String,
+    date: jiff::civil::Date,
+    skips_unreadable: EdgeTag,
+    init_container_ports: EdgeTag,
+}
+
+impl PolicyController {
+    /// Whether one object that cannot be read leaves the others of its kind alone.
+    pub fn skips_unreadable(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.skips_unreadable), knowledge.minors())
+    }
+
+    /// Whether Servers know the named ports of init containers.
+    pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())
+    }
+
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+impl KnowledgeFile for PolicyController {
+    const NAME: &'static str = "policy-controller.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/policy-controller.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}

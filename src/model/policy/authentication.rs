@@ -1,0 +1,140 @@
+//! What clients show: an identity, and the network that they come from; and what the objects that name them come to.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::controller::Controller;
+use super::parse::Broken;
+use crate::objects::{MeshTLSAuthentication, Network, NetworkAuthentication};
+
+/// Identities: one, or all that end alike.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdentityMatch {
+    /// Exactly this one.
+    Exact(String),
+    /// All that end in these parts; all there are where there is none.
+    Suffix(Vec<String>),
+}
+
+impl IdentityMatch {
+    /// As it is written in policies. `*` counts only alone and as the first part.
+    pub fn of(text: &str) -> IdentityMatch {
+        match text.strip_prefix("*.") {
+            _ if text == "*" => IdentityMatch::Suffix(Vec::new()),
+            Some(rest) => IdentityMatch::Suffix(rest.split('.').map(str::to_owned).collect()),
+            None => IdentityMatch::Exact(text.to_owned()),
+        }
+    }
+
+    /// Whether it means this identity.
+    pub fn matches(&self, identity: &str) -> bool {
+        match self {
+            IdentityMatch::Exact(exact) => exact == identity,
+            IdentityMatch::Suffix(parts) if parts.is_empty() => true,
+            IdentityMatch::Suffix(parts) => {
+                let suffix = parts.join(".");
+                identity.strip_suffix(suffix.as_str()).is_some_and(|rest| rest.ends_with('.'))
+            }
+        }
+    }
+}
+
+impl fmt::Display for IdentityMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdentityMatch::Exact(identity) => f.write_str(identity),
+            IdentityMatch::Suffix(parts) if parts.is_empty() => f.write_str("*"),
+            IdentityMatch::Suffix(parts) => write!(f, "*.{}", parts.join(".")),
+        }
+    }
+}
+
+/// A network without some that lie in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NetworkMatch {
+    /// The network.
+    pub net: IpNet,
+    /// What is left out.
+    pub except: Vec<IpNet>,
+}
+
+impl NetworkMatch {
+    /// All of a network.
+    pub fn all(net: IpNet) -> NetworkMatch {
+        NetworkMatch { net, except: Vec::new() }
+    }
+
+    /// Everywhere.
+    pub fn everywhere() -> Vec<NetworkMatch> {
+        vec![
+            NetworkMatch::all(IpNet::V4(ipnet::Ipv4Net::default())),
+            NetworkMatch::all(IpNet::V6(ipnet::Ipv6Net::default())),
+        ]
+    }
+
+    /// As it is written in policies.
+    pub(super) fn of(network: &Network) -> Result<NetworkMatch, Broken> {
+        let except = network.except.iter().map(|text| cidr(text)).collect::<Result<_, _>>()?;
+        Ok(NetworkMatch { net: cidr(&network.cidr)?, except })
+    }
+
+    /// Whether an address lies in it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.net.contains(&address) && !self.except.iter().any(|except| except.contains(&address))
+    }
+}
+
+impl fmt::Display for NetworkMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.net)?;
+        if self.except.is_empty() {
+            return Ok(());
+        }
+        let except: Vec<String> = self.except.iter().map(IpNet::to_string).collect();
+        write!(f, " except {}", except.join(", "))
+    }
+}
+
+fn cidr(text: &str) -> Result<IpNet, Broken> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    address
+        .or_else(|_| text.parse::<IpNet>())
+        .map_err(|_| Broken::of(format!("{text:?} is no CIDR and no address")))
+}
+
+/// The identities that a MeshTLSAuthentication means.
+///
+/// # Errors
+/// Why the controller passes it over.
+pub(super) fn identities(
+    object: &MeshTLSAuthentication,
+    controller: &Controller,
+) -> Result<Vec<IdentityMatch>, String> {
+    let mut matches: Vec<IdentityMatch> =
+        object.spec.identities.iter().map(|text| IdentityMatch::of(text)).collect();
+    for reference in &object.spec.identity_refs {
+        if reference.is_a("", "ServiceAccount") {
+            let namespace = reference.namespace.as_deref().unwrap_or(&object.metadata.namespace);
+            matches.push(IdentityMatch::Exact(controller.identity(namespace, &reference.name)));
+        } else if reference.is_a("", "Namespace") {
+            matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
+        } else {
+            return Err(format!(
+                "it refers to a {}, and only ServiceAccounts and Namespaces count",
+                reference.kind
+            ));
+        }
+    }
+    if matches.is_empty() { Err("it names no identity".to_owned()) } else { Ok(matches) }
+}
+
+/// The networks that a NetworkAuthentication means.
+///
+/// # Errors
+/// Why the controller passes it over: `Ok` of the outer part means that it could be read.
+pub(super) fn networks(object: &NetworkAuthentication) -> Result<Result<Vec<NetworkMatch>, String>, Broken> {
+    let matches = object.spec.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
+    Ok(if matches.is_empty() { Err("it names no network".to_owned()) } else { Ok(matches) })
+}

@@ -1,0 +1,122 @@
+//! The policy controller as it runs: what its arguments say, and what its release does that others do not.
+
+use ipnet::IpNet;
+
+use super::default::DefaultPolicy;
+use crate::knowledge::Knowledge;
+use crate::objects::{Container, Workload};
+use crate::version::{Contains, LinkerdVersion};
+
+/// The container that the controller runs in, of the Deployment of the destination service.
+const CONTAINER: &str = "policy";
+const DEPLOYMENT: &str = "linkerd-destination";
+
+/// The settings of the policy controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Controller {
+    /// The namespace of the control plane.
+    pub namespace: String,
+    /// The trust domain: the end of every identity.
+    pub identity_domain: String,
+    /// The domain of Services.
+    pub cluster_domain: String,
+    /// The networks of the cluster.
+    pub cluster_networks: Vec<IpNet>,
+    /// Where the kubelet's probes come from; none means that probes are let in by nothing of their own.
+    pub probe_networks: Vec<IpNet>,
+    /// What holds where no Server takes a port.
+    pub default_policy: DefaultPolicy,
+    /// What this release does that others do not.
+    pub quirks: Quirks,
+}
+
+/// What releases do differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quirks {
+    /// One object that cannot be read leaves all of its kind unread.
+    pub broken_voids_kind: bool,
+    /// The named ports of init containers, native sidecars with them, are known.
+    pub init_container_ports: bool,
+}
+
+impl Quirks {
+    /// Those of a version; where it does not tell, or is not known, those of the newest release.
+    pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
+        let known = knowledge.policy_controller();
+        let lacks = |since: Contains| since == Contains::No;
+        Quirks {
+            broken_voids_kind: version.is_some_and(|v| lacks(known.skips_unreadable(v, knowledge))),
+            init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
+        }
+    }
+}
+
+/// Why the controller's settings are not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotReadable {
+    /// No Deployment has the container.
+    #[error("no Deployment {DEPLOYMENT} with a container {CONTAINER}")]
+    Absent,
+    /// An argument cannot be read; the controller would not start with it.
+    #[error("the policy controller's argument {0} cannot be read")]
+    Argument(String),
+}
+
+impl Controller {
+    /// The controller of a control plane.
+    ///
+    /// # Errors
+    /// It is not there, or an argument cannot be read.
+    pub fn of(deployments: &[Workload], namespace: &str, quirks: Quirks) -> Result<Controller, NotReadable> {
+        let deployment = deployments
+            .iter()
+            .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))
+            .ok_or(NotReadable::Absent)?;
+        let container = deployment.spec.template.spec.container(CONTAINER).ok_or(NotReadable::Absent)?;
+        let networks = |flag: &str, otherwise: &str| {
+            let said = argument(container, flag).unwrap_or(otherwise);
+            let nets = said.split(',').filter(|_| !said.is_empty()).map(str::parse::<IpNet>);
+            nets.collect::<Result<Vec<_>, _>>().map_err(|_| NotReadable::Argument(format!("--{flag}={said}")))
+        };
+        let domain = |flag: &str| argument(container, flag).unwrap_or("cluster.local").to_owned();
+        let policy = argument(container, "default-policy").unwrap_or("all-unauthenticated");
+        Ok(Controller {
+            namespace: argument(container, "control-plane-namespace").unwrap_or("linkerd").to_owned(),
+            identity_domain: domain("identity-domain"),
+            cluster_domain: domain("cluster-domain"),
+            cluster_networks: networks(
+                "cluster-networks",
+                "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16",
+            )?,
+            probe_networks: networks("probe-networks", "")?,
+            default_policy: policy
+                .parse()
+                .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
+            quirks,
+        })
+    }
+
+    /// The identity of a service account.
+    pub fn identity(&self, namespace: &str, account: &str) -> String {
+        format!("{account}.{namespace}.serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
+    }
+
+    /// The identities of all service accounts of a namespace.
+    pub(super) fn namespace_identities(&self, namespace: &str) -> String {
+        format!("*.{namespace}.serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
+    }
+}
+
+/// The value of an argument that is written as `--flag=value`, or as two.
+fn argument<'a>(container: &'a Container, flag: &str) -> Option<&'a str> {
+    let mut words = container.args.iter();
+    while let Some(word) = words.next() {
+        let Some(rest) = word.strip_prefix("--").and_then(|rest| rest.strip_prefix(flag)) else { continue };
+        match rest.strip_prefix('=') {
+            Some(value) => return Some(value),
+            None if rest.is_empty() => return words.next().map(String::as_str),
+            None => {}
+        }
+    }
+    None
+}

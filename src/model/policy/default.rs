@@ -1,0 +1,77 @@
+//! The policies that hold where no Server takes a port, and that Servers can name as theirs.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What a port without a Server lets in; the same words are the access policy of a Server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DefaultPolicy {
+    /// `all-unauthenticated`
+    AllUnauthenticated,
+    /// `all-authenticated`
+    AllAuthenticated,
+    /// `cluster-unauthenticated`
+    ClusterUnauthenticated,
+    /// `cluster-authenticated`
+    ClusterAuthenticated,
+    /// `deny`
+    Deny,
+    /// `audit`
+    Audit,
+}
+
+/// Every default policy, with its word.
+const WORDS: [(&str, DefaultPolicy); 6] = [
+    ("all-unauthenticated", DefaultPolicy::AllUnauthenticated),
+    ("all-authenticated", DefaultPolicy::AllAuthenticated),
+    ("cluster-unauthenticated", DefaultPolicy::ClusterUnauthenticated),
+    ("cluster-authenticated", DefaultPolicy::ClusterAuthenticated),
+    ("deny", DefaultPolicy::Deny),
+    ("audit", DefaultPolicy::Audit),
+];
+
+impl DefaultPolicy {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        WORDS.iter().find(|(_, policy)| *policy == self).map_or("", |(word, _)| word)
+    }
+
+    /// The same for meshed clients alone; `deny` and `audit` stay what they are.
+    pub fn authenticated(self) -> DefaultPolicy {
+        match self {
+            DefaultPolicy::AllUnauthenticated => DefaultPolicy::AllAuthenticated,
+            DefaultPolicy::ClusterUnauthenticated => DefaultPolicy::ClusterAuthenticated,
+            other => other,
+        }
+    }
+
+    /// Whether only meshed clients are let in.
+    pub fn is_authenticated(self) -> bool {
+        matches!(self, DefaultPolicy::AllAuthenticated | DefaultPolicy::ClusterAuthenticated)
+    }
+
+    /// Whether only clients of the cluster's networks are let in.
+    pub fn is_cluster_only(self) -> bool {
+        matches!(self, DefaultPolicy::ClusterUnauthenticated | DefaultPolicy::ClusterAuthenticated)
+    }
+}
+
+/// A word that is no default policy. It must be written exactly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no default policy")]
+pub struct NoDefaultPolicy(pub String);
+
+impl FromStr for DefaultPolicy {
+    type Err = NoDefaultPolicy;
+
+    fn from_str(text: &str) -> Result<DefaultPolicy, NoDefaultPolicy> {
+        let known = WORDS.iter().find(|(word, _)| *word == text);
+        known.map(|(_, policy)| *policy).ok_or_else(|| NoDefaultPolicy(text.to_owned()))
+    }
+}
+
+impl fmt::Display for DefaultPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

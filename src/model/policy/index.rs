@@ -1,0 +1,545 @@
+//! All policy of a cluster, read once, and asked port by port.
+
+use std::collections::HashMap;
+
+use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
+use super::authentication::{self, IdentityMatch, NetworkMatch};
+use super::controller::Controller;
+use super::default::DefaultPolicy;
+use super::parse::{self, Broken, Port};
+use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
+use super::workload::Workload;
+use crate::objects::{
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
+    NetworkAuthentication, Route, Server, ServerAuthorization,
+};
+
+/// The objects that inbound policy is made of.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "each is the list of its kind")]
+pub struct Objects<'a> {
+    pub servers: &'a [Server],
+    pub server_authorizations: &'a [ServerAuthorization],
+    pub authorization_policies: &'a [AuthorizationPolicy],
+    pub mesh_tls_authentications: &'a [MeshTLSAuthentication],
+    pub network_authentications: &'a [NetworkAuthentication],
+    pub rate_limits: &'a [HTTPLocalRateLimitPolicy],
+    pub http_routes: &'a [Route],
+    pub linkerd_http_routes: &'a [Route],
+    pub grpc_routes: &'a [Route],
+}
+
+/// An object that counts for nothing, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ignored<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace and name.
+    pub key: (&'a str, &'a str),
+    /// Why, as half a sentence.
+    pub why: String,
+    /// Whether it cannot be read at all, which in some releases leaves all of its kind unread.
+    pub unreadable: bool,
+}
+
+/// A Server that could be read.
+#[derive(Debug, Clone)]
+pub struct ReadServer<'a> {
+    /// The object.
+    pub server: &'a Server,
+    /// What is spoken on its port.
+    pub protocol: Protocol,
+    /// Its access policy, where it has one that is known.
+    pub access: Option<DefaultPolicy>,
+    port: Port<'a>,
+}
+
+/// Who a policy asks for, or why it counts for nothing.
+type Required = Result<(Who, Vec<NetworkMatch>), String>;
+
+/// A ServerAuthorization, and who it lets in from where; without networks, from those of the cluster.
+type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec<NetworkMatch>);
+
+/// All inbound policy of a cluster.
+#[derive(Debug)]
+pub struct Index<'a> {
+    /// The controller's settings.
+    pub controller: Controller,
+    servers: HashMap<&'a str, Vec<ReadServer<'a>>>,
+    server_authorizations: HashMap<&'a str, Vec<ReadServerAuthorization<'a>>>,
+    policies: HashMap<&'a str, Vec<(&'a AuthorizationPolicy, Required)>>,
+    rate_limits: HashMap<&'a str, Vec<&'a HTTPLocalRateLimitPolicy>>,
+    routes: HashMap<&'a str, Vec<ReadRoute<'a>>>,
+    ignored: Vec<Ignored<'a>>,
+    void: Vec<Kind>,
+}
+
+/// Reads all objects of a kind: what `read` refuses counts for nothing, and what it cannot read may leave all unread.
+struct Reader<'a, 'i> {
+    controller: &'i Controller,
+    ignored: &'i mut Vec<Ignored<'a>>,
+    void: &'i mut Vec<Kind>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn each<O, T>(
+        &mut self,
+        kind: Kind,
+        objects: &'a [O],
+        meta: impl Fn(&'a O) -> &'a Meta,
+        read: impl Fn(&'a O) -> Result<Result<T, String>, Broken>,
+    ) -> HashMap<&'a str, Vec<T>> {
+        let mut found: HashMap<&'a str, Vec<T>> = HashMap::new();
+        let mut broken = false;
+        for object in objects {
+            let meta = meta(object);
+            let (why, unreadable) = match read(object) {
+                Ok(Ok(good)) => {
+                    found.entry(&meta.namespace).or_default().push(good);
+                    continue;
+                }
+                Ok(Err(why)) => (why, false),
+                Err(Broken(why)) => (why, true),
+            };
+            broken |= unreadable;
+            self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
+        }
+        if broken && self.controller.quirks.broken_voids_kind {
+            self.void.push(kind);
+            return HashMap::new();
+        }
+        found
+    }
+}
+
+impl<'a> Index<'a> {
+    /// Reads everything.
+    pub fn new(controller: Controller, objects: Objects<'a>) -> Index<'a> {
+        let (mut ignored, mut void) = (Vec::new(), Vec::new());
+        let mut reader = Reader { controller: &controller, ignored: &mut ignored, void: &mut void };
+        let mut servers =
+            reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
+        for servers in servers.values_mut() {
+            servers.sort_by_key(|read| (read.server.metadata.creation_timestamp, &read.server.metadata.name));
+        }
+        let server_authorizations = reader.each(
+            Kind::ServerAuthorization,
+            objects.server_authorizations,
+            |o| &o.metadata,
+            |o| read_server_authorization(o, &controller),
+        );
+        let mesh_tls = reader.each(
+            Kind::MeshTLSAuthentication,
+            objects.mesh_tls_authentications,
+            |o| &o.metadata,
+            |o| Ok(authentication::identities(o, &controller).map(|matches| (o, matches))),
+        );
+        let networks = reader.each(
+            Kind::NetworkAuthentication,
+            objects.network_authentications,
+            |o| &o.metadata,
+            |o| Ok(authentication::networks(o)?.map(|matches| (o, matches))),
+        );
+        let required = Authentications { mesh_tls: &mesh_tls, networks: &networks, controller: &controller };
+        let policies = reader.each(
+            Kind::AuthorizationPolicy,
+            objects.authorization_policies,
+            |o| &o.metadata,
+            |o| Ok(readable(o).map(|()| (o, required.of(o)))),
+        );
+        let rate_limits = reader.each(
+            Kind::HTTPLocalRateLimitPolicy,
+            objects.rate_limits,
+            |o| &o.metadata,
+            |o| Ok(read_rate_limit(o)),
+        );
+        let mut routes: HashMap<&str, Vec<ReadRoute<'_>>> = HashMap::new();
+        for (kind, list) in [
+            (RouteKind::Http, objects.http_routes),
+            (RouteKind::LinkerdHttp, objects.linkerd_http_routes),
+            (RouteKind::Grpc, objects.grpc_routes),
+        ] {
+            let read = reader.each(kind.kind(), list, |o| &o.metadata, |o| routes::read(kind, o));
+            read.into_iter().for_each(|(namespace, read)| routes.entry(namespace).or_default().extend(read));
+        }
+        for routes in routes.values_mut() {
+            routes.sort_by_key(|read| {
+                let meta = &read.route.metadata;
+                (meta.creation_timestamp, &meta.name, read.kind.group())
+            });
+        }
+        ignored.sort();
+        Index { controller, servers, server_authorizations, policies, rate_limits, routes, ignored, void }
+    }
+
+    /// What counts for nothing by itself, whatever it refers to.
+    pub fn ignored(&self) -> &[Ignored<'a>] {
+        &self.ignored
+    }
+
+    /// Kinds of which nothing was read, because one object could not be.
+    pub fn void(&self) -> &[Kind] {
+        &self.void
+    }
+
+    /// The Servers of a namespace that could be read, in the order in which they take ports.
+    pub fn servers(&self, namespace: &str) -> &[ReadServer<'a>] {
+        self.servers.get(namespace).map_or(&[], Vec::as_slice)
+    }
+
+    /// The policies of a namespace that could be read, each with why it counts for nothing if it does.
+    pub fn policies(&self, namespace: &str) -> impl Iterator<Item = (&'a AuthorizationPolicy, Option<&str>)> {
+        let here = self.policies.get(namespace).into_iter().flatten();
+        here.map(|(policy, required)| (*policy, required.as_ref().err().map(String::as_str)))
+    }
+
+    /// The Servers that select a workload at a port: the first takes it.
+    pub fn selecting<'i>(
+        &'i self,
+        workload: &'i Workload<'a>,
+        port: u16,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> {
+        let here = self.servers(&workload.meta.namespace).iter();
+        here.filter(move |read| read.selects(workload) && read.ports(workload).contains(&port))
+    }
+
+    /// The ports of a workload that Servers take.
+    pub fn taken_ports(&self, workload: &Workload<'a>) -> Vec<u16> {
+        let here = self.servers(&workload.meta.namespace).iter().filter(|read| read.selects(workload));
+        let mut ports: Vec<u16> = here.flat_map(|read| read.ports(workload)).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    /// The policy of a port.
+    pub fn inbound(&self, workload: &Workload<'a>, port: u16) -> Inbound<'a> {
+        let taking = self.selecting(workload, port).next();
+        match taking {
+            Some(read) => self.of_server(workload, port, read),
+            None => self.of_default(workload, port),
+        }
+    }
+
+    fn of_default(&self, workload: &Workload<'a>, port: u16) -> Inbound<'a> {
+        let said = workload.default_policy.unwrap_or(self.controller.default_policy);
+        let policy = if workload.requires_identity.contains(port) { said.authenticated() } else { said };
+        let opaque = workload.opaque.contains(port);
+        Inbound {
+            taken_by: TakenBy::Default(policy),
+            protocol: if opaque { Protocol::Opaque } else { Protocol::Detect },
+            authorizations: self.default_authorization(policy).into_iter().collect(),
+            routes: if opaque { Vec::new() } else { self.default_routes(workload, port) },
+            rate_limit: None,
+        }
+    }
+
+    fn default_authorization(&self, policy: DefaultPolicy) -> Option<Authorization<'a>> {
+        let everybody = IdentityMatch::Suffix(Vec::new());
+        let who = if policy.is_authenticated() { Who::Identities(vec![everybody]) } else { Who::Anybody };
+        let cluster = || self.controller.cluster_networks.iter().copied().map(NetworkMatch::all).collect();
+        let networks = if policy.is_cluster_only() { cluster() } else { NetworkMatch::everywhere() };
+        (policy != DefaultPolicy::Deny).then_some(Authorization {
+            by: AuthorizedBy::Default(policy),
+            networks,
+            who,
+        })
+    }
+
+    /// What holds where no route is attached: one for everything, and one for the kubelet's probes.
+    fn default_routes(&self, workload: &Workload<'a>, port: u16) -> Vec<InboundRoute<'a>> {
+        let mut routes =
+            vec![InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() }];
+        let paths: Vec<String> = workload.probes.get(&port).into_iter().flatten().cloned().collect();
+        let from = &self.controller.probe_networks;
+        if !paths.is_empty() && !from.is_empty() {
+            let networks = from.iter().copied().map(NetworkMatch::all).collect();
+            let probe = Authorization { by: AuthorizedBy::Probe, networks, who: Who::Anybody };
+            routes.push(InboundRoute { route: None, authorizations: vec![probe], probe_paths: paths });
+        }
+        routes
+    }
+
+    fn of_server(&self, workload: &Workload<'a>, port: u16, read: &ReadServer<'a>) -> Inbound<'a> {
+        let server = read.server;
+        let (namespace, name) = (server.metadata.namespace.as_str(), server.metadata.name.as_str());
+        let mut authorizations: Vec<Authorization<'a>> = self
+            .server_authorizations
+            .get(namespace)
+            .into_iter()
+            .flatten()
+            .filter(|(authorization, _, _)| is_meant(authorization, server))
+            .map(|(authorization, who, networks)| Authorization {
+                by: AuthorizedBy::Server(authorization),
+                // Without networks, those of the cluster.
+                networks: match networks.as_slice() {
+                    [] => self.controller.cluster_networks.iter().copied().map(NetworkMatch::all).collect(),
+                    networks => networks.to_vec(),
+                },
+                who: who.clone(),
+            })
+            .collect();
+        authorizations.extend(self.authorized(namespace, |policy| {
+            let target = &policy.spec.target_ref;
+            target.is_a("", "Namespace") || target.is_a("policy.linkerd.io", "Server") && target.name == name
+        }));
+        authorizations.extend(read.access.and_then(|access| self.default_authorization(access)));
+        authorizations.sort_by(|a, b| a.by.name().cmp(b.by.name()));
+        let routes = match read.protocol {
+            Protocol::Detect | Protocol::Http1 | Protocol::Http2 => {
+                let routes = self.routes_of(namespace, name, RouteKind::is_http);
+                if routes.is_empty() { self.default_routes(workload, port) } else { routes }
+            }
+            Protocol::Grpc => {
+                let routes = self.routes_of(namespace, name, |kind| kind == RouteKind::Grpc);
+                let default =
+                    InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() };
+                if routes.is_empty() { vec![default] } else { routes }
+            }
+            Protocol::Opaque | Protocol::Tls => Vec::new(),
+        };
+        let takes_limits = matches!(read.protocol, Protocol::Detect | Protocol::Http1 | Protocol::Http2);
+        let rate_limit = self.rate_limit(namespace, name).filter(|_| takes_limits);
+        Inbound {
+            taken_by: TakenBy::Server(server),
+            protocol: read.protocol,
+            authorizations,
+            routes,
+            rate_limit,
+        }
+    }
+
+    fn routes_of(
+        &self,
+        namespace: &str,
+        server: &str,
+        kind: impl Fn(RouteKind) -> bool,
+    ) -> Vec<InboundRoute<'a>> {
+        let here = self.routes.get(namespace).into_iter().flatten();
+        let attached = here.filter(|read| kind(read.kind) && read.is_of(server));
+        attached
+            .map(|read| InboundRoute {
+                route: Some((read.kind, read.route)),
+                authorizations: self.authorized(namespace, |policy| {
+                    let target = &policy.spec.target_ref;
+                    target.is_a(read.kind.group(), read.kind.kind().info().kind)
+                        && target.name.eq_ignore_ascii_case(&read.route.metadata.name)
+                }),
+                probe_paths: Vec::new(),
+            })
+            .collect()
+    }
+
+    /// What policies that are meant say, in the order of their names.
+    fn authorized(
+        &self,
+        namespace: &str,
+        meant: impl Fn(&AuthorizationPolicy) -> bool,
+    ) -> Vec<Authorization<'a>> {
+        let here = self.policies.get(namespace).into_iter().flatten().filter(|(policy, _)| meant(policy));
+        let mut found: Vec<Authorization<'a>> = here
+            .filter_map(|(policy, required)| {
+                let (who, networks) = required.as_ref().ok()?;
+                let by = AuthorizedBy::Policy(policy);
+                Some(Authorization { by, networks: networks.clone(), who: who.clone() })
+            })
+            .collect();
+        found.sort_by(|a, b| a.by.name().cmp(b.by.name()));
+        found
+    }
+
+    fn rate_limit(&self, namespace: &str, server: &str) -> Option<RateLimit<'a>> {
+        let here = self.rate_limits.get(namespace).into_iter().flatten();
+        let accepted = |limit: &&&HTTPLocalRateLimitPolicy| {
+            let accepted = limit.status.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True");
+            limit.spec.target_ref.name == server && accepted
+        };
+        let by = here
+            .filter(accepted)
+            .min_by_key(|limit| (limit.metadata.creation_timestamp, &limit.metadata.name))?;
+        let identity = |namespace: Option<&str>, name: &str| {
+            self.controller.identity(namespace.unwrap_or(&by.metadata.namespace), name)
+        };
+        let overrides = by.spec.overrides.iter().map(|over| {
+            let clients =
+                over.client_refs.iter().map(|client| identity(client.namespace.as_deref(), &client.name));
+            (over.requests_per_second, clients.collect())
+        });
+        Some(RateLimit { by, overrides: overrides.collect() })
+    }
+}
+
+impl<'a> ReadServer<'a> {
+    /// Whether it is about a workload, whatever its port.
+    pub fn selects(&self, workload: &Workload<'_>) -> bool {
+        let spec = &self.server.spec;
+        let selector = if workload.external { &spec.external_workload_selector } else { &spec.pod_selector };
+        selector.as_ref().is_some_and(|selector| selector.matches(&workload.meta.labels))
+    }
+
+    /// The ports of a workload that it means.
+    pub fn ports(&self, workload: &Workload<'_>) -> Vec<u16> {
+        match self.port {
+            Port::Number(port) => vec![port],
+            Port::Name(name) => workload.ports.get(name).into_iter().flatten().copied().collect(),
+        }
+    }
+
+    /// Its port as it is written.
+    pub fn port(&self) -> String {
+        match self.port {
+            Port::Number(port) => port.to_string(),
+            Port::Name(name) => name.to_owned(),
+        }
+    }
+}
+
+fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
+    let spec = &server.spec;
+    if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
+        return Err(Broken::of("it must have one of podSelector and externalWorkloadSelector"));
+    }
+    let protocol = match spec.proxy_protocol.as_deref() {
+        None | Some("unknown") => Protocol::Detect,
+        Some("HTTP/1") => Protocol::Http1,
+        Some("HTTP/2") => Protocol::Http2,
+        Some("gRPC") => Protocol::Grpc,
+        Some("opaque") => Protocol::Opaque,
+        Some("TLS") => Protocol::Tls,
+        Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
+    };
+    let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
+    Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
+}
+
+fn read_server_authorization<'a>(
+    object: &'a ServerAuthorization,
+    controller: &Controller,
+) -> Result<Result<ReadServerAuthorization<'a>, String>, Broken> {
+    let client = &object.spec.client;
+    let networks = client.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
+    let who = match &client.mesh_tls {
+        _ if client.unauthenticated => Who::Anybody,
+        Some(MeshTls { unauthenticated_tls: true, .. }) => Who::Meshed,
+        Some(mesh_tls) => {
+            let accounts = mesh_tls.service_accounts.iter().map(|account| {
+                let namespace = account.namespace.as_deref().unwrap_or(&object.metadata.namespace);
+                IdentityMatch::Exact(controller.identity(namespace, &account.name))
+            });
+            let named = mesh_tls.identities.iter().map(|text| IdentityMatch::of(text));
+            let identities: Vec<IdentityMatch> = named.chain(accounts).collect();
+            if identities.is_empty() {
+                return Ok(Err("it names no client".to_owned()));
+            }
+            Who::Identities(identities)
+        }
+        None => return Ok(Err("it says neither unauthenticated nor meshTLS".to_owned())),
+    };
+    Ok(Ok((object, who, networks)))
+}
+
+/// Whether a ServerAuthorization is about a Server: by name, else by labels.
+fn is_meant(authorization: &ServerAuthorization, server: &Server) -> bool {
+    let choice = &authorization.spec.server;
+    match (&choice.name, &choice.selector) {
+        (Some(name), _) => *name == server.metadata.name,
+        (None, Some(selector)) => selector.matches(&server.metadata.labels),
+        (None, None) => true,
+    }
+}
+
+fn read_rate_limit(object: &HTTPLocalRateLimitPolicy) -> Result<&HTTPLocalRateLimitPolicy, String> {
+    let target = &object.spec.target_ref;
+    if !target.is_a("policy.linkerd.io", "Server") {
+        return Err(format!("its target is a {}, and only Servers count", target.kind));
+    }
+    let clients = object.spec.overrides.iter().flat_map(|over| &over.client_refs);
+    match clients.into_iter().find(|client| !client.is_a("", "ServiceAccount")) {
+        Some(client) => {
+            Err(format!("it refers to a {} as a client, and only ServiceAccounts count", client.kind))
+        }
+        None => Ok(object),
+    }
+}
+
+/// Whether the kinds that a policy refers to are those that count.
+fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
+    const LINKERD: &str = "policy.linkerd.io";
+    const GATEWAY: &str = "gateway.networking.k8s.io";
+    let target = &policy.spec.target_ref;
+    let targets = [
+        (LINKERD, "Server"),
+        ("", "Namespace"),
+        (LINKERD, "HTTPRoute"),
+        (GATEWAY, "HTTPRoute"),
+        (GATEWAY, "GRPCRoute"),
+    ];
+    if !targets.iter().any(|(group, kind)| target.is_a(group, kind)) {
+        return Err(format!(
+            "its target is a {}, which policies cannot have",
+            shown(&target.kind, &target.group)
+        ));
+    }
+    let known =
+        [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
+    let required = &policy.spec.required_authentication_refs;
+    match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
+        Some(other) => {
+            Err(format!("it requires a {}, which is no authentication", shown(&other.kind, &other.group)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn shown(kind: &str, group: &str) -> String {
+    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
+}
+
+/// Authentications by namespace.
+struct Authentications<'a, 'i> {
+    mesh_tls: &'i HashMap<&'a str, Vec<(&'a MeshTLSAuthentication, Vec<IdentityMatch>)>>,
+    networks: &'i HashMap<&'a str, Vec<(&'a NetworkAuthentication, Vec<NetworkMatch>)>>,
+    controller: &'i Controller,
+}
+
+impl Authentications<'_, '_> {
+    /// Who a policy asks for.
+    fn of(&self, policy: &AuthorizationPolicy) -> Required {
+        let (mut identities, mut networks) = (None, None);
+        for reference in &policy.spec.required_authentication_refs {
+            let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+            let name = reference.name.as_str();
+            let twice = |what: &str| Err(format!("it requires two {what}, and clients can show one"));
+            if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
+                let here = self.networks.get(namespace).into_iter().flatten();
+                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
+                else {
+                    return Err(format!(
+                        "it requires NetworkAuthentication {namespace}/{name}, which does not count or is not there"
+                    ));
+                };
+                if networks.replace(matches.clone()).is_some() {
+                    return twice("NetworkAuthentications");
+                }
+                continue;
+            }
+            let matches = if reference.is_a("", "ServiceAccount") {
+                vec![IdentityMatch::Exact(self.controller.identity(namespace, name))]
+            } else {
+                let here = self.mesh_tls.get(namespace).into_iter().flatten();
+                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
+                else {
+                    return Err(format!(
+                        "it requires MeshTLSAuthentication {namespace}/{name}, which does not count or is not there"
+                    ));
+                };
+                matches.clone()
+            };
+            if identities.replace(matches).is_some() {
+                return twice("identities");
+            }
+        }
+        let who = identities.map_or(Who::Anybody, Who::Identities);
+        Ok((who, networks.unwrap_or_else(NetworkMatch::everywhere)))
+    }
+}

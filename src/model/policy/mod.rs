@@ -1,0 +1,24 @@
+//! Linkerd's inbound policy as its controller decides it: which Server or default takes a port of a pod, who is let in by
+//! what, and what of that which people wrote counts for nothing. The answer is the one that the controller would give the
+//! proxy, for the release that runs; recorded answers of real controllers are the test.
+//!
+//! Pure over objects and settings. Whether that is what people meant is for checks to say.
+
+mod answer;
+mod authentication;
+mod controller;
+mod default;
+mod index;
+mod json;
+mod parse;
+mod routes;
+mod workload;
+
+pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
+pub use authentication::{IdentityMatch, NetworkMatch};
+pub use controller::{Controller, NotReadable, Quirks};
+pub use default::DefaultPolicy;
+pub use index::{Ignored, Index, Objects, ReadServer};
+pub use json::answer as to_json;
+pub use routes::{InboundRoute, RouteKind};
+pub use workload::{Ports, Workload};

@@ -1,0 +1,56 @@
+//! What the policy controller cannot read at all. Objects pass the API server's schema and still break its reader; what follows
+//! depends on the release.
+
+use crate::objects::{Server, ServerPort};
+
+/// Why an object cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Broken(pub(super) String);
+
+impl Broken {
+    pub(super) fn of(why: impl Into<String>) -> Broken {
+        Broken(why.into())
+    }
+}
+
+/// The port of a Server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Port<'a> {
+    Number(u16),
+    Name(&'a str),
+}
+
+/// What a Server says of its port.
+pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
+    match &server.spec.port {
+        Some(ServerPort::Number(number)) => match u16::try_from(*number) {
+            Ok(port) if port > 0 => Ok(Port::Number(port)),
+            _ => Err(Broken::of(format!("port {number} is none"))),
+        },
+        Some(ServerPort::Name(name)) => Ok(Port::Name(name)),
+        None => Err(Broken::of("it has no port")),
+    }
+}
+
+/// Ports as annotations list them: `25,100-200`. One bad part empties the list.
+pub(super) fn ports(text: &str) -> Option<Vec<(u16, u16)>> {
+    let one = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
+    let mut ranges = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            None if part.trim().is_empty() => {}
+            None => {
+                let port = one(part)?;
+                ranges.push((port, port));
+            }
+            Some((first, last)) => {
+                let (first, last) = (one(first)?, one(last)?);
+                if first > last {
+                    return None;
+                }
+                ranges.push((first, last));
+            }
+        }
+    }
+    Some(ranges)
+}

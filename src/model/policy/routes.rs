@@ -1,0 +1,233 @@
+//! Routes as the policy controller reads them for Servers: whether it can, what they are attached to, and what of that it accepted.
+
+use http::{HeaderName, HeaderValue, StatusCode};
+use regex::Regex;
+
+use super::answer::Authorization;
+use super::parse::Broken;
+use crate::objects::{
+    HeaderModifier, Kind, MethodMatch, POLICY_CONTROLLER, Redirect, Route, RouteFilter, RouteMatch,
+    ValueMatch,
+};
+
+/// Which kind of route it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RouteKind {
+    /// `HTTPRoute` of the Gateway API.
+    Http,
+    /// `HTTPRoute` of Linkerd's own group.
+    LinkerdHttp,
+    /// `GRPCRoute`.
+    Grpc,
+    /// `TLSRoute`.
+    Tls,
+    /// `TCPRoute`.
+    Tcp,
+}
+
+impl RouteKind {
+    /// The kind of the objects.
+    pub fn kind(self) -> Kind {
+        match self {
+            RouteKind::Http => Kind::HTTPRoute,
+            RouteKind::LinkerdHttp => Kind::LinkerdHTTPRoute,
+            RouteKind::Grpc => Kind::GRPCRoute,
+            RouteKind::Tls => Kind::TLSRoute,
+            RouteKind::Tcp => Kind::TCPRoute,
+        }
+    }
+
+    /// Its API group.
+    pub fn group(self) -> &'static str {
+        self.kind().info().group
+    }
+
+    /// Whether it is one of the kinds that an HTTP port has.
+    pub fn is_http(self) -> bool {
+        matches!(self, RouteKind::Http | RouteKind::LinkerdHttp)
+    }
+}
+
+/// A route of a port.
+#[derive(Debug, Clone)]
+pub struct InboundRoute<'a> {
+    /// What it is; `None` for what holds where no route is attached.
+    pub route: Option<(RouteKind, &'a Route)>,
+    /// Who is let in by it.
+    pub authorizations: Vec<Authorization<'a>>,
+    /// For the route of the kubelet's probes, their paths; empty for any other.
+    pub probe_paths: Vec<String>,
+}
+
+/// A route of which the controller could read everything.
+#[derive(Debug, Clone)]
+pub(super) struct ReadRoute<'a> {
+    pub(super) kind: RouteKind,
+    pub(super) route: &'a Route,
+    /// The Servers that it names.
+    pub(super) servers: Vec<&'a str>,
+    /// Of all Servers those at which it is accepted.
+    pub(super) accepted: Vec<&'a str>,
+}
+
+impl<'a> ReadRoute<'a> {
+    /// Whether it is a route of a Server.
+    pub(super) fn is_of(&self, server: &str) -> bool {
+        self.servers.contains(&server) && self.accepted.contains(&server)
+    }
+}
+
+/// Reads a route as the inbound side does. The outer error is an object that cannot be read at all, the inner one says why the
+/// controller passes it over, good parents and all.
+pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadRoute<'a>, String>, Broken> {
+    for rule in &route.spec.rules {
+        if kind == RouteKind::LinkerdHttp {
+            rule.filters.iter().try_for_each(has_what_it_says)?;
+        }
+    }
+    Ok(servers(route).and_then(|servers| {
+        for rule in &route.spec.rules {
+            rule.matches.iter().try_for_each(|said| matched(kind, said))?;
+            rule.filters.iter().try_for_each(|said| filtered(kind, said))?;
+        }
+        let of_controller =
+            route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
+        let accepted = of_controller
+            .filter(|parent| parent.parent_ref.kind.as_deref() == Some("Server"))
+            .filter(|parent| parent.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True"))
+            .map(|parent| parent.parent_ref.name.as_str());
+        Ok(ReadRoute { kind, route, servers, accepted: accepted.collect() })
+    }))
+}
+
+/// The Servers that a route names.
+fn servers(route: &Route) -> Result<Vec<&str>, String> {
+    let mut servers = Vec::new();
+    for parent in &route.spec.parent_refs {
+        if !parent.is_a("policy.linkerd.io", "Server") || parent.name.is_empty() {
+            continue;
+        }
+        if parent.namespace.as_deref().is_some_and(|namespace| namespace != route.metadata.namespace) {
+            return Err(format!("its parent Server {} is in another namespace", parent.name));
+        }
+        if parent.port.is_some() {
+            return Err(format!(
+                "it names a port of its parent Server {}, which has one anyway",
+                parent.name
+            ));
+        }
+        if parent.section_name.is_some() {
+            return Err(format!(
+                "it names a sectionName of its parent Server {}, which has none",
+                parent.name
+            ));
+        }
+        servers.push(parent.name.as_str());
+    }
+    Ok(servers)
+}
+
+fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
+    let there = match filter.kind.as_str() {
+        "RequestHeaderModifier" => filter.request_header_modifier.is_some(),
+        "ResponseHeaderModifier" => filter.response_header_modifier.is_some(),
+        "RequestRedirect" => filter.request_redirect.is_some(),
+        other => return Err(Broken::of(format!("filter type {other:?} is not known"))),
+    };
+    if there { Ok(()) } else { Err(Broken::of(format!("its filter {} says nothing", filter.kind))) }
+}
+
+fn pattern(text: &str) -> Result<(), String> {
+    Regex::new(text).map(drop).map_err(|_| format!("{text:?} is no regular expression"))
+}
+
+fn is_pattern(said: &ValueMatch) -> bool {
+    said.kind.as_deref() == Some("RegularExpression")
+}
+
+fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> {
+    if let Some(path) = &said.path {
+        let value = path.value.as_deref().unwrap_or("/");
+        if is_pattern(path) {
+            pattern(value)?;
+        } else if !value.starts_with('/') {
+            return Err(format!("path {value:?} does not begin with /"));
+        }
+    }
+    for header in &said.headers {
+        header_name(&header.name)?;
+        let value = header.value.as_deref().unwrap_or_default();
+        if is_pattern(header) { pattern(value)? } else { header_value(&header.name, value)? }
+    }
+    for parameter in &said.query_params {
+        if is_pattern(parameter) {
+            pattern(parameter.value.as_deref().unwrap_or_default())?;
+        }
+    }
+    match &said.method {
+        Some(MethodMatch::Grpc { kind: Some(by), .. })
+            if kind == RouteKind::Grpc && by == "RegularExpression" =>
+        {
+            Err("methods cannot be matched by RegularExpression".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), String> {
+    if let Some(modifier) =
+        filter.request_header_modifier.as_ref().or(filter.response_header_modifier.as_ref())
+    {
+        return modified(modifier);
+    }
+    match (&filter.request_redirect, kind) {
+        (Some(redirect), RouteKind::Http | RouteKind::LinkerdHttp) => return redirected(redirect),
+        (_, RouteKind::Http | RouteKind::Grpc) => {}
+        _ => return Ok(()),
+    }
+    let unsupported = [
+        (filter.request_mirror.is_some(), "RequestMirror"),
+        (filter.url_rewrite.is_some(), "URLRewrite"),
+        (filter.extension_ref.is_some(), "ExtensionRef"),
+    ];
+    match unsupported.iter().find(|(there, _)| *there) {
+        Some((_, name)) => Err(format!("filter {name} is not supported on a route of a Server")),
+        None => Err("a filter says nothing".to_owned()),
+    }
+}
+
+fn modified(modifier: &HeaderModifier) -> Result<(), String> {
+    modifier.remove.iter().try_for_each(|name| header_name(name))?;
+    modifier.set.iter().chain(&modifier.add).try_for_each(|header| {
+        header_name(&header.name)?;
+        header_value(&header.name, &header.value)
+    })
+}
+
+fn header_name(name: &str) -> Result<(), String> {
+    HeaderName::try_from(name).map(drop).map_err(|_| format!("{name:?} is no name of a header"))
+}
+
+fn header_value(name: &str, value: &str) -> Result<(), String> {
+    HeaderValue::try_from(value).map(drop).map_err(|_| format!("what header {name} holds cannot be sent"))
+}
+
+fn redirected(redirect: &Redirect) -> Result<(), String> {
+    if let Some(path) = &redirect.path {
+        match path.replace_full_path.as_deref().or(path.replace_prefix_match.as_deref()) {
+            None => return Err("a redirect says that it changes the path, and not to what".to_owned()),
+            Some(path) if !path.starts_with('/') => {
+                return Err(format!("redirects to path {path:?}, which does not begin with /"));
+            }
+            Some(_) => {}
+        }
+    }
+    let status = redirect
+        .status_code
+        .map(|code| u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok()));
+    if status == Some(None) {
+        Err("a redirect has a status that HTTP does not know".to_owned())
+    } else {
+        Ok(())
+    }
+}

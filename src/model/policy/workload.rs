@@ -1,0 +1,113 @@
+//! What the policy controller reads of a pod or an ExternalWorkload: labels, ports by name, probes, and three annotations. Those
+//! of the namespace it never reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::controller::Quirks;
+use super::default::DefaultPolicy;
+use super::parse;
+use crate::objects::{Container, ExternalWorkload, Meta, Pod, ProbePort};
+
+/// The label of injected pods; that it is there is enough, whatever it says.
+pub(super) const MESHED: &str = "linkerd.io/control-plane-ns";
+const DEFAULT_POLICY: &str = "config.linkerd.io/default-inbound-policy";
+const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+const REQUIRE_IDENTITY: &str = "config.linkerd.io/proxy-require-identity-inbound-ports";
+
+/// Ports as an annotation lists them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ports(Vec<(u16, u16)>);
+
+impl Ports {
+    /// Those of an annotation; none where one part of it is no port.
+    fn of(meta: &Meta, annotation: &str) -> Ports {
+        Ports(meta.annotation(annotation).and_then(parse::ports).unwrap_or_default())
+    }
+
+    /// Whether a port is among them.
+    pub fn contains(&self, port: u16) -> bool {
+        self.0.iter().any(|(first, last)| (*first..=*last).contains(&port))
+    }
+}
+
+/// A pod or an ExternalWorkload, as the policy controller sees it.
+#[derive(Debug, Clone)]
+pub struct Workload<'a> {
+    /// Name, namespace, labels.
+    pub meta: &'a Meta,
+    /// Whether it is outside of the cluster.
+    pub external: bool,
+    /// Ports by name; several containers may use one name.
+    pub ports: BTreeMap<&'a str, BTreeSet<u16>>,
+    /// The paths that the kubelet asks for, by port.
+    pub probes: BTreeMap<u16, BTreeSet<String>>,
+    /// Ports that are not looked into.
+    pub opaque: Ports,
+    /// Ports that meshed clients alone may use, where no Server takes them.
+    pub requires_identity: Ports,
+    /// What its own annotation says, where that is one of the known words.
+    pub default_policy: Option<DefaultPolicy>,
+}
+
+impl<'a> Workload<'a> {
+    /// A pod; `None` where the controller does not know it, because it is not injected.
+    pub fn of_pod(pod: &'a Pod, quirks: Quirks) -> Option<Workload<'a>> {
+        pod.metadata.label(MESHED)?;
+        let init = &*pod.spec.init_containers;
+        let mut ports: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
+        let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
+        for (name, port) in named.flat_map(tcp_ports) {
+            ports.entry(name).or_default().insert(port);
+        }
+        let mut probes: BTreeMap<u16, BTreeSet<String>> = BTreeMap::new();
+        for container in pod.spec.containers.iter().chain(init) {
+            for (port, path) in http_probes(container) {
+                probes.entry(port).or_default().insert(path);
+            }
+        }
+        Some(Workload { ports, probes, ..Workload::with_settings(&pod.metadata, false) })
+    }
+
+    /// An ExternalWorkload.
+    pub fn of_external(workload: &'a ExternalWorkload) -> Workload<'a> {
+        let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));
+        let named = tcp.filter_map(|port| Some((port.name.as_deref()?, BTreeSet::from([port.port]))));
+        Workload { ports: named.collect(), ..Workload::with_settings(&workload.metadata, true) }
+    }
+
+    fn with_settings(meta: &'a Meta, external: bool) -> Workload<'a> {
+        Workload {
+            meta,
+            external,
+            ports: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            opaque: Ports::of(meta, OPAQUE),
+            requires_identity: Ports::of(meta, REQUIRE_IDENTITY),
+            default_policy: meta.annotation(DEFAULT_POLICY).and_then(|word| word.parse().ok()),
+        }
+    }
+}
+
+fn is_tcp(protocol: Option<&str>) -> bool {
+    protocol.is_none_or(|protocol| protocol.is_empty() || protocol.eq_ignore_ascii_case("TCP"))
+}
+
+/// The ports that a container names.
+fn tcp_ports(container: &Container) -> impl Iterator<Item = (&str, u16)> {
+    let named = container.ports.iter().filter(|port| is_tcp(Some(&port.protocol)) && !port.name.is_empty());
+    named.filter(|port| port.container_port > 0).map(|port| (port.name.as_str(), port.container_port))
+}
+
+/// The port and the path of each HTTP probe of a container.
+pub(super) fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
+    container.http_probes().filter_map(|probe| {
+        let port = match probe.port.as_ref()? {
+            ProbePort::Number(number) => u16::try_from(*number).ok().filter(|port| *port > 0)?,
+            ProbePort::Name(name) => tcp_ports(container)
+                .find(|(known, _)| known.eq_ignore_ascii_case(name))
+                .map(|(_, port)| port)?,
+        };
+        let path = probe.path.as_deref().unwrap_or("/");
+        path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned()))
+    })
+}

@@ -1,0 +1,79 @@
+//! ExternalWorkloads: meshed workloads outside of the cluster.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, object};
+
+/// An ExternalWorkload.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ExternalWorkload {
+    /// Name, namespace, labels, annotations.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: ExternalWorkloadSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ExternalWorkloadSpec {
+    /// Who it is in the mesh.
+    #[serde(rename = "meshTLS", deserialize_with = "nullable")]
+    pub mesh_tls: ExternalIdentity,
+    /// Its ports.
+    #[serde(deserialize_with = "nullable")]
+    pub ports: Vec<ExternalPort>,
+    /// Its addresses.
+    #[serde(rename = "workloadIPs", deserialize_with = "nullable")]
+    pub workload_ips: Vec<WorkloadIp>,
+}
+
+/// Who an ExternalWorkload is in the mesh.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ExternalIdentity {
+    /// Its identity.
+    #[serde(deserialize_with = "nullable")]
+    pub identity: String,
+    /// The name that its certificate is asked for by.
+    #[serde(deserialize_with = "nullable")]
+    pub server_name: String,
+}
+
+/// A port of an ExternalWorkload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ExternalPort {
+    /// Its name.
+    pub name: Option<String>,
+    /// The port.
+    #[serde(deserialize_with = "nullable")]
+    pub port: u16,
+    /// TCP where nothing is said.
+    pub protocol: Option<String>,
+}
+
+/// An address of an ExternalWorkload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct WorkloadIp {
+    /// The address.
+    #[serde(deserialize_with = "nullable")]
+    pub ip: String,
+}
+
+impl Listed for ExternalWorkload {
+    type Object = ExternalWorkload;
+    const KIND: Kind = Kind::ExternalWorkload;
+    const INFO: KindInfo = KindInfo {
+        older: &["v1alpha1"],
+        passes: "{spec: {meshTLS: {identity: text, serverName: text}, ports: {name: text, protocol: word}, \
+                 workloadIPs: {ip: word}}, status: {conditions: conditions}}",
+        ..KindInfo::namespaced("workload.linkerd.io", "v1beta1", "ExternalWorkload", "externalworkloads")
+    };
+}
+
+object!(ExternalWorkload);

@@ -1,0 +1,47 @@
+//! MeshTLSAuthentications: meshed clients, by identity.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::target::TargetRef;
+use super::{Kind, KindInfo, Listed, object};
+
+/// A MeshTLSAuthentication.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MeshTLSAuthentication {
+    /// Name, namespace.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: MeshTLSAuthenticationSpec,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MeshTLSAuthenticationSpec {
+    /// Identities; `*` is all of them, and `*.` begins a suffix.
+    #[serde(deserialize_with = "nullable")]
+    pub identities: Vec<String>,
+    /// Service accounts, and namespaces with all of theirs.
+    #[serde(deserialize_with = "nullable")]
+    pub identity_refs: Vec<TargetRef>,
+}
+
+impl Listed for MeshTLSAuthentication {
+    type Object = MeshTLSAuthentication;
+    const KIND: Kind = Kind::MeshTLSAuthentication;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["meshtlsauthn"],
+        passes: "{spec: {identities: text, identityRefs: reference}}",
+        ..KindInfo::namespaced(
+            "policy.linkerd.io",
+            "v1alpha1",
+            "MeshTLSAuthentication",
+            "meshtlsauthentications",
+        )
+    };
+}
+
+object!(MeshTLSAuthentication);

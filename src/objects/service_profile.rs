@@ -1,0 +1,63 @@
+//! ServiceProfiles: the older way to say something of routes, for clients of a Service or a host.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, object};
+
+/// A ServiceProfile. Its name is the fully qualified name of a Service, or a host.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ServiceProfile {
+    /// Name, namespace.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: ServiceProfileSpec,
+}
+
+/// What was asked for; what routes match is not read.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServiceProfileSpec {
+    /// Its routes.
+    #[serde(deserialize_with = "nullable")]
+    pub routes: Vec<ProfileRoute>,
+    /// Where requests are sent instead.
+    #[serde(deserialize_with = "nullable")]
+    pub dst_overrides: Vec<DstOverride>,
+}
+
+/// A route of a ServiceProfile.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProfileRoute {
+    /// Its name in metrics.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Whether its requests may be sent again.
+    #[serde(deserialize_with = "nullable")]
+    pub is_retryable: bool,
+}
+
+/// Where a part of the requests goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct DstOverride {
+    /// The host.
+    #[serde(deserialize_with = "nullable")]
+    pub authority: String,
+}
+
+impl Listed for ServiceProfile {
+    type Object = ServiceProfile;
+    const KIND: Kind = Kind::ServiceProfile;
+    const INFO: KindInfo = KindInfo {
+        aliases: &["sp"],
+        passes: "{spec: {routes: {name: text, timeout: word}, dstOverrides: {authority: text, weight: word}, \
+                 retryBudget: {ttl: word}}}",
+        ..KindInfo::namespaced("linkerd.io", "v1alpha2", "ServiceProfile", "serviceprofiles")
+    };
+}
+
+object!(ServiceProfile);

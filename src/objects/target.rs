@@ -1,0 +1,35 @@
+//! References of policies: to what one holds for, and to what clients must show.
+
+use serde::Deserialize;
+
+use super::meta::nullable;
+
+/// A reference by group, kind and name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct TargetRef {
+    /// API group; `core` where nothing is said.
+    #[serde(deserialize_with = "nullable")]
+    pub group: String,
+    /// Kind.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// Name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Namespace; that of the object that refers where nothing is said.
+    pub namespace: Option<String>,
+}
+
+impl TargetRef {
+    /// Whether it refers to a kind, as the policy controller compares them: in any case.
+    pub fn is_a(&self, group: &str, kind: &str) -> bool {
+        is_a(Some(&self.group), &self.kind, group, kind)
+    }
+}
+
+/// Whether a group and a kind are those that are meant, as the policy controller compares them: in any case, and no group is `core`.
+pub(super) fn is_a(said: Option<&str>, kind: &str, group: &str, wanted: &str) -> bool {
+    let core = |group: Option<&str>| group.filter(|group| !group.is_empty()).unwrap_or("core").to_owned();
+    core(said).eq_ignore_ascii_case(&core(Some(group))) && kind.eq_ignore_ascii_case(wanted)
+}
