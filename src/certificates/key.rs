@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use x509_cert::der::Encode;
+use x509_cert::der::asn1::{AnyRef, UintRef};
+use x509_cert::der::{Decode, Encode, SliceReader};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 /// A kind of public key.
@@ -76,25 +77,9 @@ pub(super) fn signature_name(oid: &str) -> String {
 
 /// The length of the modulus of an RSA key: a sequence whose first element is that number.
 fn modulus_bits(key: &[u8]) -> Option<usize> {
-    let (_, content) = element(key)?;
-    let (_, number) = element(content)?;
-    let first = number.iter().position(|byte| *byte != 0)?;
-    let leading = usize::try_from(number[first].leading_zeros()).ok()?;
-    Some((number.len() - first) * 8 - leading)
-}
-
-/// The length of the first DER element, its head included, and its content.
-pub(super) fn element(der: &[u8]) -> Option<(usize, &[u8])> {
-    let first = usize::from(*der.get(1)?);
-    let (head, length) = if first & 0x80 == 0 {
-        (2, first)
-    } else {
-        let bytes = first & 0x7f;
-        if bytes == 0 || bytes > 4 {
-            return None;
-        }
-        let length = der.get(2..2 + bytes)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
-        (2 + bytes, length)
-    };
-    Some((head + length, der.get(head..head.checked_add(length)?)?))
+    let sequence = AnyRef::from_der(key).ok()?;
+    let modulus = UintRef::decode(&mut SliceReader::new(sequence.value()).ok()?).ok()?;
+    let number = modulus.as_bytes();
+    let leading = usize::try_from(number.first()?.leading_zeros()).ok()?;
+    Some(number.len() * 8 - leading)
 }

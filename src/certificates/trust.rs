@@ -2,8 +2,10 @@
 //! Follows Go's verifier, which looks for a server. Time is the caller's business, who says which certificates may be used.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::{Decode, Reader, SliceReader};
 
-use super::key::{Key, element};
+use super::key::Key;
 use super::{Certificate, Purpose};
 
 /// As many signatures as Go's verifier looks at before it gives up.
@@ -216,7 +218,6 @@ fn algorithm(signed_with: &str, key: &Key) -> Option<&'static dyn VerificationAl
 
 /// The bytes that a certificate's signature covers, as they stand: the first element of its sequence.
 fn signed_part(der: &[u8]) -> Option<&[u8]> {
-    let (_, content) = element(der)?;
-    let (length, _) = element(content)?;
-    content.get(..length)
+    let certificate = AnyRef::from_der(der).ok()?;
+    SliceReader::new(certificate.value()).ok()?.tlv_bytes().ok()
 }
