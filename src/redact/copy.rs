@@ -1,6 +1,8 @@
 //! Redacts an object from JSON to JSON in one pass, without a tree of it: the very rules of [`super::object`], in the order in
 //! which an API server writes an object. Where that order does not do, as when an object says after its containers whose they
-//! are, the tree is made after all.
+//! are, the tree is made after all. How that is written, and what is known meanwhile, is in `state`.
+
+mod state;
 
 use std::borrow::Cow;
 
@@ -11,17 +13,7 @@ use super::allow::Rule;
 use super::component::{Owner, argument, setting};
 use super::object::{holds_a_copy, leaf, masked};
 use super::{keys, text};
-
-/// An object with more keys in one place is for the tree, which finds a key that stands there twice faster.
-const MAX_KEYS: usize = 200;
-/// What of labels tells whose a pod is.
-const TELLING: [&str; 5] = [
-    "linkerd.io/control-plane-ns",
-    "linkerd.io/control-plane-component",
-    "linkerd.io/cni-resource",
-    "k8s-app",
-    "linkerd.io/extension",
-];
+use state::{Copy, Key, TELLING, unfit};
 
 /// What passes of an object, as JSON, and whether anything was replaced or dropped. `alone`: version and kind that it gets where
 /// it says none. `None` where only a tree tells, and where it is no JSON.
@@ -34,18 +26,7 @@ pub(super) fn copied(
     if matches!(kind, "Secret" | "ConfigMap") {
         return None;
     }
-    let mut copy = Copy {
-        out: Vec::with_capacity(json.len() / 2),
-        touched: false,
-        keys: Vec::new(),
-        namespace: String::new(),
-        marks: Marks::default(),
-        lists: 0,
-        name: String::new(),
-        variable: String::new(),
-        before: String::new(),
-        said: Said::default(),
-    };
+    let mut copy = Copy { out: Vec::with_capacity(json.len() / 2), ..Copy::default() };
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let root = Part { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
     root.deserialize(&mut deserializer).ok()?;
@@ -64,58 +45,6 @@ pub(super) fn copied(
         }
     }
     Some((out, touched))
-}
-
-/// The copy, and what is known so far.
-struct Copy<'de> {
-    out: Vec<u8>,
-    touched: bool,
-    /// The keys of all objects that are open, one after the other.
-    keys: Vec<Cow<'de, str>>,
-    /// Where the object lives.
-    namespace: String,
-    /// What the metadata that is being read says.
-    marks: Marks,
-    /// How many lists of containers have passed.
-    lists: usize,
-    /// The name of the container that is being read.
-    name: String,
-    /// The name of the variable that is being read.
-    variable: String,
-    /// The word of a command before this one.
-    before: String,
-    said: Said,
-}
-
-/// What the object says of itself.
-#[derive(Default)]
-struct Said {
-    version: bool,
-    kind: bool,
-}
-
-/// What metadata says of whose a pod is.
-#[derive(Default)]
-struct Marks {
-    labels: Vec<(&'static str, String)>,
-    /// A key that the injector leaves.
-    injected: bool,
-    namespace: Option<String>,
-}
-
-impl Marks {
-    fn key(&mut self, key: &str) {
-        self.injected |= key.starts_with("linkerd.io/") || key.starts_with("config.linkerd.io/");
-    }
-
-    fn owner(&self, namespace: &str) -> Owner {
-        let label = |name: &str| {
-            self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
-        };
-        // Any key that begins so is as good as another.
-        let key = self.injected.then_some("linkerd.io/");
-        Owner::of(label, key.into_iter(), namespace)
-    }
 }
 
 /// Where a value stands, as far as that matters.
@@ -154,50 +83,6 @@ struct Part<'a, 'k, 'de> {
     owner: Owner,
     /// Whether lists of containers in it are such: they are none inside of a container.
     within: bool,
-}
-
-/// Only a tree tells.
-fn unfit<E: Error>() -> E {
-    E::custom("out of order")
-}
-
-impl<'de> Copy<'de> {
-    /// Notes a key of the object whose first key is at `base`.
-    fn once<E: Error>(&mut self, base: usize, key: Cow<'de, str>) -> Result<(), E> {
-        let before = &self.keys[base..];
-        if before.len() >= MAX_KEYS || before.contains(&key) {
-            return Err(unfit());
-        }
-        self.keys.push(key);
-        Ok(())
-    }
-
-    fn begin<E: Error>(&mut self, first: &mut bool, key: Cow<'de, str>) -> Result<(), E> {
-        if !std::mem::take(first) {
-            self.out.push(b',');
-        }
-        match key {
-            // It stood there without an escape.
-            Cow::Borrowed(key) => self.plain(key),
-            Cow::Owned(key) => self.escaped(&key)?,
-        }
-        self.out.push(b':');
-        Ok(())
-    }
-
-    fn plain(&mut self, text: &str) {
-        self.out.push(b'"');
-        self.out.extend_from_slice(text.as_bytes());
-        self.out.push(b'"');
-    }
-
-    fn escaped<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        serde_json::to_writer(&mut self.out, text).map_err(E::custom)
-    }
-
-    fn number<E: Error>(&mut self, number: impl serde::Serialize) -> Result<(), E> {
-        serde_json::to_writer(&mut self.out, &number).map_err(E::custom)
-    }
 }
 
 impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
@@ -445,33 +330,6 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         copy.keys.truncate(base);
         copy.out.push(b'}');
         Ok(())
-    }
-}
-
-/// A key, as it stands in the text where nothing in it is escaped.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(key.to_owned()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What was found out of a text lately: ten thousand pods say the same of themselves, apart from names, addresses and times.
 
 use std::cell::RefCell;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// A longer text is looked through each time.
 const LONGEST: usize = 16 << 10;
@@ -32,14 +33,8 @@ impl<V: Copy + Default> Memo<V> {
 }
 
 fn slot(text: &str, slots: usize) -> usize {
-    let mut hash = text.len() as u64;
-    let mut mix = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let mut words = text.as_bytes().chunks_exact(8);
-    for word in &mut words {
-        mix(word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-    }
-    mix(words.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-    usize::try_from(hash >> 40).unwrap_or(0) % slots
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(text);
+    usize::try_from(hash % slots as u64).unwrap_or(0)
 }
 
 #[cfg(test)]
