@@ -22,6 +22,7 @@ pub mod docgen;
 pub mod exit;
 pub mod fetched;
 pub mod finding;
+pub mod inspect;
 pub mod item;
 pub mod judged;
 pub mod knowledge;

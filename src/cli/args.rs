@@ -12,8 +12,9 @@ pub use connection::{Connection, ConnectionOverrides, Token};
 
 use super::values::{
     CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, linkerd_version, logs,
-    namespace, node, nodes, output,
+    namespace, node, nodes, output, target,
 };
+use crate::inspect::policy::Target;
 use crate::version::{CniVersion, LinkerdVersion};
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
@@ -53,6 +54,9 @@ pub enum Color {
 pub enum Command {
     /// Look at a mesh and say what is wrong, what proves it and what to do.
     Check(Box<Check>),
+    /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that
+    /// which people wrote counts for nothing.
+    Policy(Box<Policy>),
     /// Save everything that the checks need, redacted, as one file for a ticket or for later.
     Collect(Box<Collect>),
     /// Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted.
@@ -298,6 +302,35 @@ pub struct NodePods {
     /// Print the manifests of the pods, and do nothing.
     #[arg(long, requires = "node_pods")]
     pub dry_run: bool,
+}
+
+/// `meshdoctor policy`.
+#[derive(Debug, Args)]
+pub struct Policy {
+    /// What to show: NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT; an ExternalWorkload is named like a pod. Everything
+    /// that is injected when not given.
+    #[arg(value_name = "NAMESPACE/POD[:PORT]", value_parser = target)]
+    pub targets: Vec<Target>,
+    /// The form of the answer.
+    #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
+    pub output: PolicyFormat,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The form of `policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}.
+    Controller,
 }
 
 /// `meshdoctor demo`.

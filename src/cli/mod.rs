@@ -17,6 +17,7 @@ mod live;
 mod node_pods;
 mod node_snapshot;
 mod output;
+mod policy;
 mod progress;
 mod rerun;
 mod role;
@@ -58,6 +59,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Check(args) => check::run(args),
         Command::Collect(args) => collect::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),

@@ -31,6 +31,12 @@ pub(super) fn width() -> usize {
     columns.or_else(terminal).unwrap_or(WIDTH).clamp(40, 400)
 }
 
+/// How a text on standard output is to look.
+pub(super) fn look() -> Look {
+    let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    Look { colour, ..Look::plain(width()) }
+}
+
 /// Prints a text to standard output.
 pub(super) fn print(text: &str) -> anyhow::Result<u8> {
     quiet_on_broken_pipe(
@@ -82,8 +88,7 @@ pub(super) fn write(
     for output in outputs {
         match &output.file {
             None => {
-                let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-                print(&text(output.format, Look { width: width(), colour, verbose, coverage }))?;
+                print(&text(output.format, Look { verbose, coverage, ..look() }))?;
             }
             Some(path) => {
                 let text = text(output.format, Look { width: WIDTH, colour: false, verbose, coverage });

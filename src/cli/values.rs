@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::inspect::policy::{NoTarget, Target};
 use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
@@ -207,6 +208,11 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
                 .to_owned())
         }
     }
+}
+
+/// A workload that policy is asked of.
+pub(super) fn target(text: &str) -> Result<Target, NoTarget> {
+    text.parse()
 }
 
 #[cfg(test)]

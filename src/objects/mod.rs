@@ -53,6 +53,7 @@ mod workload;
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
 pub use event::ObjectReference;
+pub use http_local_rate_limit_policy::Limit;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use meta::{Meta, OwnerReference};
 pub use network_authentication::Network;

@@ -15,6 +15,7 @@ pub mod json;
 pub mod linkerd;
 pub mod list;
 pub mod look;
+pub mod policy;
 mod repair;
 pub mod short;
 mod subject;

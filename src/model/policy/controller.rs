@@ -24,6 +24,8 @@ pub struct Controller {
     pub cluster_networks: Vec<IpNet>,
     /// Where the kubelet's probes come from; none means that probes are let in by nothing of their own.
     pub probe_networks: Vec<IpNet>,
+    /// The ports that are opaque to clients where nothing else is said; inbound they count for nothing.
+    pub opaque_ports: Vec<u16>,
     /// What holds where no Server takes a port.
     pub default_policy: DefaultPolicy,
     /// What this release does that others do not.
@@ -89,6 +91,10 @@ impl Controller {
                 "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16",
             )?,
             probe_networks: networks("probe-networks", "")?,
+            opaque_ports: {
+                let said = argument(container, "default-opaque-ports").and_then(super::parse::ports);
+                said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
+            },
             default_policy: policy
                 .parse()
                 .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
@@ -98,12 +104,17 @@ impl Controller {
 
     /// The identity of a service account.
     pub fn identity(&self, namespace: &str, account: &str) -> String {
-        format!("{account}.{namespace}.serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
+        format!("{account}.{namespace}{}", self.identity_suffix())
+    }
+
+    /// What the identities of all service accounts end in.
+    pub fn identity_suffix(&self) -> String {
+        format!(".serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
     }
 
     /// The identities of all service accounts of a namespace.
     pub(super) fn namespace_identities(&self, namespace: &str) -> String {
-        format!("*.{namespace}.serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
+        format!("*.{namespace}{}", self.identity_suffix())
     }
 }
 

@@ -6,12 +6,16 @@ use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, T
 use super::authentication::{self, IdentityMatch, NetworkMatch};
 use super::controller::Controller;
 use super::default::DefaultPolicy;
-use super::parse::{self, Broken, Port};
+use super::parse::Port;
+use super::read::{
+    Authentications, ReadServerAuthorization, Reader, Required, is_meant, read_rate_limit, read_server,
+    read_server_authorization, readable,
+};
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::workload::Workload;
 use crate::objects::{
-    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
-    NetworkAuthentication, Route, Server, ServerAuthorization,
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, NetworkAuthentication, Route,
+    Server, ServerAuthorization,
 };
 
 /// The objects that inbound policy is made of.
@@ -51,14 +55,8 @@ pub struct ReadServer<'a> {
     pub protocol: Protocol,
     /// Its access policy, where it has one that is known.
     pub access: Option<DefaultPolicy>,
-    port: Port<'a>,
+    pub(super) port: Port<'a>,
 }
-
-/// Who a policy asks for, or why it counts for nothing.
-type Required = Result<(Who, Vec<NetworkMatch>), String>;
-
-/// A ServerAuthorization, and who it lets in from where; without networks, from those of the cluster.
-type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec<NetworkMatch>);
 
 /// All inbound policy of a cluster.
 #[derive(Debug)]
@@ -72,44 +70,6 @@ pub struct Index<'a> {
     routes: HashMap<&'a str, Vec<ReadRoute<'a>>>,
     ignored: Vec<Ignored<'a>>,
     void: Vec<Kind>,
-}
-
-/// Reads all objects of a kind: what `read` refuses counts for nothing, and what it cannot read may leave all unread.
-struct Reader<'a, 'i> {
-    controller: &'i Controller,
-    ignored: &'i mut Vec<Ignored<'a>>,
-    void: &'i mut Vec<Kind>,
-}
-
-impl<'a> Reader<'a, '_> {
-    fn each<O, T>(
-        &mut self,
-        kind: Kind,
-        objects: &'a [O],
-        meta: impl Fn(&'a O) -> &'a Meta,
-        read: impl Fn(&'a O) -> Result<Result<T, String>, Broken>,
-    ) -> HashMap<&'a str, Vec<T>> {
-        let mut found: HashMap<&'a str, Vec<T>> = HashMap::new();
-        let mut broken = false;
-        for object in objects {
-            let meta = meta(object);
-            let (why, unreadable) = match read(object) {
-                Ok(Ok(good)) => {
-                    found.entry(&meta.namespace).or_default().push(good);
-                    continue;
-                }
-                Ok(Err(why)) => (why, false),
-                Err(Broken(why)) => (why, true),
-            };
-            broken |= unreadable;
-            self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
-        }
-        if broken && self.controller.quirks.broken_voids_kind {
-            self.void.push(kind);
-            return HashMap::new();
-        }
-        found
-    }
 }
 
 impl<'a> Index<'a> {
@@ -391,155 +351,5 @@ impl<'a> ReadServer<'a> {
             Port::Number(port) => port.to_string(),
             Port::Name(name) => name.to_owned(),
         }
-    }
-}
-
-fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
-    let spec = &server.spec;
-    if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
-        return Err(Broken::of("it must have one of podSelector and externalWorkloadSelector"));
-    }
-    let protocol = match spec.proxy_protocol.as_deref() {
-        None | Some("unknown") => Protocol::Detect,
-        Some("HTTP/1") => Protocol::Http1,
-        Some("HTTP/2") => Protocol::Http2,
-        Some("gRPC") => Protocol::Grpc,
-        Some("opaque") => Protocol::Opaque,
-        Some("TLS") => Protocol::Tls,
-        Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
-    };
-    let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
-    Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
-}
-
-fn read_server_authorization<'a>(
-    object: &'a ServerAuthorization,
-    controller: &Controller,
-) -> Result<Result<ReadServerAuthorization<'a>, String>, Broken> {
-    let client = &object.spec.client;
-    let networks = client.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
-    let who = match &client.mesh_tls {
-        _ if client.unauthenticated => Who::Anybody,
-        Some(MeshTls { unauthenticated_tls: true, .. }) => Who::Meshed,
-        Some(mesh_tls) => {
-            let accounts = mesh_tls.service_accounts.iter().map(|account| {
-                let namespace = account.namespace.as_deref().unwrap_or(&object.metadata.namespace);
-                IdentityMatch::Exact(controller.identity(namespace, &account.name))
-            });
-            let named = mesh_tls.identities.iter().map(|text| IdentityMatch::of(text));
-            let identities: Vec<IdentityMatch> = named.chain(accounts).collect();
-            if identities.is_empty() {
-                return Ok(Err("it names no client".to_owned()));
-            }
-            Who::Identities(identities)
-        }
-        None => return Ok(Err("it says neither unauthenticated nor meshTLS".to_owned())),
-    };
-    Ok(Ok((object, who, networks)))
-}
-
-/// Whether a ServerAuthorization is about a Server: by name, else by labels.
-fn is_meant(authorization: &ServerAuthorization, server: &Server) -> bool {
-    let choice = &authorization.spec.server;
-    match (&choice.name, &choice.selector) {
-        (Some(name), _) => *name == server.metadata.name,
-        (None, Some(selector)) => selector.matches(&server.metadata.labels),
-        (None, None) => true,
-    }
-}
-
-fn read_rate_limit(object: &HTTPLocalRateLimitPolicy) -> Result<&HTTPLocalRateLimitPolicy, String> {
-    let target = &object.spec.target_ref;
-    if !target.is_a("policy.linkerd.io", "Server") {
-        return Err(format!("its target is a {}, and only Servers count", target.kind));
-    }
-    let clients = object.spec.overrides.iter().flat_map(|over| &over.client_refs);
-    match clients.into_iter().find(|client| !client.is_a("", "ServiceAccount")) {
-        Some(client) => {
-            Err(format!("it refers to a {} as a client, and only ServiceAccounts count", client.kind))
-        }
-        None => Ok(object),
-    }
-}
-
-/// Whether the kinds that a policy refers to are those that count.
-fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
-    const LINKERD: &str = "policy.linkerd.io";
-    const GATEWAY: &str = "gateway.networking.k8s.io";
-    let target = &policy.spec.target_ref;
-    let targets = [
-        (LINKERD, "Server"),
-        ("", "Namespace"),
-        (LINKERD, "HTTPRoute"),
-        (GATEWAY, "HTTPRoute"),
-        (GATEWAY, "GRPCRoute"),
-    ];
-    if !targets.iter().any(|(group, kind)| target.is_a(group, kind)) {
-        return Err(format!(
-            "its target is a {}, which policies cannot have",
-            shown(&target.kind, &target.group)
-        ));
-    }
-    let known =
-        [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
-    let required = &policy.spec.required_authentication_refs;
-    match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
-        Some(other) => {
-            Err(format!("it requires a {}, which is no authentication", shown(&other.kind, &other.group)))
-        }
-        None => Ok(()),
-    }
-}
-
-fn shown(kind: &str, group: &str) -> String {
-    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
-}
-
-/// Authentications by namespace.
-struct Authentications<'a, 'i> {
-    mesh_tls: &'i HashMap<&'a str, Vec<(&'a MeshTLSAuthentication, Vec<IdentityMatch>)>>,
-    networks: &'i HashMap<&'a str, Vec<(&'a NetworkAuthentication, Vec<NetworkMatch>)>>,
-    controller: &'i Controller,
-}
-
-impl Authentications<'_, '_> {
-    /// Who a policy asks for.
-    fn of(&self, policy: &AuthorizationPolicy) -> Required {
-        let (mut identities, mut networks) = (None, None);
-        for reference in &policy.spec.required_authentication_refs {
-            let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
-            let name = reference.name.as_str();
-            let twice = |what: &str| Err(format!("it requires two {what}, and clients can show one"));
-            if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
-                let here = self.networks.get(namespace).into_iter().flatten();
-                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
-                else {
-                    return Err(format!(
-                        "it requires NetworkAuthentication {namespace}/{name}, which does not count or is not there"
-                    ));
-                };
-                if networks.replace(matches.clone()).is_some() {
-                    return twice("NetworkAuthentications");
-                }
-                continue;
-            }
-            let matches = if reference.is_a("", "ServiceAccount") {
-                vec![IdentityMatch::Exact(self.controller.identity(namespace, name))]
-            } else {
-                let here = self.mesh_tls.get(namespace).into_iter().flatten();
-                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
-                else {
-                    return Err(format!(
-                        "it requires MeshTLSAuthentication {namespace}/{name}, which does not count or is not there"
-                    ));
-                };
-                matches.clone()
-            };
-            if identities.replace(matches).is_some() {
-                return twice("identities");
-            }
-        }
-        let who = identities.map_or(Who::Anybody, Who::Identities);
-        Ok((who, networks.unwrap_or_else(NetworkMatch::everywhere)))
     }
 }

@@ -11,6 +11,7 @@ mod default;
 mod index;
 mod json;
 mod parse;
+mod read;
 mod routes;
 mod workload;
 

@@ -1,0 +1,58 @@
+//! `meshdoctor policy`: what the policy controller says of the ports of workloads.
+
+use super::args::{Policy, PolicyFormat};
+use super::evidence::{self, Way};
+use super::output;
+use super::stop::Stop;
+use crate::exit;
+use crate::inspect::evidence::{PolicyEvidence, policy_items};
+use crate::inspect::policy as asked;
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::render::policy as render;
+
+pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let read = evidence::read(&way, &args.verbosity, &policy_items(), None)?;
+    let cluster = &read.collected.cluster;
+    let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
+        .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
+    if let [lost, ..] = asked::lost(&policies, &args.targets).as_slice() {
+        let cause = format!("no pod and no ExternalWorkload {lost}");
+        return Err(
+            Stop::usage(cause, "meshdoctor policy without a name shows every one that is injected").into()
+        );
+    }
+    let text = match args.output {
+        PolicyFormat::Controller => document(&asked::as_controller(&policies, &args.targets))?,
+        PolicyFormat::Json => document(&render::json(&policies, &asked::answers(&policies, &args.targets)))?,
+        PolicyFormat::Table => {
+            let answers = asked::answers(&policies, &args.targets);
+            render::table(&policies, &answers, output::look())
+        }
+    };
+    output::print(&text)?;
+    Ok(gaps(&policies.gaps))
+}
+
+fn document(value: &serde_json::Value) -> anyhow::Result<String> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// Says what was not there, and what that means for the exit status.
+pub(super) fn gaps(gaps: &[Missing]) -> u8 {
+    for gap in gaps {
+        output::say(&format!("not checked: {gap}; to check this: {}", gap.close()));
+    }
+    if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
+}
+
+/// The settings of the policy controller are not there to be read.
+pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
+    let first = missing.first();
+    let next = first.map_or_else(
+        || "name the namespace of the control plane: --linkerd-namespace".to_owned(),
+        |gap| format!("{gap}; to check this: {}", gap.close()),
+    );
+    Stop::could_not_run(cause.to_owned(), next).into()
+}

@@ -1,0 +1,150 @@
+//! The evidence for an answer: lists out of the cluster, and what of them is missing.
+
+use std::collections::BTreeSet;
+
+use crate::fetched::{Fetched, Why};
+use crate::item::{Item, Scope};
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::Cluster;
+use crate::model::control_plane;
+use crate::model::policy::{Controller, Index, NotReadable, Objects, Quirks, Workload};
+use crate::objects::{
+    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
+    HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
+    NetworkAuthentication, Pod, Server, ServerAuthorization,
+};
+use crate::request::Request;
+use crate::version::LinkerdVersion;
+
+/// The lists that inbound policy is read from, beside pods and the control plane.
+pub const POLICY_KINDS: [Kind; 10] = [
+    Kind::Server,
+    Kind::ServerAuthorization,
+    Kind::AuthorizationPolicy,
+    Kind::MeshTLSAuthentication,
+    Kind::NetworkAuthentication,
+    Kind::HTTPLocalRateLimitPolicy,
+    Kind::HTTPRoute,
+    Kind::LinkerdHTTPRoute,
+    Kind::GRPCRoute,
+    Kind::ExternalWorkload,
+];
+
+/// What is asked for to tell inbound policy.
+pub fn policy_items() -> BTreeSet<Item> {
+    let kinds = [Kind::Pod, Kind::Deployment, Kind::CustomResourceDefinition];
+    let mut items: BTreeSet<Item> = kinds.into_iter().chain(POLICY_KINDS).map(Item::List).collect();
+    items.insert(config());
+    items
+}
+
+fn config() -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
+}
+
+/// Lists out of a cluster; what was missing is noted.
+pub struct Lists<'a> {
+    cluster: &'a Cluster,
+    /// What was missing.
+    pub gaps: Vec<Missing>,
+}
+
+impl<'a> Lists<'a> {
+    /// Of a cluster.
+    pub fn of(cluster: &'a Cluster) -> Lists<'a> {
+        Lists { cluster, gaps: Vec::new() }
+    }
+
+    /// The objects of a kind that are there. Where nothing defines the kind there are none, and nothing is missing.
+    pub fn all<K: Listed>(&mut self) -> &'a [K::Object] {
+        let item = Item::List(K::KIND);
+        let Some(answer) = self.cluster.answer(&item) else {
+            if !self.is_undefined(K::KIND) {
+                let request = Request { item, namespace: None };
+                self.gaps.push(Missing::whole(request, Why::NotCaptured));
+            }
+            return &[];
+        };
+        match &answer.fetched {
+            Fetched::Complete => {}
+            Fetched::Partial { reasons } => {
+                let part = |why: &Why| Missing::whole(answer.request.clone(), why.clone());
+                self.gaps.extend(reasons.iter().map(part));
+            }
+            Fetched::Missing { .. } if self.is_undefined(K::KIND) => return &[],
+            Fetched::Missing { reason } => {
+                self.gaps.push(Missing::whole(answer.request.clone(), reason.clone()));
+                return &[];
+            }
+        }
+        answer.objects::<K::Object>()
+    }
+
+    /// Whether it is known that no CustomResourceDefinition defines a kind.
+    fn is_undefined(&self, kind: Kind) -> bool {
+        let answer = self.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+        answer.is_some_and(|answer| {
+            let name = kind.resource();
+            let all = answer.objects::<<CustomResourceDefinition as Listed>::Object>();
+            answer.fetched == Fetched::Complete && !all.iter().any(|known| known.metadata.name == name)
+        })
+    }
+}
+
+/// Inbound policy and the workloads that it is about.
+pub struct PolicyEvidence<'a> {
+    /// All policy.
+    pub index: Index<'a>,
+    /// Every pod.
+    pub pods: &'a [Pod],
+    /// Every ExternalWorkload.
+    pub external: &'a [ExternalWorkload],
+    /// The release that is installed, where it is known.
+    pub version: Option<LinkerdVersion>,
+    /// What was missing.
+    pub gaps: Vec<Missing>,
+}
+
+impl<'a> PolicyEvidence<'a> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The policy controller's settings are not known, so nothing is; with what was missing.
+    pub fn read(
+        cluster: &'a Cluster,
+        knowledge: &Knowledge,
+    ) -> Result<PolicyEvidence<'a>, (NotReadable, Vec<Missing>)> {
+        let mut lists = Lists::of(cluster);
+        let deployments = lists.all::<Deployment>();
+        let configs = cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
+        let namespace = &cluster.namespaces.control_plane;
+        let version =
+            control_plane::installed(deployments, configs.first(), namespace).map(|(version, _)| version);
+        let quirks = Quirks::of(version.as_ref(), knowledge);
+        let objects = Objects {
+            servers: lists.all::<Server>(),
+            server_authorizations: lists.all::<ServerAuthorization>(),
+            authorization_policies: lists.all::<AuthorizationPolicy>(),
+            mesh_tls_authentications: lists.all::<MeshTLSAuthentication>(),
+            network_authentications: lists.all::<NetworkAuthentication>(),
+            rate_limits: lists.all::<HTTPLocalRateLimitPolicy>(),
+            http_routes: lists.all::<HTTPRoute>(),
+            linkerd_http_routes: lists.all::<LinkerdHTTPRoute>(),
+            grpc_routes: lists.all::<GRPCRoute>(),
+        };
+        let (pods, external) = (lists.all::<Pod>(), lists.all::<ExternalWorkload>());
+        let gaps = lists.gaps;
+        match Controller::of(deployments, namespace, quirks) {
+            Ok(controller) => {
+                Ok(PolicyEvidence { index: Index::new(controller, objects), pods, external, version, gaps })
+            }
+            Err(trouble) => Err((trouble, gaps)),
+        }
+    }
+
+    /// A pod as the policy controller sees it; `None` where it does not know it.
+    pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
+        Workload::of_pod(pod, self.index.controller.quirks)
+    }
+}

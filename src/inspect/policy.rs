@@ -1,0 +1,316 @@
+//! `meshdoctor policy`: what the policy controller says of the ports of workloads, and what of that which people wrote counts for
+//! nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+
+use super::evidence::PolicyEvidence;
+use crate::model::policy::{Inbound, ReadServer, TakenBy, Workload, to_json};
+use crate::names;
+use crate::objects::{Kind, Pod, ProbePort};
+
+/// The port of the proxy's own metrics and probes.
+const ADMIN: u16 = 4191;
+/// The annotation of ports that are not looked into.
+const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+
+/// What is asked about: pods of a namespace, one pod, one port of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The namespace.
+    pub namespace: String,
+    /// A pod or an ExternalWorkload; all of the namespace where none is named.
+    pub workload: Option<String>,
+    /// One port; all that are known where none is named.
+    pub port: Option<u16>,
+}
+
+/// A text that names no workload.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT")]
+pub struct NoTarget(pub String);
+
+impl FromStr for Target {
+    type Err = NoTarget;
+
+    fn from_str(text: &str) -> Result<Target, NoTarget> {
+        let refused = || NoTarget(text.to_owned());
+        let (place, port) = match text.rsplit_once(':') {
+            Some((place, port)) => {
+                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
+            }
+            None => (text, None),
+        };
+        let (namespace, workload) = match place.split_once('/') {
+            Some((namespace, workload)) => (namespace, Some(workload.to_owned())),
+            None => (place, None),
+        };
+        let named = names::Rule::Label.accepts(namespace)
+            && workload.as_deref().is_none_or(|name| names::Rule::Subdomain.accepts(name));
+        if !named || port.is_some() && workload.is_none() {
+            return Err(refused());
+        }
+        Ok(Target { namespace: namespace.to_owned(), workload, port })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.namespace)?;
+        if let Some(workload) = &self.workload {
+            write!(f, "/{workload}")?;
+        }
+        if let Some(port) = self.port {
+            write!(f, ":{port}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    fn means(&self, namespace: &str, name: &str) -> bool {
+        self.namespace == namespace && self.workload.as_deref().is_none_or(|workload| workload == name)
+    }
+}
+
+/// What was asked about: everything where no target is named.
+pub fn means(targets: &[Target], namespace: &str, name: &str) -> bool {
+    targets.is_empty() || targets.iter().any(|target| target.means(namespace, name))
+}
+
+/// The targets that mean nothing that is there.
+pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t Target> {
+    let pods = evidence.pods.iter().map(|pod| &pod.metadata);
+    let keys: Vec<(&str, &str)> =
+        pods.chain(evidence.external.iter().map(|it| &it.metadata)).map(|meta| meta.key()).collect();
+    targets
+        .iter()
+        .filter(|target| !keys.iter().any(|(namespace, name)| target.means(namespace, name)))
+        .collect()
+}
+
+/// One port of a workload.
+pub struct PortAnswer<'a> {
+    /// The port.
+    pub port: u16,
+    /// Its names.
+    pub names: Vec<&'a str>,
+    /// Its policy.
+    pub inbound: Inbound<'a>,
+    /// Other Servers that select it, and do not take it because an older one does.
+    pub passed_over: Vec<&'a str>,
+}
+
+/// Pods that are alike, or an ExternalWorkload, with their ports.
+pub struct WorkloadAnswer<'a> {
+    /// `Pod` or `ExternalWorkload`.
+    pub kind: Kind,
+    /// The namespace.
+    pub namespace: &'a str,
+    /// The names of those that are alike.
+    pub names: Vec<&'a str>,
+    /// What owns them, where something does: kind and name.
+    pub owner: Option<(&'a str, &'a str)>,
+    /// Their ports; `None` where the controller does not know them, because they are not injected.
+    pub ports: Option<Vec<PortAnswer<'a>>>,
+}
+
+/// The answer for what was asked about, workload by workload.
+pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<WorkloadAnswer<'a>> {
+    let mut alike: BTreeMap<(&str, String), WorkloadAnswer<'a>> = BTreeMap::new();
+    for pod in evidence.pods {
+        let (namespace, name) = pod.metadata.key();
+        if pod.is_finished() || !means(targets, namespace, name) {
+            continue;
+        }
+        let owner = pod.metadata.controller().map(|owner| (owner.kind.as_str(), owner.name.as_str()));
+        let ports = evidence.workload(pod).map(|workload| {
+            let ports = known_ports(&workload, pod, evidence);
+            asked(ports, targets, namespace, name)
+                .into_iter()
+                .map(|port| port_answer(evidence, &workload, pod, port))
+                .collect::<Vec<_>>()
+        });
+        // Where nobody named a target, what is not injected is not spoken of.
+        if ports.is_none() && targets.is_empty() {
+            continue;
+        }
+        let said = ports.as_ref().map(|ports| fingerprint(ports)).unwrap_or_default();
+        let who = owner.map_or_else(|| name.to_owned(), |(kind, name)| format!("{kind} {name}"));
+        let answer = alike.entry((namespace, format!("{who} {said}"))).or_insert(WorkloadAnswer {
+            kind: Kind::Pod,
+            namespace,
+            names: Vec::new(),
+            owner,
+            ports,
+        });
+        answer.names.push(name);
+    }
+    let mut answers: Vec<WorkloadAnswer<'a>> = alike.into_values().collect();
+    for external in evidence.external {
+        let (namespace, name) = external.metadata.key();
+        if !means(targets, namespace, name) {
+            continue;
+        }
+        let workload = Workload::of_external(external);
+        let mut ports: BTreeSet<u16> = external.spec.ports.iter().map(|port| port.port).collect();
+        ports.extend(evidence.index.taken_ports(&workload));
+        let answer = |port| PortAnswer {
+            port,
+            names: workload
+                .ports
+                .iter()
+                .filter(|(_, ports)| ports.contains(&port))
+                .map(|(name, _)| *name)
+                .collect(),
+            inbound: evidence.index.inbound(&workload, port),
+            passed_over: passed_over(evidence, &workload, port),
+        };
+        let ports = asked(ports, targets, namespace, name).into_iter().map(answer).collect();
+        answers.push(WorkloadAnswer {
+            kind: Kind::ExternalWorkload,
+            namespace,
+            names: vec![name],
+            owner: None,
+            ports: Some(ports),
+        });
+    }
+    answers
+}
+
+/// The ports that were asked about: those that were named, else all that are known.
+fn asked(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) -> BTreeSet<u16> {
+    let here: Vec<&Target> = targets.iter().filter(|target| target.means(namespace, name)).collect();
+    if here.is_empty() || here.iter().any(|target| target.port.is_none()) {
+        let named = here.iter().filter_map(|target| target.port);
+        return known.into_iter().chain(named).collect();
+    }
+    here.iter().filter_map(|target| target.port).collect()
+}
+
+/// The ports of a pod that are known: those that containers name, that probes ask, that Servers take, and the proxy's own.
+fn known_ports<'a>(workload: &Workload<'a>, pod: &'a Pod, evidence: &PolicyEvidence<'a>) -> BTreeSet<u16> {
+    let named = declared(pod);
+    let proxy = pod.spec.proxy().map(|_| ADMIN);
+    let taken = evidence.index.taken_ports(workload);
+    named.into_iter().chain(workload.probes.keys().copied()).chain(proxy).chain(taken).collect()
+}
+
+fn declared(pod: &Pod) -> BTreeSet<u16> {
+    // The proxy's own ports are not those of an application, but for the one of its metrics.
+    let own = |container: &&crate::objects::Container| !container.name.starts_with("linkerd-");
+    let containers = pod.spec.all_containers().filter(own);
+    let tcp =
+        |port: &&crate::objects::container::ContainerPort| port.protocol.is_empty() || port.protocol == "TCP";
+    containers
+        .flat_map(|container| container.ports.iter().filter(tcp))
+        .map(|port| port.container_port)
+        .collect()
+}
+
+fn port_answer<'a>(
+    evidence: &PolicyEvidence<'a>,
+    workload: &Workload<'a>,
+    pod: &'a Pod,
+    port: u16,
+) -> PortAnswer<'a> {
+    let names = pod.spec.all_containers().flat_map(|container| &container.ports);
+    let mut names: Vec<&str> = names
+        .filter(|named| named.container_port == port && !named.name.is_empty())
+        .map(|named| named.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    PortAnswer {
+        port,
+        names,
+        inbound: evidence.index.inbound(workload, port),
+        passed_over: passed_over(evidence, workload, port),
+    }
+}
+
+fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port: u16) -> Vec<&'a str> {
+    let name = |read: &ReadServer<'a>| read.server.metadata.name.as_str();
+    evidence.index.selecting(workload, port).skip(1).map(name).collect()
+}
+
+/// What makes two pods alike.
+fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
+    let each = ports.iter().map(|port| format!("{}={}", port.port, to_json(&port.inbound)));
+    each.collect::<Vec<_>>().join(" ")
+}
+
+/// What takes a port, in a few words.
+pub fn taken_by(inbound: &Inbound<'_>) -> String {
+    match inbound.taken_by {
+        TakenBy::Server(server) => format!("Server {}", server.metadata.name),
+        TakenBy::Default(_) => "no Server".to_owned(),
+    }
+}
+
+/// The ports that anything in a namespace speaks of: containers, probes, Servers.
+fn ports_of(evidence: &PolicyEvidence<'_>, namespace: &str) -> BTreeSet<u16> {
+    let mut ports: BTreeSet<u16> =
+        evidence.index.servers(namespace).iter().filter_map(|read| read.port().parse().ok()).collect();
+    let here = evidence.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
+    for container in here.flat_map(|pod| pod.spec.all_containers()) {
+        ports.extend(container.ports.iter().map(|port| port.container_port));
+        ports.extend(container.http_probes().filter_map(|probe| match probe.port {
+            Some(ProbePort::Number(number)) => u16::try_from(number).ok(),
+            _ => None,
+        }));
+    }
+    ports
+}
+
+/// The answers in the form of the controller's own: `{"inbound": {"ns/pod": {"port": answer}}}`, for every pod that was asked about;
+/// `{"error": "NOT_FOUND"}` for those that it does not know.
+pub fn as_controller(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Value {
+    let mut inbound = Map::new();
+    let mut by_namespace: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
+    for pod in evidence.pods {
+        let (namespace, name) = pod.metadata.key();
+        if !means(targets, namespace, name) {
+            continue;
+        }
+        let workload = evidence.workload(pod);
+        let mut ports =
+            by_namespace.entry(namespace).or_insert_with(|| ports_of(evidence, namespace)).clone();
+        if pod.metadata.annotation(OPAQUE).is_some() {
+            ports.extend(&evidence.index.controller.opaque_ports);
+        }
+        ports.insert(ADMIN);
+        if let Some(workload) = &workload {
+            ports.extend(evidence.index.taken_ports(workload));
+        }
+        let answer = |port: u16| match &workload {
+            Some(workload) => to_json(&evidence.index.inbound(workload, port)),
+            None => json!({"error": "NOT_FOUND"}),
+        };
+        let ports = asked(ports, targets, namespace, name).into_iter();
+        let answers: Map<String, Value> = ports.map(|port| (port.to_string(), answer(port))).collect();
+        inbound.insert(format!("{namespace}/{name}"), Value::Object(answers));
+    }
+    let mut external = Map::new();
+    for object in evidence.external {
+        let (namespace, name) = object.metadata.key();
+        if !means(targets, namespace, name) {
+            continue;
+        }
+        let workload = Workload::of_external(object);
+        let mut ports: BTreeSet<u16> = object.spec.ports.iter().map(|port| port.port).collect();
+        ports.extend(evidence.index.taken_ports(&workload));
+        let ports = asked(ports, targets, namespace, name).into_iter();
+        let answers: Map<String, Value> =
+            ports.map(|port| (port.to_string(), to_json(&evidence.index.inbound(&workload, port)))).collect();
+        external.insert(format!("{namespace}/{name}"), Value::Object(answers));
+    }
+    let mut document = json!({ "inbound": inbound });
+    if !external.is_empty() {
+        document["external_workloads"] = Value::Object(external);
+    }
+    document
+}

@@ -1,0 +1,210 @@
+//! From objects to what the controller takes of them: what it cannot read, what it passes over and why, and what the rest comes to.
+
+use std::collections::HashMap;
+
+use super::answer::{Protocol, Who};
+use super::authentication::{IdentityMatch, NetworkMatch};
+use super::controller::Controller;
+use super::index::{Ignored, ReadServer};
+use super::parse::{self, Broken};
+use crate::objects::{
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
+    NetworkAuthentication, Server, ServerAuthorization,
+};
+
+/// Who a policy asks for, or why it counts for nothing.
+pub(super) type Required = Result<(Who, Vec<NetworkMatch>), String>;
+
+/// A ServerAuthorization, and who it lets in from where; without networks, from those of the cluster.
+pub(super) type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec<NetworkMatch>);
+
+/// Reads all objects of a kind: what `read` refuses counts for nothing, and what it cannot read may leave all unread.
+pub(super) struct Reader<'a, 'i> {
+    pub(super) controller: &'i Controller,
+    pub(super) ignored: &'i mut Vec<Ignored<'a>>,
+    pub(super) void: &'i mut Vec<Kind>,
+}
+
+impl<'a> Reader<'a, '_> {
+    /// All objects of a kind, by namespace.
+    pub(super) fn each<O, T>(
+        &mut self,
+        kind: Kind,
+        objects: &'a [O],
+        meta: impl Fn(&'a O) -> &'a Meta,
+        read: impl Fn(&'a O) -> Result<Result<T, String>, Broken>,
+    ) -> HashMap<&'a str, Vec<T>> {
+        let mut found: HashMap<&'a str, Vec<T>> = HashMap::new();
+        let mut broken = false;
+        for object in objects {
+            let meta = meta(object);
+            let (why, unreadable) = match read(object) {
+                Ok(Ok(good)) => {
+                    found.entry(&meta.namespace).or_default().push(good);
+                    continue;
+                }
+                Ok(Err(why)) => (why, false),
+                Err(Broken(why)) => (why, true),
+            };
+            broken |= unreadable;
+            self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
+        }
+        if broken && self.controller.quirks.broken_voids_kind {
+            self.void.push(kind);
+            return HashMap::new();
+        }
+        found
+    }
+}
+
+pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
+    let spec = &server.spec;
+    if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
+        return Err(Broken::of("it must have one of podSelector and externalWorkloadSelector"));
+    }
+    let protocol = match spec.proxy_protocol.as_deref() {
+        None | Some("unknown") => Protocol::Detect,
+        Some("HTTP/1") => Protocol::Http1,
+        Some("HTTP/2") => Protocol::Http2,
+        Some("gRPC") => Protocol::Grpc,
+        Some("opaque") => Protocol::Opaque,
+        Some("TLS") => Protocol::Tls,
+        Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
+    };
+    let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
+    Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
+}
+
+pub(super) fn read_server_authorization<'a>(
+    object: &'a ServerAuthorization,
+    controller: &Controller,
+) -> Result<Result<ReadServerAuthorization<'a>, String>, Broken> {
+    let client = &object.spec.client;
+    let networks = client.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
+    let who = match &client.mesh_tls {
+        _ if client.unauthenticated => Who::Anybody,
+        Some(MeshTls { unauthenticated_tls: true, .. }) => Who::Meshed,
+        Some(mesh_tls) => {
+            let accounts = mesh_tls.service_accounts.iter().map(|account| {
+                let namespace = account.namespace.as_deref().unwrap_or(&object.metadata.namespace);
+                IdentityMatch::Exact(controller.identity(namespace, &account.name))
+            });
+            let named = mesh_tls.identities.iter().map(|text| IdentityMatch::of(text));
+            let identities: Vec<IdentityMatch> = named.chain(accounts).collect();
+            if identities.is_empty() {
+                return Ok(Err("it names no client".to_owned()));
+            }
+            Who::Identities(identities)
+        }
+        None => return Ok(Err("it says neither unauthenticated nor meshTLS".to_owned())),
+    };
+    Ok(Ok((object, who, networks)))
+}
+
+/// Whether a ServerAuthorization is about a Server: by name, else by labels.
+pub(super) fn is_meant(authorization: &ServerAuthorization, server: &Server) -> bool {
+    let choice = &authorization.spec.server;
+    match (&choice.name, &choice.selector) {
+        (Some(name), _) => *name == server.metadata.name,
+        (None, Some(selector)) => selector.matches(&server.metadata.labels),
+        (None, None) => true,
+    }
+}
+
+pub(super) fn read_rate_limit(
+    object: &HTTPLocalRateLimitPolicy,
+) -> Result<&HTTPLocalRateLimitPolicy, String> {
+    let target = &object.spec.target_ref;
+    if !target.is_a("policy.linkerd.io", "Server") {
+        return Err(format!("its target is a {}, and only Servers count", target.kind));
+    }
+    let clients = object.spec.overrides.iter().flat_map(|over| &over.client_refs);
+    match clients.into_iter().find(|client| !client.is_a("", "ServiceAccount")) {
+        Some(client) => {
+            Err(format!("it refers to a {} as a client, and only ServiceAccounts count", client.kind))
+        }
+        None => Ok(object),
+    }
+}
+
+/// Whether the kinds that a policy refers to are those that count.
+pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
+    const LINKERD: &str = "policy.linkerd.io";
+    const GATEWAY: &str = "gateway.networking.k8s.io";
+    let target = &policy.spec.target_ref;
+    let targets = [
+        (LINKERD, "Server"),
+        ("", "Namespace"),
+        (LINKERD, "HTTPRoute"),
+        (GATEWAY, "HTTPRoute"),
+        (GATEWAY, "GRPCRoute"),
+    ];
+    if !targets.iter().any(|(group, kind)| target.is_a(group, kind)) {
+        return Err(format!(
+            "its target is a {}, which policies cannot have",
+            shown(&target.kind, &target.group)
+        ));
+    }
+    let known =
+        [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
+    let required = &policy.spec.required_authentication_refs;
+    match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
+        Some(other) => {
+            Err(format!("it requires a {}, which is no authentication", shown(&other.kind, &other.group)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn shown(kind: &str, group: &str) -> String {
+    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
+}
+
+/// Authentications by namespace.
+pub(super) struct Authentications<'a, 'i> {
+    pub(super) mesh_tls: &'i HashMap<&'a str, Vec<(&'a MeshTLSAuthentication, Vec<IdentityMatch>)>>,
+    pub(super) networks: &'i HashMap<&'a str, Vec<(&'a NetworkAuthentication, Vec<NetworkMatch>)>>,
+    pub(super) controller: &'i Controller,
+}
+
+impl Authentications<'_, '_> {
+    /// Who a policy asks for.
+    pub(super) fn of(&self, policy: &AuthorizationPolicy) -> Required {
+        let (mut identities, mut networks) = (None, None);
+        for reference in &policy.spec.required_authentication_refs {
+            let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+            let name = reference.name.as_str();
+            let twice = |what: &str| Err(format!("it requires two {what}, and clients can show one"));
+            if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
+                let here = self.networks.get(namespace).into_iter().flatten();
+                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
+                else {
+                    return Err(format!(
+                        "it requires NetworkAuthentication {namespace}/{name}, which does not count or is not there"
+                    ));
+                };
+                if networks.replace(matches.clone()).is_some() {
+                    return twice("NetworkAuthentications");
+                }
+                continue;
+            }
+            let matches = if reference.is_a("", "ServiceAccount") {
+                vec![IdentityMatch::Exact(self.controller.identity(namespace, name))]
+            } else {
+                let here = self.mesh_tls.get(namespace).into_iter().flatten();
+                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
+                else {
+                    return Err(format!(
+                        "it requires MeshTLSAuthentication {namespace}/{name}, which does not count or is not there"
+                    ));
+                };
+                matches.clone()
+            };
+            if identities.replace(matches).is_some() {
+                return twice("identities");
+            }
+        }
+        let who = identities.map_or(Who::Anybody, Who::Identities);
+        Ok((who, networks.unwrap_or_else(NetworkMatch::everywhere)))
+    }
+}
