@@ -11,6 +11,13 @@ pub const ARGO_CD_TRACKING: &str = "argocd.argoproj.io/tracking-id";
 /// The application, where Argo CD tracks by a label or an annotation of its own.
 pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
 
+/// The annotation in which OpenShift gives a namespace its uids: `FIRST/COUNT`.
+pub const UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
+/// The annotation that says which container of a pod is meant where nobody says which.
+pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
+/// Annotations of others that checks read.
+pub const OTHERS: [&str; 2] = [UID_RANGE, DEFAULT_CONTAINER];
+
 /// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else but [`MANAGERS`] is
 /// dropped while reading: other tools' annotations can be large and can hold anything.
 pub fn may_be_linkerds(key: &str) -> bool {

@@ -4,6 +4,8 @@
 
 use std::cell::OnceCell;
 
+use super::makers::Maker;
+use super::refused::Refused;
 use super::{Context, annotations, cni, native_sidecar};
 use crate::missing::Missing;
 use crate::model::owners::Owners;
@@ -16,6 +18,10 @@ pub(super) type Join<T> = OnceCell<(T, Vec<Missing>)>;
 pub struct Joins<'a> {
     /// From pods to what people made.
     pub(super) owners: Join<Owners<'a>>,
+    /// Workloads whose pods the API server refuses.
+    pub(super) refusals: Join<Vec<Refused<'a>>>,
+    /// What makes pods.
+    pub(super) makers: Join<Vec<Maker<'a>>>,
     /// What is wrong with annotations and labels; `None` where nothing reads them.
     pub(super) annotations: Join<Option<annotations::Survey<'a>>>,
     /// What is wrong with the keys of native sidecars.

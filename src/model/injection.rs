@@ -49,7 +49,7 @@ pub enum Decision<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip<'a> {
     /// The API server does not call the injector; the clause of the webhook's selector says why.
-    NotCalled(String),
+    NotCalled(Clause),
     /// Nobody asks for a proxy.
     NotAsked,
     /// The pod says `disabled`.
@@ -62,6 +62,42 @@ pub enum Skip<'a> {
     Sidecar(&'a str),
     /// No service account token is mounted, and the control plane does not project one of its own.
     NoToken,
+}
+
+/// A clause of a webhook's selector that labels do not satisfy.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clause {
+    /// One of the selector of namespaces, or where `of_objects` of that of objects.
+    Of {
+        /// Whether it is about the labels of the pod.
+        of_objects: bool,
+        /// The label.
+        key: String,
+        /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+        operator: String,
+        /// The values that it names.
+        values: Vec<String>,
+    },
+    /// No webhook is known, and a default install leaves the namespace out.
+    OfDefaultInstall,
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Clause::OfDefaultInstall => f.write_str("namespaceSelector of a default install"),
+            Clause::Of { of_objects, key, operator, values } => {
+                let which = if *of_objects { "object" } else { "namespace" };
+                match (operator.as_str(), values.as_slice()) {
+                    ("Exists" | "DoesNotExist", _) => write!(f, "{which}Selector {key} {operator}"),
+                    ("In", [value]) => write!(f, "{which}Selector {key}={value}"),
+                    (operator, values) => {
+                        write!(f, "{which}Selector {key} {operator} [{}]", values.join(", "))
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl fmt::Display for Skip<'_> {
@@ -108,7 +144,7 @@ pub struct Admission<'a> {
 /// A namespace, and the clause of the webhook's selector that leaves it out.
 struct Home<'a> {
     namespace: &'a Namespace,
-    left_out: Option<String>,
+    left_out: Option<Clause>,
 }
 
 impl<'a> Admission<'a> {
@@ -129,10 +165,20 @@ impl<'a> Admission<'a> {
         self.namespaces.get(name).map(|home| home.namespace)
     }
 
+    /// Who asks for a proxy in a pod, whether the injector is called for it or not; `None` where nobody does.
+    pub fn asks(&self, namespace: &str, meta: &'a Meta) -> Option<(Level, &'a str)> {
+        asked(self.namespaces.get(namespace)?.namespace, meta).ok()
+    }
+
+    /// Whether the injector is called for the pods of a namespace, as far as its labels say.
+    pub fn calls(&self, namespace: &str) -> bool {
+        self.namespaces.get(namespace).is_some_and(|home| home.left_out.is_none())
+    }
+
     /// What it does with a pod, or with the pods of a template, created in `namespace`.
     pub fn decide(&self, namespace: &str, meta: &'a Meta, spec: &'a PodSpec) -> Decision<'a> {
         let Some(home) = self.namespaces.get(namespace) else { return Decision::Unknown };
-        let by_labels = || self.objects.and_then(|selector| unmet(selector, &meta.labels, "object"));
+        let by_labels = || self.objects.and_then(|selector| unmet(selector, &meta.labels, true));
         if let Some(clause) = home.left_out.clone().or_else(by_labels) {
             return Decision::Skip(Skip::NotCalled(clause));
         }
@@ -154,14 +200,14 @@ impl<'a> Admission<'a> {
 }
 
 /// The clause of the webhook's selector that leaves a namespace out; without a webhook, that of a default install.
-fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<String> {
+fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<Clause> {
     let labels = with_name(namespace);
     let Some(webhook) = webhook else {
         let off = labels.get(WEBHOOKS_LABEL).is_some_and(|value| value == "disabled");
         let by_name = matches!(namespace.metadata.name.as_str(), "kube-system" | "cert-manager");
-        return (off || by_name).then(|| "namespaceSelector of a default install".to_owned());
+        return (off || by_name).then_some(Clause::OfDefaultInstall);
     };
-    webhook.namespace_selector.as_ref().and_then(|selector| unmet(selector, &labels, "namespace"))
+    webhook.namespace_selector.as_ref().and_then(|selector| unmet(selector, &labels, false))
 }
 
 /// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.
@@ -171,21 +217,25 @@ fn with_name(namespace: &Namespace) -> BTreeMap<String, String> {
     labels
 }
 
-/// The first clause of a selector that labels do not satisfy, in words.
-fn unmet(selector: &LabelSelector, labels: &BTreeMap<String, String>, which: &str) -> Option<String> {
-    let said = |clause: String| Some(format!("{which}Selector {clause}"));
+/// The first clause of a selector that labels do not satisfy.
+fn unmet(selector: &LabelSelector, labels: &BTreeMap<String, String>, of_objects: bool) -> Option<Clause> {
+    let clause = |key: &str, operator: &str, values: Vec<String>| Clause::Of {
+        of_objects,
+        key: key.to_owned(),
+        operator: operator.to_owned(),
+        values,
+    };
     if let Some((key, value)) =
         selector.match_labels.iter().find(|(key, value)| labels.get(*key) != Some(value))
     {
-        return said(format!("{key}={value}"));
+        return Some(clause(key, "In", vec![value.clone()]));
     }
     let alone = |requirement: &LabelRequirement| LabelSelector {
         match_labels: BTreeMap::new(),
         match_expressions: vec![requirement.clone()],
     };
     let requirement = selector.match_expressions.iter().find(|r| !alone(r).matches(labels))?;
-    let values = requirement.values.join(", ");
-    said(format!("{} {} [{values}]", requirement.key, requirement.operator))
+    Some(clause(&requirement.key, &requirement.operator, requirement.values.clone()))
 }
 
 /// Who asks for a proxy, by the injector's own truth table: a bad value anywhere turns it off, a pod's `disabled` beats
@@ -228,7 +278,7 @@ fn sidecar(spec: &PodSpec) -> Option<&str> {
 /// Whether a service account token is mounted. The API server adds the volume before it calls webhooks; a template does
 /// not have it yet, so there only a plain `false` counts.
 fn mounts_token(spec: &PodSpec) -> bool {
-    spec.automount_service_account_token != Some(false) || spec.token_volume
+    spec.automount_service_account_token != Some(false) || spec.volumes.service_account_token
 }
 
 /// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` says whether the
@@ -319,8 +369,10 @@ mod tests {
             }
         }
         let admission = Admission::new(&namespaces, Some(&webhook), None);
-        let left_out = Decision::Skip(Skip::NotCalled("objectSelector mesh=yes".to_owned()));
-        assert_eq!(admission.decide("shop", &meta, &spec), left_out);
+        let Decision::Skip(Skip::NotCalled(clause)) = admission.decide("shop", &meta, &spec) else {
+            panic!("it is left out")
+        };
+        assert_eq!(clause.to_string(), "objectSelector mesh=yes");
         assert_eq!(admission.decide("gone", &meta, &spec), Decision::Unknown);
     }
 

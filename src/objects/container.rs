@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::meta::{Text, nullable};
+use super::meta::{Text, nullable, quantities};
 use super::shared::Word;
 use crate::certificates::BundlePrint;
 use crate::protobuf::schema::schemas;
@@ -52,6 +52,15 @@ pub struct Container {
     pub readiness_probe: Option<Box<Probe>>,
     /// How the kubelet asks whether it has started.
     pub startup_probe: Option<Box<Probe>>,
+    /// What it asks for and may use; `None` where it says nothing of that.
+    pub resources: Option<Box<Resources>>,
+    /// As whom it runs and what it may do; `None` where it says nothing of that.
+    pub security_context: Option<Box<SecurityContext>>,
+    /// The volumes that it sees; kept for Linkerd's own containers only.
+    #[serde(deserialize_with = "nullable")]
+    pub volume_mounts: Vec<VolumeMount>,
+    /// What the kubelet runs around its life; `None` where it runs nothing.
+    pub lifecycle: Option<Lifecycle>,
 }
 
 /// A probe of the kubelet; only those over HTTP are read.
@@ -82,6 +91,96 @@ pub enum ProbePort {
     Name(String),
 }
 
+/// What a container asks for and may use.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// What it may use.
+    #[serde(deserialize_with = "nullable")]
+    pub limits: Amounts,
+    /// What a node must have left for it.
+    #[serde(deserialize_with = "nullable")]
+    pub requests: Amounts,
+}
+
+/// Quantities of what the mesh asks for. Empty: nothing is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// `100m`.
+    pub cpu: Word,
+    /// `250Mi`.
+    pub memory: Word,
+}
+
+impl<'de> Deserialize<'de> for Amounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Amounts, D::Error> {
+        let mut all = quantities(deserializer)?;
+        let mut take = |name: &str| all.remove(name).map(Word::from).unwrap_or_default();
+        Ok(Amounts { cpu: take("cpu"), memory: take("memory") })
+    }
+}
+
+/// As whom a container runs and what it may do.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SecurityContext {
+    /// The uid.
+    pub run_as_user: Option<i64>,
+    /// The gid.
+    pub run_as_group: Option<i64>,
+    /// Whether it may do everything.
+    pub privileged: Option<bool>,
+    /// What it may do beyond what others may.
+    #[serde(deserialize_with = "nullable")]
+    pub capabilities: Capabilities,
+}
+
+/// What a container may do beyond what others may.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Capabilities {
+    /// `NET_ADMIN`.
+    #[serde(deserialize_with = "nullable")]
+    pub add: Vec<Word>,
+    /// `ALL`.
+    #[serde(deserialize_with = "nullable")]
+    pub drop: Vec<Word>,
+}
+
+/// A volume that a container sees.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct VolumeMount {
+    /// Its name.
+    pub name: Word,
+}
+
+/// What the kubelet runs around the life of a container.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Lifecycle {
+    /// Before other containers are started.
+    pub post_start: Option<Hook>,
+    /// Before it is told to end.
+    pub pre_stop: Option<Hook>,
+}
+
+/// Something that the kubelet runs. What it is passes for no container.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Hook {
+    /// How long it only waits, where it says so in a number.
+    pub sleep: Option<Sleep>,
+}
+
+/// A wait.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Sleep {
+    /// So many seconds.
+    pub seconds: u32,
+}
+
 /// A port that a container names.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -94,6 +193,9 @@ pub struct ContainerPort {
     /// TCP where nothing is said.
     #[serde(deserialize_with = "nullable")]
     pub protocol: Word,
+    /// The same on its node; 0 where it has none.
+    #[serde(deserialize_with = "nullable")]
+    pub host_port: u16,
 }
 
 /// One environment variable that is set by value.
@@ -126,6 +228,7 @@ impl Container {
             self.command.iter_mut().for_each(String::clear);
             self.args = Vec::new();
             self.env = Vec::new();
+            self.volume_mounts = Vec::new();
             return;
         }
         for list in [&mut self.command, &mut self.args] {
@@ -212,11 +315,16 @@ schemas! {
         10 livenessProbe: One(&PROBE),
         11 readinessProbe: One(&PROBE),
         22 startupProbe: One(&PROBE),
+        8 resources: One(&RESOURCES),
+        9 volumeMounts: Many(&VOLUME_MOUNT),
+        12 lifecycle: One(&LIFECYCLE),
+        15 securityContext: One(&SECURITY_CONTEXT),
         24 restartPolicy: Text,
     }
 
     CONTAINER_PORT "ContainerPort" {
         1 name: Text,
+        2 hostPort: Number,
         3 containerPort: Number,
         4 protocol: Text,
     }
@@ -232,6 +340,40 @@ schemas! {
     HTTP_GET "HTTPGetAction" {
         1 path: Text,
         2 port: NumberOrText,
+    }
+
+    RESOURCES "ResourceRequirements" {
+        1 limits: Quantities,
+        2 requests: Quantities,
+    }
+
+    SECURITY_CONTEXT "SecurityContext" {
+        1 capabilities: One(&CAPABILITIES),
+        2 privileged: Bool,
+        4 runAsUser: Number,
+        8 runAsGroup: Number,
+    }
+
+    CAPABILITIES "Capabilities" {
+        1 add: Texts,
+        2 drop: Texts,
+    }
+
+    VOLUME_MOUNT "VolumeMount" {
+        1 name: Text,
+    }
+
+    LIFECYCLE "Lifecycle" {
+        1 postStart: One(&HOOK),
+        2 preStop: One(&HOOK),
+    }
+
+    HOOK "LifecycleHandler" {
+        4 sleep: One(&SLEEP),
+    }
+
+    SLEEP "SleepAction" {
+        1 seconds: Number,
     }
 
     ENV_VAR "EnvVar" {

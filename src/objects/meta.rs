@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::{Shared, Word};
-use crate::annotations::{MANAGERS, may_be_linkerds};
+use crate::annotations::{MANAGERS, OTHERS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
@@ -45,6 +45,28 @@ fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<Owner
 pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<IpAddr>, D::Error> {
     let text = Option::<Text<'de>>::deserialize(deserializer)?;
     Ok(text.and_then(|Text(text)| text.parse().ok()))
+}
+
+/// Quantities by name, as texts: people who write manifests also write numbers. `null` is none.
+pub(super) fn quantities<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Quantity {
+        Text(String),
+        Whole(i64),
+        Part(f64),
+        Other(serde::de::IgnoredAny),
+    }
+    let all: BTreeMap<String, Quantity> = nullable(deserializer)?;
+    let text = |quantity| match quantity {
+        Quantity::Text(text) => Some(text),
+        Quantity::Whole(number) => Some(number.to_string()),
+        Quantity::Part(number) => Some(number.to_string()),
+        Quantity::Other(_) => None,
+    };
+    Ok(all.into_iter().filter_map(|(name, quantity)| Some((name, text(quantity)?))).collect())
 }
 
 /// A text that may turn out not to be kept, so it is not copied before that is known.
@@ -164,7 +186,8 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut kept = BTreeMap::new();
             while let Some(key) = map.next_key::<String>()? {
-                if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) {
+                if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str())
+                {
                     kept.insert(key, map.next_value()?);
                 } else {
                     map.next_value::<serde::de::IgnoredAny>()?;

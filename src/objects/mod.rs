@@ -47,6 +47,7 @@ mod shared;
 mod store;
 mod target;
 mod template;
+mod volume;
 mod webhook_configuration;
 mod workload;
 
@@ -74,6 +75,7 @@ pub use shared::Shared;
 pub use store::Store;
 pub use target::TargetRef;
 pub use template::PodTemplate;
+pub use volume::{END_ENTITY_VOLUME, TOKEN_VOLUME, Volumes};
 pub use webhook_configuration::{Webhook, WebhookConfiguration};
 pub use workload::Workload;
 

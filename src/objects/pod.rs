@@ -1,15 +1,15 @@
 //! Pods, as far as the mesh shows in them.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::meta::{META, Meta, address, nullable, redacted};
 use super::shared::{Shared, Word};
+use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -49,9 +49,14 @@ pub struct PodSpec {
     /// Init containers; native sidecars are here with `restartPolicy: Always`.
     #[serde(deserialize_with = "nullable")]
     pub init_containers: Shared<Vec<Container>>,
-    /// Whether one of its volumes holds a token of its service account, as the API server adds it. Nothing else is read of them.
-    #[serde(rename = "volumes", deserialize_with = "holds_token")]
-    pub token_volume: bool,
+    /// Its volumes, as far as they hold identities.
+    #[serde(deserialize_with = "nullable")]
+    pub volumes: Volumes,
+    /// As whom its containers run, unless they say it themselves.
+    #[serde(deserialize_with = "nullable")]
+    pub security_context: PodSecurityContext,
+    /// How long its containers may take to end; `None` means the default.
+    pub termination_grace_period_seconds: Option<u64>,
     /// Always, OnFailure or Never; empty means Always.
     #[serde(deserialize_with = "nullable")]
     pub restart_policy: Word,
@@ -61,20 +66,6 @@ pub struct PodSpec {
     /// Which nodes it may run on.
     #[serde(deserialize_with = "nullable")]
     pub node_selector: std::collections::BTreeMap<String, String>,
-}
-
-/// A volume; only its name matters here.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Volume<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-}
-
-/// Reads of volumes only whether the one is there that the API server adds.
-fn holds_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    let volumes: Vec<Volume<'de>> = nullable(deserializer)?;
-    Ok(volumes.iter().any(|volume| volume.name.starts_with("kube-api-access-")))
 }
 
 /// A pod's status.
@@ -175,6 +166,16 @@ pub struct Terminated {
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
+}
+
+/// As whom the containers of a pod run, unless they say it themselves.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSecurityContext {
+    /// The uid.
+    pub run_as_user: Option<i64>,
+    /// The gid.
+    pub run_as_group: Option<i64>,
 }
 
 impl PodSpec {
@@ -287,17 +288,20 @@ schemas! {
         1 volumes: Many(&VOLUME),
         2 containers: Many(&CONTAINER),
         3 restartPolicy: Text,
+        4 terminationGracePeriodSeconds: Number,
         7 nodeSelector: Map,
         8 serviceAccountName: Text,
         10 nodeName: Text,
         11 hostNetwork: Bool,
+        14 securityContext: One(&POD_SECURITY_CONTEXT),
         20 initContainers: Many(&CONTAINER),
         21 automountServiceAccountToken: Bool,
         24 priorityClassName: Text,
     }
 
-    VOLUME "Volume" {
-        1 name: Text,
+    POD_SECURITY_CONTEXT "PodSecurityContext" {
+        2 runAsUser: Number,
+        6 runAsGroup: Number,
     }
 
     POD_STATUS "PodStatus" {

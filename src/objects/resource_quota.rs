@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, nullable, quantities};
 use super::{Kind, KindInfo, Listed, object};
 
 /// A ResourceQuota.
@@ -20,11 +20,22 @@ pub struct ResourceQuota {
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct QuotaSpec {
     /// Quantities by resource: `limits.cpu`, `requests.memory`, `pods`.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "quantities")]
     pub hard: BTreeMap<String, String>,
+    /// Which pods it counts: `BestEffort`, `NotTerminating`; all where it says nothing.
+    #[serde(deserialize_with = "nullable")]
+    pub scopes: Vec<String>,
+    /// Whether it counts only pods that something else selects, such as a PriorityClass.
+    #[serde(rename = "scopeSelector", deserialize_with = "is_there")]
+    pub selects: bool,
+}
+
+/// Whether anything is there.
+fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl Listed for ResourceQuota {

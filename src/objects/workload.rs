@@ -47,6 +47,9 @@ pub struct WorkloadStatus {
     /// Pods that have been ready for long enough (`minReadySeconds`); not of DaemonSets.
     #[serde(deserialize_with = "nullable")]
     pub available_replicas: u32,
+    /// DaemonSets: nodes that should run it and have a pod of it.
+    #[serde(deserialize_with = "nullable")]
+    pub current_number_scheduled: u32,
     /// DaemonSets: nodes that should run it.
     #[serde(deserialize_with = "nullable")]
     pub desired_number_scheduled: u32,
@@ -209,6 +212,7 @@ schemas! {
     }
 
     DAEMON_SET_STATUS "DaemonSetStatus" {
+        1 currentNumberScheduled: Number,
         3 desiredNumberScheduled: Number,
         4 numberReady: Number,
         // A DaemonSet's and a StatefulSet's conditions are numbered as a ReplicaSet's.

@@ -118,7 +118,7 @@ impl<'de> MapAccess<'de> for Object<'de> {
                 continue;
             }
             let more = self.fields;
-            if matches!(field.holds, Holds::Many(_) | Holds::Texts | Holds::Map) {
+            if matches!(field.holds, Holds::Many(_) | Holds::Texts | Holds::Map | Holds::Quantities) {
                 while self.fields.next_of(next.number).map_err(broken)?.is_some() {}
             }
             self.field = Some(Content { within: self.schema, field, first: next.value, more });
@@ -208,7 +208,7 @@ impl<'de> Deserializer<'de> for Content<'de> {
                 Ok(number) => visitor.visit_i64(number),
                 Err(text) => visitor.visit_string(text.into_owned()),
             },
-            Holds::Map => visitor.visit_map(Entries { next: Some(self), value: &[] }),
+            Holds::Map | Holds::Quantities => visitor.visit_map(Entries { next: Some(self), value: &[] }),
         }
     }
 
@@ -285,6 +285,14 @@ impl<'de> MapAccess<'de> for Entries<'de> {
                 (1, Value::Bytes(bytes)) => key = bytes,
                 (2, Value::Bytes(bytes)) => self.value = bytes,
                 _ => {}
+            }
+        }
+        if content.field.holds == Holds::Quantities {
+            let mut fields = Fields::of(std::mem::take(&mut self.value));
+            while let Some(field) = fields.next().map_err(|_| content.broken())? {
+                if let (1, Value::Bytes(bytes)) = (field.number, field.value) {
+                    self.value = bytes;
+                }
             }
         }
         seed.deserialize::<CowStrDeserializer<'_, Broken>>(text(key).into_deserializer()).map(Some)

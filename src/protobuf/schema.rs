@@ -41,6 +41,8 @@ pub enum Holds {
     Texts,
     /// Texts by name.
     Map,
+    /// Quantities by name: messages with a text as their first field, which JSON writes as that text.
+    Quantities,
     /// A message whose fields JSON writes among those of the message that holds it.
     Inline(&'static Schema),
     /// An `IntOrString`.

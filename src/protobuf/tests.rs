@@ -27,6 +27,7 @@ fn sample(field: &Field) -> Value {
         Holds::Many(schema) => json!([full(schema), {}, full(schema)]),
         Holds::Texts => json!(["one", "", "two"]),
         Holds::Map => json!({ "linkerd.io/a": "1", "linkerd.io/b": "", "c": "3" }),
+        Holds::Quantities => json!({ "cpu": "100m", "memory": "20Mi", "pods": "" }),
         Holds::NumberOrText => json!("http"),
         Holds::Inline(_) => Value::Null,
     }
@@ -106,6 +107,15 @@ fn encoded(schema: &Schema, object: &Value) -> Vec<u8> {
                 value.as_array().unwrap().iter().for_each(|v| bytes(*at, &encoded(schema, v), &mut out));
             }
             Holds::Texts => value.as_array().unwrap().iter().for_each(|v| bytes(*at, &text(v), &mut out)),
+            Holds::Quantities => {
+                for (key, value) in value.as_object().unwrap() {
+                    let (mut entry, mut quantity) = (Vec::new(), Vec::new());
+                    bytes(1, &text(value), &mut quantity);
+                    bytes(1, key.as_bytes(), &mut entry);
+                    bytes(2, &quantity, &mut entry);
+                    bytes(*at, &entry, &mut out);
+                }
+            }
             Holds::Map => {
                 for (key, value) in value.as_object().unwrap() {
                     let mut entry = Vec::new();
@@ -371,8 +381,10 @@ fn a_slim_type_reads_nothing_that_has_no_number() {
     assert_eq!(lacking::<Pod>(Kind::Pod), [""; 0]);
     assert_eq!(lacking::<Job>(Kind::Job), [""; 0]);
     // One type reads four kinds: what only DaemonSets have, and what they have not.
-    let of_daemon_sets =
-        |status: &str| ["desiredNumberScheduled", "numberReady"].map(|name| format!("{status}.{name}"));
+    let of_daemon_sets = |status: &str| {
+        ["currentNumberScheduled", "desiredNumberScheduled", "numberReady"]
+            .map(|name| format!("{status}.{name}"))
+    };
     assert_eq!(lacking::<Workload>(Kind::Deployment), of_daemon_sets("DeploymentStatus"));
     assert_eq!(lacking::<Workload>(Kind::ReplicaSet), of_daemon_sets("ReplicaSetStatus"));
     assert_eq!(lacking::<Workload>(Kind::StatefulSet), of_daemon_sets("StatefulSetStatus"));

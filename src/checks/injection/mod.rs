@@ -2,26 +2,44 @@
 
 use super::{Check, row};
 
+mod host_network_not_injected;
 mod injector_ca_mismatch;
 mod injector_fails_closed_single_replica;
 mod injector_fails_open;
+mod injector_not_called;
 mod injector_unavailable;
 mod injector_webhook_missing;
 mod kube_system_not_exempt;
+mod other_mesh_sidecar;
+mod passed_over;
 mod pod_missing_proxy;
+mod pod_security_refuses_proxy;
+mod pods_refused;
 mod proxy_refused_by_quota;
+mod proxy_resources;
+mod scc_refuses_proxy;
+mod token_not_mounted;
 pub(super) mod unmeshed;
+mod webhook_unreachable;
 mod workload_half_meshed;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("injection", "host-network-not-injected", host_network_not_injected),
     row!("injection", "injector-ca-mismatch", injector_ca_mismatch),
     row!("injection", "injector-fails-closed-single-replica", injector_fails_closed_single_replica),
     row!("injection", "injector-fails-open", injector_fails_open),
+    row!("injection", "injector-not-called", injector_not_called),
     row!("injection", "injector-unavailable", injector_unavailable),
     row!("injection", "injector-webhook-missing", injector_webhook_missing),
     row!("injection", "kube-system-not-exempt", kube_system_not_exempt),
+    row!("injection", "other-mesh-sidecar", other_mesh_sidecar),
     row!("injection", "pod-missing-proxy", pod_missing_proxy),
+    row!("injection", "pod-security-refuses-proxy", pod_security_refuses_proxy),
+    row!("injection", "pods-refused", pods_refused),
     row!("injection", "proxy-refused-by-quota", proxy_refused_by_quota),
+    row!("injection", "scc-refuses-proxy", scc_refuses_proxy),
+    row!("injection", "token-not-mounted", token_not_mounted),
+    row!("injection", "webhook-unreachable", webhook_unreachable),
     row!("injection", "workload-half-meshed", workload_half_meshed),
 ];

@@ -1,96 +1,158 @@
-//! `proxy-refused-by-quota`: a quota asks every container for resources that Linkerd's do not state, so no pod with a proxy starts.
+//! `proxy-refused-by-quota`: a quota asks every container for resources that Linkerd's do not state, or a LimitRange does not let them
+//! have what they state, so no pod with a proxy starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::passed_over::Rules;
+use super::pods_refused::is_meshed;
+use super::proxy_resources::{Stated, stated_by};
+use crate::checks::makers::{Maker, makers};
+use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ReplicaSet, ResourceQuota, Workload};
+use crate::item::Kind;
+use crate::missing::Missing;
+use crate::model::injection::Decision;
+use crate::model::refusal::{Refusal, unstated_by_linkerd};
+use crate::objects::{LimitRange, Pod, ResourceQuota};
 
-/// What a quota asks for, the annotation that states it for the proxy, and the variable that the reader fills in.
-const STATED_BY: [(&str, &str, &str); 6] = [
-    ("cpu", "config.linkerd.io/proxy-cpu-request=", "CPU_REQUEST"),
-    ("limits.cpu", "config.linkerd.io/proxy-cpu-limit=", "CPU_LIMIT"),
-    ("limits.memory", "config.linkerd.io/proxy-memory-limit=", "MEMORY_LIMIT"),
-    ("memory", "config.linkerd.io/proxy-memory-request=", "MEMORY_REQUEST"),
-    ("requests.cpu", "config.linkerd.io/proxy-cpu-request=", "CPU_REQUEST"),
-    ("requests.memory", "config.linkerd.io/proxy-memory-request=", "MEMORY_REQUEST"),
-];
-/// Containers that the injector adds.
-const LINKERDS: [&str; 4] = [PROXY_CONTAINER, INIT_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
+/// How many refusals, or workloads, are quoted.
+const QUOTED: usize = 3;
 
-/// What a quota refuses: resources that Linkerd's containers do not state, by the name of the quota.
-struct Refusal<'a> {
-    quota: &'a str,
-    resources: BTreeSet<&'a str>,
+/// What speaks against the proxies of a namespace: what a quota asks for, who is refused, and who will be.
+#[derive(Default)]
+struct Against<'a> {
+    asked: BTreeSet<&'a str>,
+    refused: Vec<&'a Refused<'a>>,
+    coming: Vec<&'a Maker<'a>>,
 }
-
-/// The resources that a quota refuses, and the ReplicaSets with what they say.
-type Refused<'a> = (BTreeSet<&'a str>, Vec<(&'a Workload, &'a str)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets = ctx.seen::<ReplicaSet>()?;
-    let quotas = ctx.seen::<ResourceQuota>()?;
-    let mut refused: BTreeMap<(&str, &str), Refused<'_>> = BTreeMap::new();
-    for set in sets.iter().filter(|set| ctx.judges(&set.metadata.namespace)) {
-        let Some(failed) = set.replica_failure() else { continue };
-        let Some(refusal) = refusal(&failed.message) else { continue };
-        let namespace = set.metadata.namespace.as_str();
-        let entry = refused.entry((namespace, refusal.quota)).or_default();
-        entry.0.extend(refusal.resources);
-        entry.1.push((set, &failed.message));
+    let quotas = ctx.seen::<ResourceQuota>();
+    let refused = refused(ctx);
+    let rules = Rules::of(ctx);
+    let limits = ctx.every::<LimitRange>();
+    let stated = Stated::of(ctx);
+    let makers = makers(ctx);
+    let quotas = quotas?;
+    let mut against: BTreeMap<(&str, &str), Against<'_>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        let Refusal::Unstated { quota, lacking } = one.refusal else { continue };
+        let mut asked = unstated_by_linkerd(lacking).peekable();
+        if asked.peek().is_some() {
+            let entry = against.entry((one.namespace(), quota)).or_default();
+            entry.asked.extend(asked);
+            entry.refused.push(one);
+        }
     }
-    let findings = refused.into_iter().filter_map(|((namespace, name), (resources, sets))| {
-        // Who took the quota back has only to wait for the next attempt.
-        let quota = quotas.iter().find(|quota| {
-            (quota.metadata.namespace.as_str(), quota.metadata.name.as_str()) == (namespace, name)
-        })?;
-        let asked: BTreeSet<&str> =
-            resources.into_iter().filter(|resource| quota.spec.hard.contains_key(*resource)).collect();
-        (!asked.is_empty()).then(|| finding(ctx, quota, &asked, &sets))
+    // What is to come takes knowing what the proxies state, and what they are given.
+    let known = || -> Result<_, Missing> { Ok((rules?, limits?, stated?, makers?)) };
+    let known = known().map_err(|missing| ctx.gap(missing)).ok();
+    let coming = known.as_ref().map(|known| (known, quotas)).into_iter().flat_map(|(known, quotas)| {
+        let own = |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_proxies(quota);
+        quotas.iter().filter(own).map(move |quota| (known, quota))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    for ((rules, limits, stated, makers), quota) in coming {
+        let (namespace, name) = quota.metadata.key();
+        for maker in makers.iter().filter(|maker| maker.namespace() == namespace) {
+            let lacking = lacking(ctx, quota, maker, rules, stated, limits);
+            if !lacking.is_empty() {
+                let entry = against.entry((namespace, name)).or_default();
+                entry.asked.extend(lacking);
+                entry.coming.push(maker);
+            }
+        }
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    for ((namespace, name), mut against) in against {
+        // Who took the quota back has only to wait for the next attempt.
+        let Some(quota) = quotas.iter().find(|quota| quota.metadata.key() == (namespace, name)) else {
+            continue;
+        };
+        against.asked.retain(|resource| quota.spec.hard.contains_key(*resource));
+        if !against.asked.is_empty() {
+            findings.push(of_quota(ctx, quota, &against, known.as_ref().map(|(_, _, stated, _)| stated)));
+        }
+    }
+    if let Some((rules, limits, ..)) = &known {
+        findings.extend(of_limits(ctx, refused, rules, limits));
+    }
+    Ok(findings.into())
 }
 
-/// Reads `failed quota: NAME: must specify limits.cpu for: linkerd-init,linkerd-proxy; limits.memory for: web`.
-fn refusal(message: &str) -> Option<Refusal<'_>> {
-    let (_, rest) = message.split_once("failed quota: ")?;
-    let (quota, rest) = rest.split_once(": must specify ")?;
-    let lacking = rest.split(';').filter_map(|part| part.trim().split_once(" for: "));
-    let resources: BTreeSet<&str> = lacking
-        .filter(|(_, containers)| containers.split(',').any(|name| LINKERDS.contains(&name.trim())))
-        .map(|(resource, _)| resource.trim())
-        .collect();
-    (!resources.is_empty()).then_some(Refusal { quota, resources })
+/// Whether a quota counts pods with a proxy: all pods, or those that do not end by themselves.
+fn counts_proxies(quota: &ResourceQuota) -> bool {
+    !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 
-fn finding(
+/// What of a quota the proxies of a workload will not state.
+fn lacking<'a>(
+    ctx: &Context<'_>,
+    quota: &'a ResourceQuota,
+    maker: &Maker<'_>,
+    rules: &Rules<'_>,
+    stated: &Stated<'_>,
+    limits: &[LimitRange],
+) -> Vec<&'a str> {
+    let asked: Vec<&str> =
+        quota.spec.hard.keys().map(String::as_str).filter(|key| stated_by(key).is_some()).collect();
+    if asked.is_empty()
+        || !matches!(
+            rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
+            Decision::Inject { .. }
+        )
+    {
+        return Vec::new();
+    }
+    let namespace = rules.admission.namespace(maker.namespace());
+    // A proxy that runs and states it was given it somehow.
+    let runs = |resource: &str| {
+        let proxies = ctx.hints::<Pod>().iter().filter(|pod| pod.metadata.namespace == maker.namespace());
+        proxies
+            .filter_map(|pod| pod.spec.proxy())
+            .any(|proxy| stated_by(resource).is_some_and(|by| by.is_in(proxy)))
+    };
+    asked
+        .into_iter()
+        .filter(|resource| {
+            let Some(by) = stated_by(resource) else { return false };
+            !stated.states(by, maker.meta, namespace)
+                && !by.is_given(limits.iter().filter(|limit| limit.metadata.namespace == maker.namespace()))
+                && !runs(resource)
+        })
+        .collect()
+}
+
+fn of_quota(
     ctx: &Context<'_>,
     quota: &ResourceQuota,
-    asked: &BTreeSet<&str>,
-    sets: &[(&Workload, &str)],
+    against: &Against<'_>,
+    stated: Option<&Stated<'_>>,
 ) -> Finding {
-    let (namespace, name) = (quota.metadata.namespace.as_str(), quota.metadata.name.as_str());
-    let hard: Vec<String> =
-        asked.iter().filter_map(|key| Some(format!("{key}: {}", quota.spec.hard.get(*key)?))).collect();
-    let annotations: BTreeSet<(&str, &str)> = STATED_BY
+    let (namespace, name) = quota.metadata.key();
+    let hard: Vec<String> = against
+        .asked
         .iter()
-        .filter(|(key, ..)| asked.contains(key))
-        .map(|(_, annotation, quantity)| (*annotation, *quantity))
+        .filter_map(|key| Some(format!("{key}: {}", quota.spec.hard.get(*key)?)))
+        .collect();
+    let annotations: BTreeSet<(&str, &str)> = against
+        .asked
+        .iter()
+        .filter_map(|key| stated_by(key))
+        .map(|by| (by.annotation, by.variable))
         .collect();
     let mut annotate = kubectl().words("annotate namespace").operand(namespace);
     for (annotation, quantity) in annotations {
-        annotate = annotate.arg(Arg::known(annotation).then(Arg::placeholder(quantity)));
+        annotate = annotate.arg(Arg::from(format!("{annotation}=")).then(Arg::placeholder(quantity)));
     }
     let remedy = Remedy::new()
         .run(StepKind::Command, "State what the proxies of the namespace take; the injector writes it into their containers", annotate)
         .step(
             StepKind::Note,
-            "Or give the namespace a LimitRange with defaults for containers; the ReplicaSets try again by themselves",
+            "Or give the namespace a LimitRange with defaults for containers; workloads that are refused try again by themselves",
         )
         .shown_by(kubectl().namespace(namespace).words("get replicasets"));
-    let set = |set: &Workload| format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
     let mut finding = ctx
         .finding(
             Subject::object("ResourceQuota", namespace, name),
@@ -98,17 +160,97 @@ fn finding(
              this namespace",
         )
         .evidence(Evidence::field(format!("ResourceQuota {namespace}/{name}"), "spec.hard", hard.join(", ")))
-        .evidences(
-            sets.iter()
-                .take(3)
-                .map(|(owner, said)| Evidence::field(set(owner), "status.conditions[ReplicaFailure]", *said)),
-        )
-        .remedy(remedy);
-    for (owner, _) in sets {
-        let owned = owner.metadata.controller();
-        let (kind, name) =
-            owned.map_or(("ReplicaSet", owner.metadata.name.as_str()), |by| (&by.kind, &by.name));
-        finding = finding.subject(Subject::object(kind, namespace, name));
+        .evidences(against.refused.iter().take(QUOTED).map(|one| one.evidence.clone()));
+    if against.refused.is_empty() {
+        let names: Vec<String> = against
+            .coming
+            .iter()
+            .take(QUOTED)
+            .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
+            .collect();
+        finding = finding
+            .evidences(stated.map(|stated| stated.nothing(&against.asked)))
+            .evidence(Evidence::other("Workloads that request a proxy there", names.join(", ")));
     }
-    finding
+    finding = finding.remedy(remedy);
+    let mut owners: Vec<Subject> = against.refused.iter().map(|one| one.subject()).collect();
+    owners.dedup();
+    owners.into_iter().fold(finding, Finding::subject)
+}
+
+/// What LimitRanges refuse of meshed workloads: most likely what the injector added.
+fn of_limits(
+    ctx: &Context<'_>,
+    refused: &[Refused<'_>],
+    rules: &Rules<'_>,
+    limits: &[LimitRange],
+) -> Vec<Finding> {
+    let mut by_namespace: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        if one.refusal == Refusal::LimitRange && is_meshed(rules, one) {
+            by_namespace.entry(one.namespace()).or_default().push(one);
+        }
+    }
+    let finding = |(namespace, refused): (&str, Vec<&Refused<'_>>)| {
+        let own: Vec<&LimitRange> =
+            limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
+        // Who took it back has only to wait for the next attempt.
+        let first = own.first()?;
+        let subject = match own.len() {
+            1 => Subject::object(Kind::LimitRange, namespace, &first.metadata.name),
+            _ => Subject::object(Kind::Namespace, "", namespace),
+        };
+        let remedy = Remedy::new()
+            .run(
+                StepKind::Command,
+                "See what the LimitRange allows a container",
+                kubectl().namespace(namespace).words("describe limitrange"),
+            )
+            .run(
+                StepKind::Command,
+                "State resources for the proxies of the namespace that are within it (and limits, where their ratio counts)",
+                kubectl()
+                    .words("annotate namespace")
+                    .operand(namespace)
+                    .arg(Arg::known("config.linkerd.io/proxy-cpu-request=").then(Arg::placeholder("CPU_REQUEST")))
+                    .arg(Arg::known("config.linkerd.io/proxy-memory-request=").then(Arg::placeholder("MEMORY_REQUEST")))
+                    .words("--overwrite"),
+            );
+        let finding = ctx
+            .finding(
+                subject,
+                "a LimitRange refuses pods of meshed workloads: most likely the proxy asks for less, or for more, than it lets \
+                 a container have",
+            )
+            .parameter("limit-range")
+            .likely()
+            .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
+            .evidences(own.iter().filter_map(|limit| bounds(limit)))
+            .remedy(remedy);
+        let mut owners: Vec<Subject> = refused.iter().map(|one| one.subject()).collect();
+        owners.dedup();
+        Some(owners.into_iter().fold(finding, Finding::subject))
+    };
+    by_namespace.into_iter().filter_map(finding).collect()
+}
+
+/// What a LimitRange says of containers.
+fn bounds(limit: &LimitRange) -> Option<Evidence> {
+    let of = limit.spec.limits.iter().find(|of| of.kind == "Container").or(limit.spec.limits.first())?;
+    let said = |name: &str, quantities: &BTreeMap<String, String>| {
+        let all: Vec<String> = quantities.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        (!all.is_empty()).then(|| format!("{name} {}", all.join(", ")))
+    };
+    let all = [
+        said("min", &of.min),
+        said("max", &of.max),
+        said("maxLimitRequestRatio", &of.max_limit_request_ratio),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    let (namespace, name) = limit.metadata.key();
+    Some(Evidence::field(
+        format!("LimitRange {namespace}/{name}"),
+        format!("spec.limits[{}]", of.kind),
+        if all.is_empty() { "no bounds".to_owned() } else { all.join("; ") },
+    ))
 }

@@ -1,0 +1,59 @@
+//! `host-network-not-injected`: pods on the node's network ask for a proxy, which the injector never adds there.
+
+use super::passed_over::{Rules, passed_over};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::injection::{INJECT, Level, Skip};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut of_namespaces: Vec<Finding> = Vec::new();
+    for passed in passed_over(ctx, &rules)?.iter().filter(|passed| passed.skip == Skip::HostNetwork) {
+        let seen = [passed.asks(), passed.maker.field("spec.hostNetwork", "true")];
+        match passed.level {
+            Level::Pod => {
+                let finding = ctx.finding(
+                    passed.maker.subject(),
+                    "the pod itself requests a proxy and is on the node's network, where the injector adds none: it runs \
+                     outside the mesh, unencrypted, and has no identity that a policy could let in",
+                );
+                findings.push(finding.evidences(seen).remedy(remedy()));
+            }
+            // Who asks for a whole namespace does not mean what cannot be meshed.
+            Level::Namespace => match of_namespaces.iter_mut().find(|held| held.evidence[0] == seen[0]) {
+                Some(held) => {
+                    held.subjects.push(passed.maker.subject());
+                    held.evidence.push(seen[1].clone());
+                }
+                None => of_namespaces.push(
+                    ctx.finding(
+                        passed.maker.subject(),
+                        "its namespace requests injection, and pods on the node's network get no proxy: they run outside the mesh",
+                    )
+                    .severity(Severity::Info)
+                    .evidences(seen)
+                    .remedy(remedy()),
+                ),
+            },
+        }
+    }
+    findings.extend(of_namespaces);
+    Ok(findings.into())
+}
+
+fn remedy() -> Remedy {
+    Remedy::new()
+        .step(
+            StepKind::Note,
+            "If it is to be meshed, take it off the node's network: hostNetwork: false in the pod template, with a hostPort or a \
+             Service of type LoadBalancer for what comes from outside",
+        )
+        .step(
+            StepKind::Annotation,
+            format!(
+                "Otherwise set {INJECT}: disabled in the pod template, which says what is so, and let it in by the addresses of \
+                 its nodes (a NetworkAuthentication) where policies ask for an identity"
+            ),
+        )
+}

@@ -1,0 +1,167 @@
+//! `injector-not-called`: pods ask for a proxy, and the selectors of the injector's webhook leave them out.
+
+use std::collections::BTreeMap;
+
+use super::passed_over::{PassedOver, Rules, passed_over};
+use super::unmeshed::CREATED_ONLY;
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::injection::{Clause, Level, Skip};
+use crate::model::owners::Owner;
+use crate::objects::{Pod, WebhookConfiguration};
+
+/// How many workloads are quoted.
+const QUOTED: usize = 3;
+/// How many of them the remedy restarts.
+const RESTARTED: usize = 12;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx)?;
+    let mut left_out: BTreeMap<(String, Level, Clause), Vec<PassedOver<'_>>> = BTreeMap::new();
+    for passed in passed_over(ctx, &rules)? {
+        if let Skip::NotCalled(clause) = &passed.skip {
+            let key = (passed.maker.namespace().to_owned(), passed.level, clause.clone());
+            left_out.entry(key).or_default().push(passed);
+        }
+    }
+    let configuration = rules.webhook.map(|(configuration, _)| configuration);
+    let findings = left_out.iter().map(|((namespace, level, clause), passed)| {
+        finding(ctx, namespace, *level, clause, passed, configuration)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    namespace: &str,
+    level: Level,
+    clause: &Clause,
+    passed: &[PassedOver<'_>],
+    configuration: Option<&WebhookConfiguration>,
+) -> Finding {
+    let first = &passed[0];
+    let subjects = match level {
+        Level::Namespace => vec![Subject::object(Kind::Namespace, "", namespace)],
+        Level::Pod => passed.iter().map(|passed| passed.maker.subject()).collect(),
+    };
+    let mut subjects = subjects.into_iter();
+    let subject = subjects.next().unwrap_or_else(|| first.maker.subject());
+    let names: Vec<String> = passed
+        .iter()
+        .take(QUOTED)
+        .map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name))
+        .collect();
+    let more = passed.len().saturating_sub(QUOTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let object = configuration.map_or_else(
+        || "MutatingWebhookConfiguration of a default install".to_owned(),
+        |configuration| format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
+    );
+    let finding = ctx
+        .finding(
+            subject,
+            "injection is requested, and the selectors of the injector's webhook leave these pods out: the API server never \
+             calls the injector for them, so they run outside the mesh, and no event says so",
+        )
+        .parameter(clause.to_string())
+        .evidence(first.asks())
+        .evidence(Evidence::field(object, "webhooks[]", format!("not met: {clause}")))
+        .evidence(labels(first, clause))
+        .evidence(Evidence::other("Pods without a proxy", format!("{}{more}", names.join(", "))))
+        .remedy(remedy(ctx, namespace, clause, passed));
+    subjects.fold(finding, Finding::subject)
+}
+
+/// The label that the clause is about, as it is.
+fn labels(first: &PassedOver<'_>, clause: &Clause) -> Evidence {
+    let (key, of_objects) = match clause {
+        Clause::Of { key, of_objects, .. } => (key.as_str(), *of_objects),
+        Clause::OfDefaultInstall => ("kubernetes.io/metadata.name", false),
+    };
+    let path = format!("metadata.labels[{key}]");
+    if of_objects {
+        return first.maker.field(&path, first.maker.meta.label(key).unwrap_or("not set"));
+    }
+    // Which of the two it is follows from the clause, whose operator says what the label must not be.
+    let said = match clause {
+        _ if key == "kubernetes.io/metadata.name" => first.maker.namespace().to_owned(),
+        Clause::Of { operator, values, .. } if operator == "NotIn" && values.len() == 1 => values[0].clone(),
+        Clause::Of { operator, .. } if operator == "DoesNotExist" => "set".to_owned(),
+        Clause::Of { operator, .. } if operator == "Exists" => "not set".to_owned(),
+        Clause::Of { .. } | Clause::OfDefaultInstall => "does not satisfy that".to_owned(),
+    };
+    Evidence::field(format!("Namespace {}", first.maker.namespace()), path, said)
+}
+
+fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedOver<'_>]) -> Remedy {
+    let remedy = Remedy::new();
+    let label = || kubectl().words("label namespace").operand(namespace);
+    let by_values = |remedy: Remedy| {
+        remedy.step(
+            StepKind::ChartValue,
+            "If pods of this namespace are to be meshed, change proxyInjector.namespaceSelector so that it covers the namespace; \
+             with webhookFailurePolicy Fail leave out what the injector itself needs (DNS, the network plugin)",
+        )
+    };
+    let remedy = match clause {
+        Clause::Of { of_objects: true, key, operator, .. } => remedy.step(
+            StepKind::Annotation,
+            format!("Change the label {key} of the pod template, so that it satisfies the objectSelector ({operator})"),
+        ),
+        // The name of a namespace is no label that people set.
+        Clause::Of { key, .. } if key == "kubernetes.io/metadata.name" => by_values(remedy),
+        Clause::OfDefaultInstall => by_values(remedy),
+        Clause::Of { key, operator, .. } if matches!(operator.as_str(), "NotIn" | "DoesNotExist") => remedy.run(
+            StepKind::Annotation,
+            "Remove the label that keeps the namespace from the injector",
+            label().arg(format!("{key}-")),
+        ),
+        Clause::Of { key, values, .. } => match values.first() {
+            Some(value) => remedy.run(
+                StepKind::Annotation,
+                "Give the namespace the label that the webhook's selector asks for",
+                label().arg(format!("{key}={value}")),
+            ),
+            None => remedy.run(
+                StepKind::Annotation,
+                "Give the namespace the label that the webhook's selector asks for",
+                label().arg(format!("{key}=true")),
+            ),
+        },
+    };
+    let mut remedy = remedy.step(
+        StepKind::Note,
+        "Or, if it is kept from the injector on purpose, remove the annotation that asks for a proxy",
+    );
+    restart(ctx, &mut remedy, passed);
+    remedy
+}
+
+/// Adds how the pods are created again.
+pub(super) fn restart(ctx: &Context<'_>, remedy: &mut Remedy, passed: &[PassedOver<'_>]) {
+    let mut steps: Vec<crate::finding::Step> = Vec::new();
+    for passed in passed.iter().take(RESTARTED) {
+        let step = renew(&passed.maker.owner, &pods_of(ctx, &passed.maker.owner), CREATED_ONLY);
+        match steps.iter_mut().find(|held| held.text == step.text) {
+            None => steps.push(step),
+            Some(crate::finding::Step { command: Some(held), .. }) => held.join(&step.command),
+            Some(_) => {}
+        }
+    }
+    remedy.steps.extend(steps);
+}
+
+/// The pods of a workload, where their names are needed to create them again.
+fn pods_of(ctx: &Context<'_>, owner: &Owner) -> Vec<String> {
+    if owner.restartable().is_some() {
+        return Vec::new();
+    }
+    let owners = ctx.owners();
+    let own = ctx.hints::<Pod>().iter().filter(|pod| {
+        pod.metadata.namespace == owner.namespace && !pod.is_finished() && owners.of(pod) == *owner
+    });
+    own.map(|pod| pod.metadata.name.clone()).collect()
+}

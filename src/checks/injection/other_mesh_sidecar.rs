@@ -1,0 +1,113 @@
+//! `other-mesh-sidecar`: pods ask for Linkerd's proxy and have another mesh's, so the injector leaves them as they are.
+
+use std::collections::BTreeSet;
+
+use super::passed_over::{Rules, passed_over};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::injection::{INJECT, Skip};
+use crate::objects::{Meta, MutatingWebhookConfiguration, Namespace, Webhook};
+
+/// How Istio calls its webhooks.
+const OF_ISTIO: &str = "sidecar-injector.istio.io";
+/// The labels of namespaces that ask for Istio's proxy.
+const ASK_ISTIO: [&str; 2] = ["istio-injection", "istio.io/rev"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let namespaces = ctx.seen::<Namespace>()?;
+    for passed in &passed_over(ctx, &rules)? {
+        let Skip::Sidecar(name) = &passed.skip else { continue };
+        let namespace =
+            namespaces.iter().find(|namespace| namespace.metadata.name == passed.maker.namespace());
+        told.insert(passed.maker.namespace());
+        let asks_istio = namespace.and_then(|namespace| label_of(&namespace.metadata));
+        findings.push(
+            ctx.finding(
+                passed.maker.subject(),
+                "Linkerd's proxy is requested, and the pods have a sidecar that the injector takes for a proxy: it leaves them as \
+                 they are, outside Linkerd's mesh",
+            )
+            .evidence(passed.asks())
+            .evidence(passed.maker.field("spec.containers", *name))
+            .evidences(asks_istio.map(|(key, value)| of_namespace(passed.maker.namespace(), key, value)))
+            .remedy(remedy(passed.maker.namespace(), asks_istio.map(|(key, _)| key))),
+        );
+    }
+    let webhooks = ctx.seen::<MutatingWebhookConfiguration>()?;
+    let istios: Vec<(&str, &Webhook)> = webhooks
+        .iter()
+        .flat_map(|c| c.webhooks.iter().map(move |webhook| (c.metadata.name.as_str(), webhook)))
+        .filter(|(_, webhook)| webhook.name.ends_with(OF_ISTIO))
+        .collect();
+    for namespace in namespaces {
+        let meta = &namespace.metadata;
+        let asks = matches!(meta.annotation(INJECT), Some("enabled" | "ingress"));
+        if !asks || told.contains(meta.name.as_str()) || !ctx.judges(&meta.name) {
+            continue;
+        }
+        let Some((key, value)) = label_of(meta) else { continue };
+        let selects = |webhook: &Webhook| {
+            webhook.namespace_selector.as_ref().is_some_and(|selector| selector.matches(&meta.labels))
+        };
+        let Some((configuration, _)) = istios.iter().find(|(_, webhook)| selects(webhook)) else { continue };
+        if !rules.admission.calls(&meta.name) {
+            continue;
+        }
+        findings.push(
+            ctx.finding(
+                Subject::object(Kind::Namespace, "", &meta.name),
+                "the namespace requests the proxies of two meshes: which of them a new pod gets is decided by which webhook is \
+                 called first, and Linkerd's adds none where Istio's is there",
+            )
+            .parameter("both")
+            .evidence(Evidence::field(
+                format!("Namespace {}", meta.name),
+                format!("metadata.annotations[{INJECT}]"),
+                meta.annotation(INJECT).unwrap_or_default(),
+            ))
+            .evidence(of_namespace(&meta.name, key, value))
+            .evidence(Evidence::field(
+                format!("MutatingWebhookConfiguration {configuration}"),
+                "webhooks[].namespaceSelector",
+                "selects it",
+            ))
+            .remedy(remedy(&meta.name, Some(key))),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// The label with which a namespace asks for Istio's proxy.
+fn label_of(meta: &Meta) -> Option<(&'static str, &str)> {
+    ASK_ISTIO
+        .iter()
+        .find_map(|key| meta.label(key).filter(|value| *value != "disabled").map(|value| (*key, value)))
+}
+
+fn of_namespace(namespace: &str, key: &str, value: &str) -> Evidence {
+    Evidence::field(format!("Namespace {namespace}"), format!("metadata.labels[{key}]"), value)
+}
+
+fn remedy(namespace: &str, label: Option<&str>) -> Remedy {
+    let remedy = match label {
+        Some(key) => Remedy::new().run(
+            StepKind::Annotation,
+            "Take the label that requests Istio's proxy from the namespace",
+            kubectl().words("label namespace").operand(namespace).arg(format!("{key}-")),
+        ),
+        None => Remedy::new().step(
+            StepKind::Note,
+            "Take the sidecar out of the pod template, or whatever adds it there (a label of the namespace, a manual injection)",
+        ),
+    };
+    remedy.run(
+        StepKind::Command,
+        "Then restart the workloads of the namespace: proxies are only added when a pod is created",
+        kubectl().namespace(namespace).words("rollout restart deployment,statefulset,daemonset"),
+    )
+}

@@ -1,0 +1,145 @@
+//! `pod-security-refuses-proxy`: Pod Security admission refuses pods with linkerd-init, or will when they are created next.
+
+use std::collections::BTreeMap;
+
+use super::passed_over::Rules;
+use crate::checks::makers::{Maker, makers};
+use crate::checks::refused::{Refused, refused};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::injection::{Decision, INJECT};
+use crate::model::refusal::{Refusal, names_linkerds};
+use crate::objects::container::INIT_CONTAINER;
+use crate::objects::{ConfigMap, Namespace, Pod};
+
+/// The label with the level that a namespace enforces.
+const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
+/// How many workloads are quoted.
+const QUOTED: usize = 3;
+
+/// What speaks against the proxies of a namespace.
+#[derive(Default)]
+struct Against<'a> {
+    refused: Vec<&'a Refused<'a>>,
+    coming: Vec<&'a Maker<'a>>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let refused = refused(ctx);
+    let makers = makers(ctx);
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let mut against: BTreeMap<&str, Against<'_>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        if matches!(one.refusal, Refusal::PodSecurity { .. }) && names_linkerds(one.said) {
+            against.entry(one.namespace()).or_default().refused.push(one);
+        }
+    }
+    let namespaces = ctx.seen::<Namespace>()?;
+    let level = |name: &str| {
+        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == name)?;
+        namespace.metadata.label(ENFORCE).filter(|level| matches!(*level, "baseline" | "restricted"))
+    };
+    let rules = rules?;
+    let makers = makers?;
+    let by_cni = match config? {
+        None => None,
+        Some(config) => config.chart_values().map(|values| values.bool("cniEnabled").unwrap_or(false)),
+    };
+    if by_cni == Some(false) {
+        for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
+            let Some(_) = level(maker.namespace()) else { continue };
+            let injects = matches!(
+                rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
+                Decision::Inject { .. }
+            );
+            if injects {
+                against.entry(maker.namespace()).or_default().coming.push(maker);
+            }
+        }
+    }
+    let findings =
+        against.iter().map(|(namespace, against)| finding(ctx, namespace, level(namespace), against));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Against<'_>) -> Finding {
+    let meshed =
+        |pod: &&Pod| pod.metadata.namespace == namespace && pod.spec.container(INIT_CONTAINER).is_some();
+    let running = ctx.hints::<Pod>().iter().find(meshed);
+    let message = if !against.refused.is_empty() {
+        "Pod Security admission refuses pods because of Linkerd's init container, which needs NET_ADMIN and NET_RAW: no new pod \
+         with a proxy starts in this namespace"
+    } else {
+        "the namespace enforces a Pod Security level that forbids NET_ADMIN and NET_RAW, which Linkerd's init container needs: the \
+         next pod with a proxy is refused, also where one runs today"
+    };
+    let object = format!("Namespace {namespace}");
+    let mut finding = ctx.finding(Subject::object(Kind::Namespace, "", namespace), message);
+    for one in against.refused.iter().take(QUOTED) {
+        finding = finding.evidence(one.evidence.clone());
+    }
+    finding = match level {
+        Some(level) => {
+            finding.evidence(Evidence::field(&object, format!("metadata.labels[{ENFORCE}]"), level))
+        }
+        None => finding.evidence(Evidence::field(
+            &object,
+            format!("metadata.labels[{ENFORCE}]"),
+            "not set: the level is that of the whole cluster, in the API server's configuration",
+        )),
+    };
+    if against.refused.is_empty() {
+        let names: Vec<String> = against
+            .coming
+            .iter()
+            .take(QUOTED)
+            .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
+            .collect();
+        let more = against.coming.len().saturating_sub(QUOTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        finding = finding
+            .evidence(Evidence::other(
+                "Workloads that request a proxy there",
+                format!("{}{more}", names.join(", ")),
+            ))
+            .evidence(Evidence::field(
+                format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
+                "data.values: cniEnabled",
+                "false",
+            ));
+    }
+    finding = finding.remedy(remedy(ctx, namespace));
+    for one in &against.refused {
+        finding = finding.subject(one.subject());
+    }
+    // Pods with it run: they are older than the label, or the API server exempts somebody.
+    if against.refused.is_empty() && running.is_some() { finding.likely() } else { finding }
+}
+
+fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Let pods of this namespace have what linkerd-init needs; the workloads try again by themselves",
+        kubectl()
+            .words("label namespace")
+            .operand(namespace)
+            .arg(format!("{ENFORCE}=privileged"))
+            .words("--overwrite"),
+    );
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Or keep the level: install linkerd-cni, which redirects traffic without a privileged init container, see that it is ready \
+         on every node, and then turn cniEnabled on",
+        Options::none().set("cniEnabled", "true"),
+    );
+    remedy.step(
+        StepKind::Annotation,
+        format!("Or leave pods out of the mesh that need none: {INJECT}: disabled in their template"),
+    )
+}

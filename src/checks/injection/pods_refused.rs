@@ -1,0 +1,184 @@
+//! `pods-refused`: the API server refuses pods of workloads, and no check of what refuses Linkerd's containers says why.
+
+use std::collections::BTreeMap;
+
+use super::passed_over::Rules;
+use crate::checks::refused::{Refused, refused};
+use crate::checks::serving::{component_missing, silent_injector};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::injection::Decision;
+use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
+
+/// How many refusals are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let refused = refused(ctx);
+    let rules = match Rules::of(ctx) {
+        Ok(rules) => Some(rules),
+        Err(missing) => {
+            ctx.gap(missing);
+            None
+        }
+    };
+    let mut groups: BTreeMap<(&str, bool, String), Vec<&Refused<'_>>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        if one.namespace() == ctx.namespaces().control_plane {
+            continue;
+        }
+        let meshed = rules.as_ref().is_some_and(|rules| is_meshed(rules, one));
+        if has_a_check(one, meshed) {
+            continue;
+        }
+        let of_linkerd = meshed || is_linkerds_webhook(&one.refusal);
+        groups.entry((one.namespace(), of_linkerd, kind_of(&one.refusal))).or_default().push(one);
+    }
+    Ok(groups.values().map(|group| finding(ctx, group, rules.as_ref())).collect::<Vec<_>>().into())
+}
+
+/// Whether the injector would give the pods a proxy.
+pub(super) fn is_meshed(rules: &Rules<'_>, one: &Refused<'_>) -> bool {
+    let template = one.template;
+    template.spec.proxy().is_some()
+        || matches!(
+            rules.admission.decide(one.namespace(), &template.metadata, &template.spec),
+            Decision::Inject { .. }
+        )
+}
+
+/// Whether another check says what refuses it, since it is something that Linkerd's containers bring in.
+fn has_a_check(one: &Refused<'_>, meshed: bool) -> bool {
+    match one.refusal {
+        Refusal::PodSecurity { .. } => names_linkerds(one.said),
+        Refusal::Unstated { lacking, .. } => unstated_by_linkerd(lacking).next().is_some(),
+        Refusal::LimitRange | Refusal::Constraints => meshed,
+        Refusal::Uncalled { trouble: Trouble::Timeout, .. } => is_linkerds_webhook(&one.refusal),
+        Refusal::Uncalled { .. }
+        | Refusal::UsedUp { .. }
+        | Refusal::Denied { .. }
+        | Refusal::ServiceAccount
+        | Refusal::Other => false,
+    }
+}
+
+/// Whether a webhook of Linkerd's refused.
+pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
+    match refusal {
+        Refusal::Uncalled { webhook, .. } | Refusal::Denied { webhook } => webhook.ends_with("linkerd.io"),
+        Refusal::PodSecurity { .. }
+        | Refusal::Unstated { .. }
+        | Refusal::UsedUp { .. }
+        | Refusal::LimitRange
+        | Refusal::Constraints
+        | Refusal::ServiceAccount
+        | Refusal::Other => false,
+    }
+}
+
+/// What tells refusals of a namespace apart: who refuses, and not the words, in which names of pods stand.
+fn kind_of(refusal: &Refusal<'_>) -> String {
+    match refusal {
+        Refusal::PodSecurity { .. } => "pod-security".to_owned(),
+        Refusal::Unstated { quota, .. } | Refusal::UsedUp { quota } => format!("quota {quota}"),
+        Refusal::LimitRange => "limit-range".to_owned(),
+        Refusal::Constraints => "constraints".to_owned(),
+        Refusal::Uncalled { webhook, .. } | Refusal::Denied { webhook } => format!("webhook {webhook}"),
+        Refusal::ServiceAccount => "service-account".to_owned(),
+        Refusal::Other => "other".to_owned(),
+    }
+}
+
+fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>) -> Finding {
+    let first = group[0];
+    let meshed = rules.is_some_and(|rules| is_meshed(rules, first));
+    let of_linkerd = is_linkerds_webhook(&first.refusal);
+    let who = match first.refusal {
+        Refusal::PodSecurity { .. } => "Pod Security admission refuses pods",
+        Refusal::Unstated { .. } => "a quota refuses pods whose containers do not state what they need",
+        Refusal::UsedUp { .. } => "a quota that is used up refuses pods",
+        Refusal::LimitRange => "a LimitRange refuses pods",
+        Refusal::Constraints => "OpenShift's security context constraints refuse pods",
+        Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } => {
+            "pods are refused because a webhook that must be called does not run"
+        }
+        Refusal::Uncalled { trouble: Trouble::Certificate, .. } => {
+            "pods are refused because the certificate of a webhook that must be called is not trusted"
+        }
+        Refusal::Uncalled { .. } => "pods are refused because a webhook that must be called does not answer",
+        Refusal::Denied { .. } => "a webhook refuses pods",
+        Refusal::ServiceAccount => "pods are refused because their ServiceAccount does not exist",
+        Refusal::Other => "the API server refuses pods",
+    };
+    let (severity, whose) = match (meshed, of_linkerd) {
+        (_, true) => {
+            (Severity::Error, "nothing starts in the namespaces that this webhook covers, meshed or not")
+        }
+        (true, false) => {
+            (Severity::Error, "no new pod of this meshed workload starts, and none that is lost is replaced")
+        }
+        (false, false) => (Severity::Info, "none of them is meshed, and the mesh has no part in it"),
+    };
+    let finding = ctx
+        .finding(first.subject(), format!("{who}: {whose}"))
+        .severity(severity)
+        .parameter(kind_of(&first.refusal))
+        .evidences(group.iter().take(QUOTED).map(|one| one.evidence.clone()))
+        .remedy(remedy(first));
+    let finding = match first.refusal {
+        Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } if of_linkerd => {
+            finding.tie(component_missing("proxy-injector"))
+        }
+        Refusal::Uncalled { trouble: Trouble::Certificate, .. } if of_linkerd => {
+            finding.tie(silent_injector())
+        }
+        _ => finding,
+    };
+    let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
+    owners.dedup();
+    owners.into_iter().skip(1).fold(finding, Finding::subject)
+}
+
+fn remedy(first: &Refused<'_>) -> Remedy {
+    let namespace = first.namespace();
+    let in_namespace = || kubectl().namespace(namespace);
+    let remedy = match first.refusal {
+        Refusal::UsedUp { quota } | Refusal::Unstated { quota, .. } => Remedy::new().run(
+            StepKind::Command,
+            "See what of the quota is used, and raise it or free some",
+            in_namespace().words("describe resourcequota").operand(quota),
+        ),
+        Refusal::LimitRange => Remedy::new().run(
+            StepKind::Command,
+            "Compare what the containers ask for with what the LimitRange allows",
+            in_namespace().words("describe limitrange"),
+        ),
+        Refusal::PodSecurity { .. } => Remedy::new().run(
+            StepKind::Command,
+            "Change the containers that the answer names, or the level that the namespace enforces",
+            kubectl().words("get namespace").operand(namespace).words("--show-labels"),
+        ),
+        Refusal::Denied { .. } => Remedy::new().step(
+            StepKind::Note,
+            "Change the pod template as the answer asks, or have the webhook leave the workload out",
+        ),
+        Refusal::Uncalled { .. } => Remedy::new().run(
+            StepKind::Command,
+            "Find the webhook that the answer names, and repair what serves it",
+            kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
+        ),
+        Refusal::ServiceAccount => Remedy::new().run(
+            StepKind::Command,
+            "Create the ServiceAccount that the answer names",
+            in_namespace().words("get serviceaccounts"),
+        ),
+        Refusal::Constraints | Refusal::Other => Remedy::new(),
+    };
+    let (kind, name) = first.by;
+    remedy.run(
+        StepKind::Command,
+        "Read what the API server answers; the workload tries again by itself",
+        in_namespace().words("describe").arg(kind).operand(name),
+    )
+}

@@ -1,0 +1,151 @@
+//! `scc-refuses-proxy`: OpenShift's security context constraints refuse pods with a proxy, or will when they are created next.
+
+use std::collections::BTreeMap;
+
+use super::passed_over::Rules;
+use super::pods_refused::is_meshed;
+use crate::annotations::UID_RANGE;
+use crate::checks::makers::{Maker, makers};
+use crate::checks::refused::{Refused, refused};
+use crate::checks::{Context, Judgement};
+use crate::command::{Arg, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::injection::{Decision, effective};
+use crate::model::refusal::Refusal;
+use crate::objects::{ClusterRoleBinding, ConfigMap, Namespace, Pod, RoleBinding};
+
+/// The uid of proxies unless it is changed.
+const UID: i64 = 2102;
+/// The annotation that changes it.
+const UID_KEY: &str = "config.linkerd.io/proxy-uid";
+/// How the roles that grant constraints are called.
+const GRANTS: &str = "system:openshift:scc:";
+/// How many refusals are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let refused = refused(ctx);
+    let makers = makers(ctx);
+    let namespaces = ctx.seen::<Namespace>()?;
+    let rules = rules?;
+    let mut by_namespace: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        if one.refusal == Refusal::Constraints && is_meshed(&rules, one) {
+            by_namespace.entry(one.namespace()).or_default().push(one);
+        }
+    }
+    let mut findings: Vec<Finding> =
+        by_namespace.iter().map(|(namespace, refused)| refusal(ctx, namespace, refused)).collect();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let values = config.and_then(ConfigMap::chart_values);
+    let of_mesh = values.as_ref().and_then(|values| values.number("proxy.uid")).unwrap_or(UID);
+    let pods = ctx.hints::<Pod>();
+    let makers = makers?;
+    for namespace in namespaces {
+        let meta = &namespace.metadata;
+        let Some((range, first, last)) = range(namespace) else { continue };
+        if by_namespace.contains_key(meta.name.as_str()) || !ctx.judges(&meta.name) {
+            continue;
+        }
+        // Where one runs, it is allowed.
+        if pods.iter().any(|pod| pod.metadata.namespace == meta.name && pod.spec.proxy().is_some()) {
+            continue;
+        }
+        let outside = makers.iter().filter(|maker| {
+            let injects = || {
+                matches!(rules.admission.decide(&meta.name, maker.meta, maker.spec), Decision::Inject { .. })
+            };
+            let uid = effective(UID_KEY, maker.meta, Some(namespace), true);
+            let uid = uid.and_then(|(_, uid)| uid.parse().ok()).unwrap_or(of_mesh);
+            maker.namespace() == meta.name && !(first..=last).contains(&uid) && injects()
+        });
+        let outside: Vec<&Maker<'_>> = outside.filter(|maker| !is_granted(ctx, maker)).collect();
+        if !outside.is_empty() {
+            findings.push(coming(ctx, namespace, range, of_mesh, &outside));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// The uids that OpenShift gives a namespace, as written, and the first and the last.
+fn range(namespace: &Namespace) -> Option<(&str, i64, i64)> {
+    let written = namespace.metadata.annotation(UID_RANGE)?;
+    let (first, count) = written.split_once('/')?;
+    let (first, count) = (first.parse::<i64>().ok()?, count.parse::<i64>().ok()?);
+    Some((written, first, first.saturating_add(count).saturating_sub(1)))
+}
+
+/// Whether some role that grants constraints is bound to the service account of the pods, or to all of its namespace.
+fn is_granted(ctx: &Context<'_>, maker: &Maker<'_>) -> bool {
+    let namespace = maker.namespace();
+    let account = match maker.spec.service_account_name.as_str() {
+        "" => "default",
+        name => name,
+    };
+    let everywhere = ctx.hints::<ClusterRoleBinding>().iter();
+    let here = ctx.hints::<RoleBinding>().iter().filter(|binding| binding.metadata.namespace == namespace);
+    everywhere
+        .chain(here)
+        .filter(|binding| binding.role_ref.name.starts_with(GRANTS))
+        .any(|binding| binding.subjects.iter().any(|subject| subject.covers(namespace, account)))
+}
+
+fn refusal(ctx: &Context<'_>, namespace: &str, refused: &[&Refused<'_>]) -> Finding {
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::Namespace, "", namespace),
+            "OpenShift's security context constraints refuse pods with Linkerd's containers: no new pod with a proxy starts in this \
+             namespace",
+        )
+        .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
+        .remedy(remedy(namespace));
+    refused.iter().fold(finding, |finding, one| finding.subject(one.subject()))
+}
+
+fn coming(
+    ctx: &Context<'_>,
+    namespace: &Namespace,
+    range: &str,
+    uid: i64,
+    outside: &[&Maker<'_>],
+) -> Finding {
+    let name = &namespace.metadata.name;
+    let names: Vec<String> = outside
+        .iter()
+        .take(QUOTED)
+        .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
+        .collect();
+    ctx.finding(
+        Subject::object(Kind::Namespace, "", name),
+        "the uid of Linkerd's proxy is outside the range that OpenShift gives the namespace, and no role that would allow it is bound \
+         to the service accounts of its pods: the next pod with a proxy is refused",
+    )
+    .severity(Severity::Warning)
+    .likely()
+    .evidence(Evidence::field(format!("Namespace {name}"), format!("metadata.annotations[{UID_RANGE}]"), range))
+    .evidence(Evidence::other("uid of the proxy", uid.to_string()))
+    .evidence(Evidence::other("Workloads that request a proxy there", names.join(", ")))
+    .remedy(remedy(name))
+}
+
+fn remedy(namespace: &str) -> Remedy {
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Bind constraints that allow the uid of the proxy to the service accounts of the namespace (with linkerd-cni \
+             nonroot-v2 will do; linkerd-init needs privileged)",
+            kubectl()
+                .namespace(namespace)
+                .words("create rolebinding linkerd-proxy-scc")
+                .option("--clusterrole", Arg::known("system:openshift:scc:").then(Arg::placeholder("SCC")))
+                .option("--group", format!("system:serviceaccounts:{namespace}")),
+        )
+        .step(
+            StepKind::Annotation,
+            format!(
+                "Or, with linkerd-cni, set {UID_KEY} on the namespace to a uid within its range that no application of it uses"
+            ),
+        )
+}

@@ -1,0 +1,205 @@
+//! `webhook-unreachable`: the API server gets no answer from a webhook of Linkerd's whose pods are ready: the network between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::SignedDuration;
+
+use super::passed_over::Rules;
+use super::unmeshed::{Asked, counts, unmeshed};
+use crate::checks::refused::{Refused, refused};
+use crate::checks::serving::silent_injector;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::serving;
+use crate::model::refusal::{Refusal, Trouble};
+use crate::objects::{EndpointSlice, Namespace, Node, Pod, Webhook, WebhookConfiguration};
+
+/// How many refusals are quoted.
+const QUOTED: usize = 3;
+/// How long ago a pod may have been created for what it lacks to say something of today.
+const LATELY: SignedDuration = SignedDuration::from_hours(1);
+/// How many pods have to lack their proxy for that to be more than chance.
+const ENOUGH: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let refused = refused(ctx);
+    let pods = ctx.seen::<Pod>();
+    let slices = ctx.seen::<EndpointSlice>()?;
+    let rules = rules?;
+    let pods = pods?;
+    let mut by_webhook: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
+    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+        if let Refusal::Uncalled { webhook, trouble: Trouble::Timeout } = one.refusal
+            && webhook.ends_with("linkerd.io")
+        {
+            by_webhook.entry(webhook).or_default().push(one);
+        }
+    }
+    let Some((configuration, webhook)) = rules.webhook else {
+        // What cannot be called is registered; which Service it calls is not known here.
+        return Ok(Vec::new().into());
+    };
+    // Where no pod of it is ready, that is why nobody answers.
+    if !has_endpoint(slices, webhook) {
+        return Ok(Vec::new().into());
+    }
+    let own = by_webhook.remove(webhook.name.as_str()).unwrap_or_default();
+    let mut findings = Vec::new();
+    if !own.is_empty() {
+        findings.push(refusing(ctx, configuration, webhook, &own));
+    } else if webhook.failure_policy == "Ignore"
+        && let Some(finding) = passing(ctx, configuration, webhook, pods)
+    {
+        findings.push(finding);
+    }
+    Ok(findings.into())
+}
+
+/// Whether the Service of a webhook has an endpoint that is ready.
+fn has_endpoint(slices: &[EndpointSlice], webhook: &Webhook) -> bool {
+    let Some(service) = &webhook.client_config.service else { return false };
+    let own = slices.iter().filter(|slice| {
+        slice.metadata.namespace == service.namespace
+            && slice.metadata.label("kubernetes.io/service-name") == Some(service.name.as_str())
+    });
+    // A missing condition counts as ready, by the rules of the API.
+    own.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false))
+}
+
+/// Pods are refused, and the answer says that the webhook did not answer in time.
+fn refusing(
+    ctx: &Context<'_>,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+    refused: &[&Refused<'_>],
+) -> Finding {
+    let finding = base(
+        ctx,
+        configuration,
+        "the API server gets no answer from the proxy injector, whose pods are ready: most likely the network does not let it through \
+         to them, and while the webhook has failurePolicy Fail no pod is created in the namespaces that it covers",
+    )
+    .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
+    .evidences(context(ctx, webhook))
+    .remedy(remedy(ctx));
+    refused.iter().fold(finding, |finding, one| {
+        let owner = &one.owner;
+        finding.tie(crate::finding::Tie::Workload(
+            owner.kind.clone(),
+            owner.namespace.clone(),
+            owner.name.clone(),
+        ))
+    })
+}
+
+/// Nothing is refused, and of the pods that were created lately none that asks for a proxy has one.
+fn passing(
+    ctx: &Context<'_>,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+    pods: &[Pod],
+) -> Option<Finding> {
+    let recent = |pod: &Pod| {
+        let created = pod.metadata.creation_timestamp;
+        created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= LATELY)
+    };
+    let namespaces = ctx.seen::<Namespace>().ok()?;
+    let mut without = unmeshed(ctx, pods, namespaces, Some(webhook));
+    without
+        .retain(|unmeshed| unmeshed.asked != Asked::Later && !unmeshed.of_extension && recent(unmeshed.pod));
+    let owners: BTreeSet<_> = without.iter().map(|unmeshed| &unmeshed.owner).collect();
+    let injected = |pod: &Pod| {
+        pod.metadata.namespace != ctx.namespaces().control_plane && pod.spec.proxy().is_some() && counts(pod)
+    };
+    if without.len() < ENOUGH || owners.len() < 2 || pods.iter().any(|pod| recent(pod) && injected(pod)) {
+        return None;
+    }
+    let finding = base(
+        ctx,
+        configuration,
+        "the injector is ready, and of the pods that were created in the last hour none that requests a proxy has one: most likely \
+         the network does not let the API server through to the injector, and with failurePolicy Ignore pods then start unmeshed",
+    )
+    .parameter("ignored")
+    .evidences(without.iter().take(QUOTED).map(|unmeshed| {
+        let meta = &unmeshed.pod.metadata;
+        let created = meta.creation_timestamp.map(|at| at.to_string()).unwrap_or_default();
+        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "metadata.creationTimestamp", format!("{created}, no linkerd-proxy"))
+    }))
+    .evidences(context(ctx, webhook))
+    .remedy(remedy(ctx));
+    Some(without.iter().fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie())))
+}
+
+fn base(ctx: &Context<'_>, configuration: &WebhookConfiguration, message: &str) -> Finding {
+    let name = &configuration.metadata.name;
+    ctx.finding(Subject::object(Kind::MutatingWebhookConfiguration, "", name), message)
+        .likely()
+        .tie(silent_injector())
+}
+
+/// What speaks against the injector itself being at fault.
+fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let own = |pod: &&Pod| {
+        pod.metadata.namespace == home
+            && pod.metadata.label("linkerd.io/control-plane-component") == Some("proxy-injector")
+    };
+    let pods = ctx.hints::<Pod>();
+    let restarts: u32 = pods
+        .iter()
+        .filter(own)
+        .flat_map(|pod| &pod.status.container_statuses)
+        .map(|status| status.restart_count)
+        .sum();
+    let seconds = webhook.timeout_seconds.unwrap_or(10);
+    vec![
+        Evidence::other(
+            format!("Pods of Deployment {home}/linkerd-proxy-injector"),
+            format!("{} ready, restarted {restarts} times", serving(pods, home, "proxy-injector")),
+        ),
+        Evidence::other("The API server waits", format!("{seconds} s")),
+    ]
+}
+
+fn remedy(ctx: &Context<'_>) -> Remedy {
+    let provider =
+        ctx.hints::<Node>().iter().map(|node| node.spec.provider_id.as_str()).find(|id| !id.is_empty());
+    let rule = match provider.unwrap_or_default() {
+        id if id.starts_with("gce://") => {
+            "On GKE with private nodes the API server reaches only ports 443 and 10250 of nodes: add a firewall rule from the address \
+             range of the control plane to the nodes for TCP 8443 (injector and validator), 9443 (policy validator) and 8089 (tap)"
+        }
+        id if id.starts_with("aws://") => {
+            "On EKS let the security group of the cluster reach that of the nodes at TCP 8443 (injector and validator), 9443 (policy \
+             validator) and 8089 (tap); with another network than the VPC CNI the API server may not reach pods at all, and the \
+             injector then needs the node's network"
+        }
+        id if id.starts_with("azure://") => {
+            "On AKS see the network security group of the nodes, and network policies: the API server comes through konnectivity-agent in \
+             kube-system, which must reach TCP 8443 (injector and validator), 9443 (policy validator) and 8089 (tap)"
+        }
+        _ => {
+            "Let the API server reach the pods of the control plane at TCP 8443 (injector and validator), 9443 (policy validator) and 8089 \
+             (tap): firewalls between it and the nodes, and network policies in the namespace of the control plane"
+        }
+    };
+    let home = &ctx.namespaces().control_plane;
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "See that the injector is not merely overloaded: its restarts, and the time it takes in its log",
+            kubectl()
+                .namespace(home)
+                .words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
+        )
+        .step(StepKind::Note, rule)
+        .run(
+            StepKind::Command,
+            "See network policies that hold for the injector",
+            kubectl().namespace(home).words("get networkpolicies"),
+        )
+}

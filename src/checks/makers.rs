@@ -1,0 +1,116 @@
+//! What makes pods: workloads by their templates, and pods that no known template made. One [`Maker`] for each, so that what holds
+//! for the next pod of a workload is judged once, whether any of its pods runs or not.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::finding::{Evidence, Subject};
+use crate::missing::Missing;
+use crate::model::owners::{self, Owner};
+use crate::objects::{
+    CronJob, DaemonSet, Deployment, Job, Listed, Meta, Pod, PodSpec, PodTemplate, StatefulSet, Workload,
+};
+
+/// Something that makes pods, or a pod that nothing makes again.
+#[derive(Debug)]
+pub(super) struct Maker<'a> {
+    /// What people call it.
+    pub owner: Owner,
+    /// The metadata of its pods.
+    pub meta: &'a Meta,
+    /// Their specification.
+    pub spec: &'a PodSpec,
+    /// Where these stand: the object, and the path in it with a dot at its end.
+    object: String,
+    path: &'static str,
+}
+
+impl Maker<'_> {
+    /// As a finding's subject.
+    pub(super) fn subject(&self) -> Subject {
+        self.owner.subject(Vec::new())
+    }
+
+    /// The namespace of its pods.
+    pub(super) fn namespace(&self) -> &str {
+        &self.owner.namespace
+    }
+
+    /// What stands in a field of its pods: `spec.hostNetwork`.
+    pub(super) fn field(&self, field: &str, said: impl Into<String>) -> Evidence {
+        Evidence::field(&self.object, format!("{}{field}", self.path), said)
+    }
+}
+
+/// What makes pods, in order. Reads `pods`, `deployments.apps`, `statefulsets.apps` and `daemonsets.apps`, which cards need, and
+/// `replicasets.apps`, `jobs.batch` and `cronjobs.batch`, which they use.
+///
+/// # Errors
+/// Pods could not be had.
+pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> {
+    ctx.seen::<Pod>()?;
+    let found: &Vec<Maker<'a>> = ctx.once(&ctx.joins.makers, build);
+    Ok(found)
+}
+
+fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
+    let mut found: BTreeMap<Owner, Maker<'a>> = BTreeMap::new();
+    for (kind, list) in [
+        ("Deployment", list::<Deployment>(ctx)),
+        ("StatefulSet", list::<StatefulSet>(ctx)),
+        ("DaemonSet", list::<DaemonSet>(ctx)),
+    ] {
+        for workload in list {
+            add(&mut found, kind, &workload.metadata, &workload.spec.template, "spec.template.");
+        }
+    }
+    for cron in ctx.hints::<CronJob>() {
+        let template = &cron.spec.job_template.spec.template;
+        add(&mut found, "CronJob", &cron.metadata, template, "spec.jobTemplate.spec.template.");
+    }
+    for job in ctx.hints::<Job>().iter().filter(|job| job.metadata.controller().is_none()) {
+        if job.status.completion_time.is_none() {
+            add(&mut found, "Job", &job.metadata, &job.spec.template, "spec.template.");
+        }
+    }
+    let owners = ctx.owners();
+    for pod in ctx.hints::<Pod>() {
+        if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() || owners::is_static(pod) {
+            continue;
+        }
+        let owner = owners.of(pod);
+        found.entry(owner).or_insert_with_key(|owner| Maker {
+            owner: owner.clone(),
+            meta: &pod.metadata,
+            spec: &pod.spec,
+            object: format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+            path: "",
+        });
+    }
+    found.into_values().collect()
+}
+
+/// The workloads of a kind that are there; that there may be more is a gap.
+fn list<'a, K: Listed<Object = Workload>>(ctx: &Context<'a>) -> &'a [Workload] {
+    ctx.seen::<K>().unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        &[]
+    })
+}
+
+fn add<'a>(
+    found: &mut BTreeMap<Owner, Maker<'a>>,
+    kind: &str,
+    meta: &'a Meta,
+    template: &'a PodTemplate,
+    path: &'static str,
+) {
+    // A template without containers was cut, and says nothing.
+    if template.spec.containers.is_empty() || meta.deletion_timestamp.is_some() {
+        return;
+    }
+    let owner = Owner { kind: kind.to_owned(), namespace: meta.namespace.clone(), name: meta.name.clone() };
+    let object = format!("{kind} {}/{}", meta.namespace, meta.name);
+    found
+        .insert(owner.clone(), Maker { owner, meta: &template.metadata, spec: &template.spec, object, path });
+}

@@ -1,0 +1,137 @@
+//! Workloads whose pods the API server refuses: ReplicaSets by their condition, the others, which have none, by the last event
+//! about them, as long as they still lack pods.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::checks::control_plane::failing::event_evidence;
+use crate::finding::{Evidence, Subject};
+use crate::model::owners::Owner;
+use crate::model::refusal::{self, Refusal};
+use crate::objects::{DaemonSet, Event, Job, Listed, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
+
+/// A workload whose pods are refused.
+#[derive(Debug)]
+pub(super) struct Refused<'a> {
+    /// What people call it.
+    pub owner: Owner,
+    /// What creates the pods: `replicaset`, and its name.
+    pub by: (&'static str, &'a str),
+    /// The template of its pods; of ReplicaSets that were cut one without containers.
+    pub template: &'a PodTemplate,
+    /// What the API server said.
+    pub said: &'a str,
+    /// What refused.
+    pub refusal: Refusal<'a>,
+    /// Where that was said.
+    pub evidence: Evidence,
+}
+
+impl Refused<'_> {
+    /// As a finding's subject.
+    pub(super) fn subject(&self) -> Subject {
+        self.owner.subject(Vec::new())
+    }
+
+    /// The namespace of its pods.
+    pub(super) fn namespace(&self) -> &str {
+        &self.owner.namespace
+    }
+}
+
+/// The refused, in order. Reads `replicasets.apps`, `statefulsets.apps`, `daemonsets.apps`, `jobs.batch` and `events`; what of these
+/// is missing is a gap.
+pub(super) fn refused<'a>(ctx: &Context<'a>) -> &'a [Refused<'a>] {
+    let found: &Vec<Refused<'a>> = ctx.once(&ctx.joins.refusals, build);
+    found
+}
+
+fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
+    let mut found = Vec::new();
+    for set in seen::<ReplicaSet>(ctx) {
+        let Some(condition) = set.replica_failure().filter(|_| set.spec.replicas != Some(0)) else {
+            continue;
+        };
+        let object = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
+        let said = format!("{}: {}", condition.reason, condition.message);
+        let evidence = Evidence::field(object, "status.conditions[ReplicaFailure]", said);
+        let by = ("replicaset", set.metadata.name.as_str());
+        found.push(new(
+            owner("ReplicaSet", &set.metadata),
+            by,
+            &set.spec.template,
+            &condition.message,
+            evidence,
+        ));
+    }
+    let events = last_events(ctx);
+    let said = |kind: &'static str, meta: &'a Meta| {
+        let event = events.get(&(kind, meta.namespace.as_str(), meta.name.as_str()))?;
+        Some((
+            event.message.as_str(),
+            event_evidence(&format!("{kind} {}/{}", meta.namespace, meta.name), event),
+        ))
+    };
+    let lacking = |workload: &Workload| workload.status.replicas < workload.spec.replicas.unwrap_or(1);
+    for set in seen::<StatefulSet>(ctx).iter().filter(|set| lacking(set)) {
+        if let Some((message, evidence)) = said("StatefulSet", &set.metadata) {
+            let by = ("statefulset", set.metadata.name.as_str());
+            found.push(new(owner("StatefulSet", &set.metadata), by, &set.spec.template, message, evidence));
+        }
+    }
+    let lacking = |set: &Workload| set.status.current_number_scheduled < set.status.desired_number_scheduled;
+    for set in seen::<DaemonSet>(ctx).iter().filter(|set| lacking(set)) {
+        if let Some((message, evidence)) = said("DaemonSet", &set.metadata) {
+            let by = ("daemonset", set.metadata.name.as_str());
+            found.push(new(owner("DaemonSet", &set.metadata), by, &set.spec.template, message, evidence));
+        }
+    }
+    for job in seen::<Job>(ctx) {
+        let over = job.status.completion_time.is_some() || job.status.active > 0 || job.status.succeeded > 0;
+        if let Some((message, evidence)) = said("Job", &job.metadata).filter(|_| !over) {
+            let by = ("job", job.metadata.name.as_str());
+            found.push(new(owner("Job", &job.metadata), by, &job.spec.template, message, evidence));
+        }
+    }
+    found.sort_by(|a, b| (&a.owner, a.by).cmp(&(&b.owner, b.by)));
+    found
+}
+
+fn new<'a>(
+    owner: Owner,
+    by: (&'static str, &'a str),
+    template: &'a PodTemplate,
+    said: &'a str,
+    evidence: Evidence,
+) -> Refused<'a> {
+    Refused { owner, by, template, said, refusal: refusal::read(said), evidence }
+}
+
+/// What owns it, where something does.
+fn owner(kind: &str, meta: &Meta) -> Owner {
+    let (kind, name) = match meta.controller() {
+        Some(above) => (above.kind.as_str(), above.name.as_str()),
+        None => (kind, meta.name.as_str()),
+    };
+    Owner { kind: kind.to_owned(), namespace: meta.namespace.clone(), name: name.to_owned() }
+}
+
+fn seen<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
+    ctx.seen::<K>().unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        &[]
+    })
+}
+
+/// The last event about a pod that could not be created, by what was to create it.
+fn last_events<'a>(ctx: &Context<'a>) -> BTreeMap<(&'a str, &'a str, &'a str), &'a Event> {
+    let mut last: BTreeMap<(&str, &str, &str), &Event> = BTreeMap::new();
+    for event in seen::<Event>(ctx).iter().filter(|event| event.reason == "FailedCreate") {
+        let about = &event.about;
+        let held = last.entry((&about.kind, &about.namespace, &about.name)).or_insert(event);
+        if event.last > held.last {
+            *held = event;
+        }
+    }
+    last
+}
