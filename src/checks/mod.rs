@@ -5,6 +5,7 @@
 
 pub mod context;
 
+mod admission;
 mod annotations;
 mod certificates;
 mod cni;

@@ -16,6 +16,7 @@ pub mod node;
 pub mod owners;
 pub mod pod_status;
 pub mod policy;
+pub mod quantity;
 pub mod refusal;
 pub mod sandbox;
 pub mod skew;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 
 use super::meta::{Meta, address, nullable};
+use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
 
 /// A Service.
@@ -23,6 +24,9 @@ pub struct Service {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceSpec {
+    /// ClusterIP, NodePort, LoadBalancer or ExternalName; empty means the first.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub kind: Word,
     /// Its address; headless Services and those that only name another host have none.
     #[serde(rename = "clusterIP", deserialize_with = "address")]
     pub cluster_ip: Option<IpAddr>,

@@ -29,6 +29,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "operatingSystem",
             "policyTypes[]",
             "verbs[]",
+            "medium",
             "capabilities.add[]",
             "capabilities.drop[]",
         ],

@@ -11,6 +11,7 @@ mod identity;
 mod issuer_expired;
 mod issuer_expiring;
 mod issuer_key_mismatch;
+mod issuer_named_like_anchor;
 mod issuer_not_trusted;
 mod issuer_outlives_anchor;
 mod issuer_pinned_as_anchor;
@@ -43,6 +44,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-expired", issuer_expired),
     row!("certificates", "issuer-expiring", issuer_expiring),
     row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),
+    row!("certificates", "issuer-named-like-anchor", issuer_named_like_anchor),
     row!("certificates", "issuer-not-trusted", issuer_not_trusted),
     row!("certificates", "issuer-outlives-anchor", issuer_outlives_anchor),
     row!("certificates", "issuer-pinned-as-anchor", issuer_pinned_as_anchor),

@@ -5,12 +5,14 @@ use super::{Check, row};
 mod api_server_unreadable;
 mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
+mod control_plane_annotation_ignored;
 mod control_plane_below_ha;
 mod control_plane_missing;
 mod control_plane_not_evictable;
 mod control_plane_not_ready;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
+mod control_plane_restarting;
 mod control_plane_role_missing;
 mod crd_missing;
 mod extension_command_missing;
@@ -29,12 +31,14 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "api-server-unreadable", api_server_unreadable),
     row!("control-plane", "cluster-networks-incomplete", cluster_networks_incomplete),
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
+    row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),
     row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
     row!("control-plane", "control-plane-missing", control_plane_missing),
     row!("control-plane", "control-plane-not-evictable", control_plane_not_evictable),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
+    row!("control-plane", "control-plane-restarting", control_plane_restarting),
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "crd-missing", crd_missing),
     row!("control-plane", "extension-command-missing", extension_command_missing),

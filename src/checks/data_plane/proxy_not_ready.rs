@@ -22,6 +22,10 @@ use crate::objects::{Event, Pod};
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 /// How long ago a proxy that is ready again may have been killed for that to be told: what happened once is no news.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
+/// The same of one that was started again [`OFTEN`].
+const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// So many restarts are no accident.
+const OFTEN: u32 = 3;
 /// How many pods of a workload are quoted.
 const QUOTED: usize = 3;
 /// Where the statuses of init containers are.
@@ -95,7 +99,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     if status.is_some_and(|status| status.ready) {
         return match unhealthy(pod) {
             Some(_) => Some(Stage::OtherContainer),
-            None => status.and_then(killed).is_some_and(|ended| lately(ctx, ended)).then_some(Stage::Killed),
+            None => status.filter(|status| was_killed_lately(ctx, status)).map(|_| Stage::Killed),
         };
     }
     let stage = match status.map(|status| &status.state) {
@@ -115,9 +119,21 @@ fn killed(status: &ContainerStatus) -> Option<&Terminated> {
     status.last_state.terminated.as_deref().filter(|ended| ended.reason == "OOMKilled")
 }
 
-/// Whether a container ended within the last day, or at a moment that nobody wrote down.
-fn lately(ctx: &Context<'_>, ended: &Terminated) -> bool {
-    ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= LATELY)
+/// Whether a container was killed for its memory within the last day, within a week where that happens again and again, or at a
+/// moment that nobody wrote down.
+fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
+    let patience = if status.restart_count >= OFTEN { WEEK } else { LATELY };
+    killed(status)
+        .is_some_and(|ended| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= patience))
+}
+
+/// What the proxy of a pod that was killed for its memory may use of it.
+fn memory_limit(pod: &Pod) -> Option<Evidence> {
+    of_proxy(pod).and_then(killed)?;
+    let limit = pod.spec.proxy()?.resources.as_ref()?.limits.memory.as_str();
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let path = format!("spec.containers[{PROXY_CONTAINER}].resources.limits.memory");
+    (!limit.is_empty()).then(|| Evidence::field(object, path, limit))
 }
 
 /// The first container that has failed rather than merely not started: list, status.
@@ -200,6 +216,7 @@ fn finding(
     let finding = ctx
         .finding(owner.subject(names), message)
         .evidences(pods.iter().take(QUOTED).map(|pod| seen(pod, warnings)))
+        .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
         .remedy(remedy);
     match stage {
         // What it waits for is what those components would tell it.

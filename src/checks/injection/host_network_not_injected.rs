@@ -1,6 +1,7 @@
 //! `host-network-not-injected`: pods on the node's network ask for a proxy, which the injector never adds there.
 
-use super::passed_over::{Rules, passed_over};
+use super::passed_over::passed_over;
+use crate::checks::admission::Rules;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::injection::{INJECT, Level, Skip};

@@ -1,11 +1,12 @@
-//! `injector-fails-closed-single-replica`: no pod starts while the single injector is down.
+//! `injector-fails-closed-single-replica`: no pod starts while the single injector is down, or the one node of all of them.
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::control_plane::components;
-use crate::objects::Deployment;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::control_plane::{Component, components};
+use crate::model::installed::COMPONENT;
+use crate::objects::{Deployment, Node, Pod, ValidatingWebhookConfiguration, Webhook, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
@@ -28,41 +29,104 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(found) = found else {
         return Err(Unjudged::not_applicable("the proxy injector is no Deployment of this cluster"));
     };
-    if found.wanted() != 1 {
-        return Ok(Verdict::fine());
+    let mut findings: Vec<Finding> = Vec::new();
+    let policy = if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" };
+    let of_webhook = Evidence::field(
+        format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
+        "webhooks[].failurePolicy",
+        policy,
+    );
+    if found.wanted() == 1 {
+        let message = "the injector has a single replica and its webhook has failurePolicy Fail: while that pod is down, no pod \
+                       starts in any namespace that the webhook covers";
+        findings.push(
+            base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(ctx)),
+        );
+    } else if let Some(node) = one_node(ctx, namespace) {
+        let message = "all replicas of the injector run on one node and its webhook has failurePolicy Fail: while that node is down, \
+                       or being drained, no pod starts in any namespace that the webhook covers";
+        findings.push(
+            base(ctx, &found, message)
+                .parameter("one-node")
+                .evidence(replicas(&found))
+                .evidence(Evidence::other("Node of all of them", node))
+                .evidence(of_webhook)
+                .remedy(remedy(ctx)),
+        );
     }
-    let name = &found.deployment.metadata.name;
-    let remedy = Remedy::new();
+    findings.extend(validators(ctx, deployments, namespace));
+    Ok(findings.into())
+}
+
+fn base(ctx: &Context<'_>, component: &Component<'_>, message: &str) -> Finding {
+    let meta = &component.deployment.metadata;
+    ctx.finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
+}
+
+fn replicas(component: &Component<'_>) -> Evidence {
+    let meta = &component.deployment.metadata;
+    let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+    Evidence::field(object, "spec.replicas", component.wanted().to_string())
+}
+
+/// The node on which all pods of the injector run, where there are several of both.
+fn one_node<'a>(ctx: &Context<'a>, namespace: &str) -> Option<&'a str> {
+    let pods = ctx.noted(ctx.seen::<Pod>())?;
+    let nodes = ctx.noted(ctx.seen::<Node>())?;
+    let own = pods.iter().filter(|pod| {
+        pod.metadata.namespace == namespace
+            && pod.metadata.label(COMPONENT) == Some("proxy-injector")
+            && !pod.is_finished()
+            && !pod.spec.node_name.is_empty()
+    });
+    let used: Vec<&str> = own.map(|pod| pod.spec.node_name.as_str()).collect();
+    let schedulable = nodes.iter().filter(|node| !node.spec.unschedulable).count();
+    let first = used.first()?;
+    (used.len() > 1 && schedulable > 1 && used.iter().all(|node| node == first)).then_some(first)
+}
+
+/// The validators, which run with destination: nobody can write what they validate while they are down.
+fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> Option<Finding> {
+    let all = components(deployments, namespace);
+    let found = all.iter().find(|component| component.name == "destination" && component.wanted() == 1)?;
+    let own = |webhook: &&Webhook| {
+        webhook.client_config.service.as_ref().is_some_and(|service| service.namespace == namespace)
+            && matches!(webhook.failure_policy.as_str(), "Fail" | "")
+    };
+    let (configuration, webhook) = ctx
+        .noted(ctx.seen::<ValidatingWebhookConfiguration>())?
+        .iter()
+        .find_map(|configuration| Some((configuration, configuration.webhooks.iter().find(own)?)))?;
+    let message = "destination has a single replica and its validating webhooks have failurePolicy Fail: while that pod is down, nobody can \
+                   write what they validate, such as Servers and ServiceProfiles";
+    Some(
+        base(ctx, found, message)
+            // Pods start all the same.
+            .severity(Severity::Info)
+            .parameter("validators")
+            .evidence(replicas(found))
+            .evidence(Evidence::field(
+                format!("ValidatingWebhookConfiguration {}", configuration.metadata.name),
+                format!("webhooks[{}].failurePolicy", webhook.name),
+                if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" },
+            ))
+            .remedy(remedy(ctx)),
+    )
+}
+
+fn remedy(ctx: &Context<'_>) -> Remedy {
     let remedy = upgrade::step(
         ctx,
-        remedy,
+        Remedy::new(),
         StepKind::ChartValue,
         "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)",
         Options::none().ha(),
     );
-    let remedy = upgrade::step(
+    upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
         "Or let pods start unmeshed rather than not at all, and look for them afterwards",
         Options::none().set("webhookFailurePolicy", "Ignore"),
-    );
-    let finding = ctx
-        .finding(
-            Subject::object("Deployment", namespace, name),
-            "the injector has a single replica and its webhook has failurePolicy Fail: while that pod is down, no pod starts in \
-             any namespace that the webhook covers",
-        )
-        .evidence(Evidence::field(
-            format!("Deployment {namespace}/{name}"),
-            "spec.replicas",
-            found.wanted().to_string(),
-        ))
-        .evidence(Evidence::field(
-            format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
-            "webhooks[].failurePolicy",
-            if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" },
-        ))
-        .remedy(remedy);
-    Ok(vec![finding].into())
+    )
 }

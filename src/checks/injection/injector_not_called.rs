@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::passed_over::{PassedOver, Rules, passed_over};
+use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::CREATED_ONLY;
+use crate::checks::admission::Rules;
 use crate::checks::renew::renew;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;

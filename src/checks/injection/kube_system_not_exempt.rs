@@ -1,17 +1,39 @@
-//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers kube-system.
+//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers a namespace that the cluster itself needs.
+
+use std::collections::BTreeMap;
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::injection::WEBHOOKS_LABEL as EXEMPT;
-use crate::objects::Namespace;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::injection::{Admission, Decision, Skip, WEBHOOKS_LABEL as EXEMPT};
+use crate::objects::{DaemonSet, Deployment, Namespace, WebhookConfiguration, Workload};
 
 const SYSTEM: &str = "kube-system";
+/// Network plugins, by the names of their DaemonSets.
+const NETWORK: [&str; 10] = [
+    "antrea-agent",
+    "aws-node",
+    "calico-node",
+    "canal",
+    "cilium",
+    "kube-flannel-ds",
+    "kube-ovn-cni",
+    "kube-router",
+    "ovnkube-node",
+    "weave-net",
+];
+/// The label of the cluster's DNS.
+const DNS: (&str, &str) = ("k8s-app", "kube-dns");
+/// What is called for other objects of the cluster while they are written, by the names of Deployments.
+const ADMISSION: [&str; 4] =
+    ["cert-manager", "cert-manager-webhook", "gatekeeper-controller-manager", "kyverno-admission-controller"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.seen::<Namespace>();
+    let sets = ctx.seen::<DaemonSet>();
+    let deployments = ctx.seen::<Deployment>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -19,38 +41,88 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !matches!(webhook.failure_policy.as_str(), "Fail" | "") {
         return Err(Unjudged::not_applicable("the injector's webhook has failurePolicy Ignore"));
     }
-    let Some(system) = namespaces?.iter().find(|namespace| namespace.metadata.name == SYSTEM) else {
-        ctx.every::<Namespace>()?;
-        return Err(Unjudged::not_applicable("there is no namespace kube-system"));
-    };
-    let asked =
-        webhook.namespace_selector.as_ref().is_none_or(|selector| selector.matches(&system.metadata.labels));
-    if !asked {
-        return Ok(Verdict::fine());
+    let namespaces = namespaces?;
+    let admission = Admission::new(namespaces, Some(webhook), None);
+    let mut findings: Vec<Finding> = Vec::new();
+    let system = namespaces.iter().find(|namespace| namespace.metadata.name == SYSTEM);
+    if let Some(system) = system.filter(|_| admission.calls(SYSTEM)) {
+        findings.push(finding(
+            ctx,
+            configuration,
+            system,
+            "the injector's webhook has failurePolicy Fail and covers kube-system: while the injector is down, DNS, the network \
+             plugin and whatever else the injector itself needs cannot start either",
+        ));
     }
+    let mut others: BTreeMap<&str, (&'static str, Evidence)> = BTreeMap::new();
+    let lists = [("DaemonSet", sets?), ("Deployment", deployments?)];
+    for (kind, list) in lists {
+        for workload in list.iter().filter(|workload| workload.metadata.namespace != SYSTEM) {
+            let Some(message) = needed(kind, workload) else { continue };
+            let (meta, template) = (&workload.metadata, &workload.spec.template);
+            let decision = admission.decide(&meta.namespace, &template.metadata, &template.spec);
+            if !matches!(decision, Decision::Skip(Skip::NotCalled(_)) | Decision::Unknown) {
+                let object = format!("{kind} {}/{}", meta.namespace, meta.name);
+                let seen = Evidence::field(object, "metadata.name", &meta.name);
+                others.entry(&meta.namespace).or_insert((message, seen));
+            }
+        }
+    }
+    for (name, (message, seen)) in others {
+        if let Some(namespace) = namespaces.iter().find(|namespace| namespace.metadata.name == name) {
+            findings.push(finding(ctx, configuration, namespace, message).evidence(seen));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// Why a workload has to start while the injector is down.
+fn needed(kind: &str, workload: &Workload) -> Option<&'static str> {
+    let name = workload.metadata.name.as_str();
+    match kind {
+        "DaemonSet" if NETWORK.contains(&name) => Some(
+            "the injector's webhook has failurePolicy Fail and covers the namespace of the network plugin: while the injector is down, no new node \
+             gets a network, and without one no injector starts there",
+        ),
+        "Deployment" if workload.spec.template.metadata.label(DNS.0) == Some(DNS.1) => Some(
+            "the injector's webhook has failurePolicy Fail and covers the namespace of the cluster's DNS: while the injector is down, DNS does not \
+             start either, which the control plane needs",
+        ),
+        "Deployment" if ADMISSION.contains(&name) => Some(
+            "the injector's webhook has failurePolicy Fail and covers the namespace of another admission webhook: while the injector is down, that \
+             one does not start either, and each may wait for the other",
+        ),
+        _ => None,
+    }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    configuration: &WebhookConfiguration,
+    namespace: &Namespace,
+    message: &str,
+) -> Finding {
+    let name = namespace.metadata.name.as_str();
     let remedy = Remedy::new().run(
         StepKind::Annotation,
         "Exempt it from Linkerd's webhooks",
-        kubectl().words("label namespace").arg(SYSTEM).arg(format!("{EXEMPT}=disabled")),
+        kubectl().words("label namespace").arg(name).arg(format!("{EXEMPT}=disabled")),
     );
     let act = "If the webhook's namespaceSelector was changed, restore that of the release";
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none());
-    let finding = ctx
-        .finding(
-            Subject::object("Namespace", "", SYSTEM),
-            "the injector's webhook has failurePolicy Fail and covers kube-system: while the injector is down, DNS, the network \
-             plugin and whatever else the injector itself needs cannot start either",
-        )
+    let remedy = match name {
+        SYSTEM => upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none()),
+        _ => remedy,
+    };
+    ctx.finding(Subject::object("Namespace", "", name), message)
         .evidence(Evidence::field(
             format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
             "webhooks[].namespaceSelector",
-            "does not exempt kube-system",
+            format!("does not exempt {name}"),
         ))
         .evidence(Evidence::field(
-            format!("Namespace {SYSTEM}"),
+            format!("Namespace {name}"),
             format!("metadata.labels[{EXEMPT}]"),
-            system.metadata.label(EXEMPT).unwrap_or("not set"),
+            namespace.metadata.label(EXEMPT).unwrap_or("not set"),
         ))
-        .remedy(remedy);
-    Ok(vec![finding].into())
+        .remedy(remedy)
 }

@@ -3,6 +3,8 @@
 use super::{Check, row};
 
 mod host_network_not_injected;
+mod identity_token_missing;
+mod injected_container_altered;
 mod injector_ca_mismatch;
 mod injector_fails_closed_single_replica;
 mod injector_fails_open;
@@ -10,6 +12,7 @@ mod injector_not_called;
 mod injector_unavailable;
 mod injector_webhook_missing;
 mod kube_system_not_exempt;
+mod linkerd_cni_not_exempt;
 mod other_mesh_sidecar;
 mod passed_over;
 mod pod_missing_proxy;
@@ -26,6 +29,8 @@ mod workload_half_meshed;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("injection", "host-network-not-injected", host_network_not_injected),
+    row!("injection", "identity-token-missing", identity_token_missing),
+    row!("injection", "injected-container-altered", injected_container_altered),
     row!("injection", "injector-ca-mismatch", injector_ca_mismatch),
     row!("injection", "injector-fails-closed-single-replica", injector_fails_closed_single_replica),
     row!("injection", "injector-fails-open", injector_fails_open),
@@ -33,6 +38,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("injection", "injector-unavailable", injector_unavailable),
     row!("injection", "injector-webhook-missing", injector_webhook_missing),
     row!("injection", "kube-system-not-exempt", kube_system_not_exempt),
+    row!("injection", "linkerd-cni-not-exempt", linkerd_cni_not_exempt),
     row!("injection", "other-mesh-sidecar", other_mesh_sidecar),
     row!("injection", "pod-missing-proxy", pod_missing_proxy),
     row!("injection", "pod-security-refuses-proxy", pod_security_refuses_proxy),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::passed_over::{Rules, passed_over};
+use super::passed_over::passed_over;
+use crate::checks::admission::Rules;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};

@@ -1,15 +1,13 @@
 //! What asks for a proxy and gets none, by the injector's own rules: the selectors of its webhook leave it out, or the injector
 //! does not touch such pods. Shared by the checks that say so.
 
-use super::unmeshed::injector_webhook;
 use crate::checks::Context;
+use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::finding::Evidence;
-use crate::item::Scope;
 use crate::missing::Missing;
-use crate::model::injection::{Admission, Decision, INJECT, Level, Skip};
+use crate::model::injection::{Decision, INJECT, Level, Skip};
 use crate::model::installed::COMPONENT;
-use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
 
 /// Pods of linkerd-cni, which no proxy is for.
 const CNI_RESOURCE: &str = "linkerd.io/cni-resource";
@@ -36,27 +34,6 @@ impl PassedOver<'_> {
                 Evidence::field(format!("Namespace {}", self.maker.namespace()), field, self.value)
             }
         }
-    }
-}
-
-/// The rules of admission in this cluster, and the webhook. Reads namespaces, webhook configurations and `linkerd-config`.
-pub(super) struct Rules<'a> {
-    /// The rules.
-    pub admission: Admission<'a>,
-    /// The injector's webhook, where it is registered.
-    pub webhook: Option<(&'a WebhookConfiguration, &'a Webhook)>,
-}
-
-impl<'a> Rules<'a> {
-    /// # Errors
-    /// Namespaces or webhook configurations could not be had.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
-        let namespaces = ctx.seen::<Namespace>();
-        let webhook = injector_webhook(ctx)?;
-        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
-        let values = config.and_then(ConfigMap::chart_values);
-        let admission = Admission::new(namespaces?, webhook.map(|(_, webhook)| webhook), values.as_ref());
-        Ok(Rules { admission, webhook })
     }
 }
 

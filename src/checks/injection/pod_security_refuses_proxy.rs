@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::passed_over::Rules;
+use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::checks::refused::{Refused, refused};
 use crate::checks::upgrade::{self, Options};
@@ -52,10 +52,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if by_cni == Some(false) {
         for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
             let Some(_) = level(maker.namespace()) else { continue };
-            let injects = matches!(
-                rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
-                Decision::Inject { .. }
-            );
+            // Charts and people write it into manifests as well.
+            let injects = maker.spec.container(INIT_CONTAINER).is_some()
+                || matches!(
+                    rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
+                    Decision::Inject { .. }
+                );
             if injects {
                 against.entry(maker.namespace()).or_default().coming.push(maker);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::passed_over::Rules;
+use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::{Context, Judgement};

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::passed_over::Rules;
 use super::pods_refused::is_meshed;
 use super::proxy_resources::{Stated, stated_by};
+use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};

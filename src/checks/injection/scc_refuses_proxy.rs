@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::passed_over::Rules;
 use super::pods_refused::is_meshed;
 use crate::annotations::UID_RANGE;
+use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};
@@ -84,9 +84,11 @@ fn is_granted(ctx: &Context<'_>, maker: &Maker<'_>) -> bool {
         "" => "default",
         name => name,
     };
-    let everywhere = ctx.hints::<ClusterRoleBinding>().iter();
-    let here = ctx.hints::<RoleBinding>().iter().filter(|binding| binding.metadata.namespace == namespace);
+    let everywhere = ctx.noted(ctx.seen::<ClusterRoleBinding>()).unwrap_or_default();
+    let here = ctx.noted(ctx.seen::<RoleBinding>()).unwrap_or_default();
+    let here = here.iter().filter(|binding| binding.metadata.namespace == namespace);
     everywhere
+        .iter()
         .chain(here)
         .filter(|binding| binding.role_ref.name.starts_with(GRANTS))
         .any(|binding| binding.subjects.iter().any(|subject| subject.covers(namespace, account)))

@@ -1,7 +1,8 @@
 //! `token-not-mounted`: pods ask for a proxy and mount no token, and the control plane projects none of its own.
 
 use super::injector_not_called::restart;
-use super::passed_over::{Rules, passed_over};
+use super::passed_over::passed_over;
+use crate::checks::admission::Rules;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
-use super::passed_over::Rules;
 use super::unmeshed::{Asked, counts, unmeshed};
+use crate::checks::admission::Rules;
+use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
@@ -13,8 +14,10 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::serving;
-use crate::model::refusal::{Refusal, Trouble};
-use crate::objects::{EndpointSlice, Namespace, Node, Pod, Webhook, WebhookConfiguration};
+use crate::model::refusal::{self, Refusal, Trouble};
+use crate::objects::{
+    EndpointSlice, Event, Namespace, Node, Pod, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
+};
 
 /// How many refusals are quoted.
 const QUOTED: usize = 3;
@@ -55,7 +58,46 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     {
         findings.push(finding);
     }
+    findings.extend(others(ctx, slices, webhook));
     Ok(findings.into())
+}
+
+/// Other webhooks of Linkerd's that did not answer, by what controllers say who wrote what these validate.
+fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Vec<Finding> {
+    let mut by_webhook: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
+    for event in ctx.hints::<Event>().iter().filter(|event| event.kind == "Warning") {
+        if let Refusal::Uncalled { webhook, trouble: Trouble::Timeout } = refusal::read(&event.message)
+            && webhook.ends_with("linkerd.io")
+            && webhook != injector.name
+        {
+            by_webhook.entry(webhook).or_default().push(event);
+        }
+    }
+    if by_webhook.is_empty() {
+        return Vec::new();
+    }
+    let configurations = ctx.noted(ctx.seen::<ValidatingWebhookConfiguration>()).unwrap_or_default();
+    let finding = |(name, events): (&str, Vec<&Event>)| {
+        let (configuration, _) = configurations.iter().find_map(|configuration| {
+            let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == name)?;
+            has_endpoint(slices, webhook).then_some((configuration, webhook))
+        })?;
+        let name = &configuration.metadata.name;
+        Some(
+            ctx.finding(
+                Subject::object(Kind::ValidatingWebhookConfiguration, "", name),
+                "the API server gets no answer from a validating webhook of Linkerd whose pods are ready: most likely the network does not let it \
+                 through to them, and what the webhook validates cannot be written",
+            )
+            .likely()
+            .evidences(events.iter().take(QUOTED).map(|event| {
+                let about = &event.about;
+                event_evidence(&format!("{} {}/{}", about.kind, about.namespace, about.name), event)
+            }))
+            .remedy(remedy(ctx)),
+        )
+    };
+    by_webhook.into_iter().filter_map(finding).collect()
 }
 
 /// Whether the Service of a webhook has an endpoint that is ready.

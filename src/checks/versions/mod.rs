@@ -14,6 +14,7 @@ mod gateway_api_missing;
 mod gateway_api_unsupported;
 mod kubernetes_unsupported;
 mod newest;
+mod stale_endpoints_release;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -25,4 +26,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "gateway-api-missing", gateway_api_missing),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
+    row!("versions", "stale-endpoints-release", stale_endpoints_release),
 ];

@@ -1,0 +1,75 @@
+//! The rules by which pods get a proxy in this cluster, and what settings it gets: the injector's webhook, the namespaces, the values
+//! of the control plane.
+
+use super::Context;
+use super::injection::unmeshed::injector_webhook;
+use super::makers::Maker;
+use crate::chart::values::Values;
+use crate::finding::Evidence;
+use crate::item::Scope;
+use crate::missing::Missing;
+use crate::model::injection::{Admission, Decision, Level, effective};
+use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
+
+/// The rules of admission in this cluster.
+pub(super) struct Rules<'a> {
+    /// The rules.
+    pub admission: Admission<'a>,
+    /// The injector's webhook, where it is registered.
+    pub webhook: Option<(&'a WebhookConfiguration, &'a Webhook)>,
+    /// The values of the control plane, where they are known.
+    pub values: Option<Values>,
+    home: &'a str,
+}
+
+/// What a proxy is told, and where.
+pub(super) struct Setting {
+    /// The value.
+    pub value: String,
+    /// Where it stands.
+    pub evidence: Evidence,
+}
+
+impl<'a> Rules<'a> {
+    /// Reads namespaces and webhook configurations, which cards need, and `linkerd-config`.
+    ///
+    /// # Errors
+    /// Namespaces or webhook configurations could not be had.
+    pub(super) fn of(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
+        let namespaces = ctx.seen::<Namespace>();
+        let webhook = injector_webhook(ctx)?;
+        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+        let values = config.and_then(ConfigMap::chart_values);
+        let admission = Admission::new(namespaces?, webhook.map(|(_, webhook)| webhook), values.as_ref());
+        Ok(Rules { admission, webhook, values, home: ctx.namespaces().control_plane.as_str() })
+    }
+
+    /// Whether pods have a proxy, or will when they are created next; those of the control plane aside.
+    pub(super) fn is_meshed(&self, maker: &Maker<'_>) -> bool {
+        maker.namespace() != self.home
+            && (maker.spec.proxy().is_some()
+                || matches!(
+                    self.admission.decide(maker.namespace(), maker.meta, maker.spec),
+                    Decision::Inject { .. }
+                ))
+    }
+
+    /// What the proxy of a pod is told: by its annotation, by that of its namespace, or by the values of the chart.
+    pub(super) fn setting(&self, maker: &Maker<'_>, key: &str, path: &str) -> Option<Setting> {
+        let namespace = self.admission.namespace(maker.namespace());
+        let field = format!("metadata.annotations[{key}]");
+        if let Some((level, value)) =
+            effective(key, maker.meta, namespace, true).filter(|(_, value)| !value.is_empty())
+        {
+            let evidence = match level {
+                Level::Pod => maker.field(&field, value),
+                Level::Namespace => Evidence::field(format!("Namespace {}", maker.namespace()), field, value),
+            };
+            return Some(Setting { value: value.to_owned(), evidence });
+        }
+        let value = self.values.as_ref()?.scalar(path).filter(|value| !value.is_empty())?;
+        let object = format!("ConfigMap {}/linkerd-config", self.home);
+        let evidence = Evidence::field(object, format!("data.values: {path}"), &value);
+        Some(Setting { value, evidence })
+    }
+}

@@ -1,0 +1,101 @@
+//! `control-plane-annotation-ignored`: annotations for proxies on the control plane's own pods, which the injector never sees.
+
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::control_plane::components;
+use crate::objects::Deployment;
+
+/// Annotations that the charts write themselves, and that are read of the pods rather than by the injector.
+const OF_CHART: [&str; 4] = [
+    "config.linkerd.io/default-inbound-policy",
+    "config.linkerd.io/opaque-ports",
+    "config.linkerd.io/skip-inbound-ports",
+    "config.linkerd.io/skip-outbound-ports",
+];
+/// The parts of keys that say something to the injector.
+const DOMAINS: [&str; 3] = ["config.linkerd.io/", "config.alpha.linkerd.io/", "config.beta.linkerd.io/"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Deployment>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut findings: Vec<Finding> = Vec::new();
+    for component in components(deployments, home) {
+        let deployment = component.deployment;
+        let template = &deployment.spec.template;
+        let proxy = template.spec.proxy();
+        let found: Vec<(&String, &String)> = template
+            .metadata
+            .annotations
+            .iter()
+            .filter(|(key, _)| DOMAINS.iter().any(|domain| key.starts_with(domain)))
+            .filter(|(key, _)| !OF_CHART.contains(&key.as_str()))
+            .filter(|(key, value)| !is_so(key, value, proxy))
+            .collect();
+        let (Some(_), Some(_)) = (proxy, found.first()) else { continue };
+        let object = format!("Deployment {home}/{}", deployment.metadata.name);
+        let values: Vec<(String, &str)> = found
+            .iter()
+            .filter_map(|(key, value)| Some((value_for(component.name, key)?, value.as_str())))
+            .collect();
+        let options = values.iter().fold(Options::none(), |options, (path, value)| options.set(path, *value));
+        let remedy = match values.is_empty() {
+            true => Remedy::new().step(
+                StepKind::ChartValue,
+                "Set what is meant by the values of the chart under proxy, which hold for every proxy of the mesh",
+            ),
+            false => upgrade::step(
+                ctx,
+                Remedy::new(),
+                StepKind::ChartValue,
+                "Set what is meant by values of the chart, which writes these pods (values under proxy hold for every proxy of the mesh)",
+                options,
+            ),
+        };
+        findings.push(
+            ctx.finding(
+                Subject::object("Deployment", home, &deployment.metadata.name),
+                "annotations for the proxy stand on pods of the control plane, whose proxies the chart writes and the injector never changes: they \
+                 have no effect",
+            )
+            .evidences(found.iter().map(|(key, value)| {
+                Evidence::field(&object, format!("spec.template.metadata.annotations[{key}]"), value.as_str())
+            }))
+            .remedy(remedy),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// Whether the chart wrote the same into the proxy: with its values it writes some of these annotations, too.
+fn is_so(key: &str, value: &str, proxy: Option<&crate::objects::Container>) -> bool {
+    let Some(resources) = proxy.and_then(|proxy| proxy.resources.as_deref()) else { return false };
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    let written = match name {
+        "proxy-cpu-request" => &resources.requests.cpu,
+        "proxy-cpu-limit" => &resources.limits.cpu,
+        "proxy-memory-request" => &resources.requests.memory,
+        "proxy-memory-limit" => &resources.limits.memory,
+        _ => return false,
+    };
+    written == value
+}
+
+/// The value of the chart that does what an annotation says.
+fn value_for(component: &str, key: &str) -> Option<String> {
+    let of = match component {
+        "identity" => "identityProxyResources",
+        "proxy-injector" => "proxyInjectorProxyResources",
+        _ => "destinationProxyResources",
+    };
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    Some(match name {
+        "proxy-log-level" => "proxy.logLevel".to_owned(),
+        "proxy-log-format" => "proxy.logFormat".to_owned(),
+        "proxy-cpu-request" => format!("{of}.cpu.request"),
+        "proxy-cpu-limit" => format!("{of}.cpu.limit"),
+        "proxy-memory-request" => format!("{of}.memory.request"),
+        "proxy-memory-limit" => format!("{of}.memory.limit"),
+        _ => return None,
+    })
+}

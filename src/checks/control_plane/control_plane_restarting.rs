@@ -1,0 +1,148 @@
+//! `control-plane-restarting`: a container of the control plane ran out of memory lately, or restarts again and again, and is ready in
+//! between.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::control_plane::components;
+use crate::model::installed::COMPONENT;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::pod::Terminated;
+use crate::objects::{ContainerStatus, Deployment, Pod};
+
+/// How long ago a container may have been killed for that to be told.
+const LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// So many restarts in that time are no accident.
+const OFTEN: u32 = 3;
+/// How many containers are quoted.
+const QUOTED: usize = 3;
+
+/// Why a container is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    Memory,
+    Often,
+}
+
+/// Pods with the container that is told of.
+type Restarted<'a> = Vec<(&'a Pod, &'a ContainerStatus)>;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let deployments = ctx.seen::<Deployment>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let own = |pod: &&Pod| {
+        pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
+    };
+    let mut groups: BTreeMap<(&str, &str, Why), Restarted<'_>> = BTreeMap::new();
+    for pod in pods.iter().filter(own) {
+        let component = pod.metadata.label(COMPONENT).unwrap_or_default();
+        let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
+        // What is not ready now is told of by the check of that.
+        for status in statuses.filter(|status| status.ready) {
+            if let Some(why) = why(ctx, pod, status) {
+                groups.entry((component, status.name.as_str(), why)).or_default().push((pod, status));
+            }
+        }
+    }
+    let names: BTreeMap<&str, &str> = components(deployments, home)
+        .into_iter()
+        .map(|component| (component.name, component.deployment.metadata.name.as_str()))
+        .collect();
+    let findings = groups.iter().map(|((component, container, why), group)| {
+        let subject = match names.get(component) {
+            Some(name) => Subject::object("Deployment", home, name),
+            None => Subject::object("Pod", home, &group[0].0.metadata.name),
+        };
+        finding(ctx, subject, component, container, *why, group)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
+    let lately =
+        |ended: &Terminated| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= LATELY);
+    let before = status.last_state.terminated.as_deref().filter(|ended| lately(ended))?;
+    if before.reason == "OOMKilled" {
+        return Some(Why::Memory);
+    }
+    let young = pod.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) <= LATELY);
+    (young && status.restart_count >= OFTEN).then_some(Why::Often)
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    subject: Subject,
+    component: &str,
+    container: &str,
+    why: Why,
+    group: &[(&Pod, &ContainerStatus)],
+) -> Finding {
+    let home = ctx.namespaces().control_plane.as_str();
+    let message = match why {
+        Why::Memory => {
+            "a container of the control plane ran out of memory and was killed; it is ready again, and proxies fail fast in each gap, most \
+             of all when many of them come back at once"
+        }
+        Why::Often => {
+            "a container of the control plane restarts again and again; it is ready in between, and proxies fail fast in each gap"
+        }
+    };
+    let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
+        let object = format!("Pod {home}/{}", pod.metadata.name);
+        let ended = status.last_state.terminated.as_deref();
+        let at = ended.and_then(|ended| ended.finished_at).map(|at| format!(" at {at}")).unwrap_or_default();
+        let said = ended.map_or(String::new(), |ended| {
+            format!(
+                "{}, exit code {}{at}; restarted {} times",
+                ended.reason, ended.exit_code, status.restart_count
+            )
+        });
+        let limit = pod.spec.container(container).and_then(|container| {
+            let limit = container.resources.as_ref()?.limits.memory.as_str();
+            (!limit.is_empty()).then(|| limit.to_owned())
+        });
+        let limit = limit.filter(|_| why == Why::Memory).map(|limit| {
+            Evidence::field(&object, format!("spec.containers[{container}].resources.limits.memory"), limit)
+        });
+        let ended =
+            Evidence::field(&object, format!("status.containerStatuses[{container}].lastState"), said);
+        std::iter::once(ended).chain(limit)
+    });
+    let name = group[0].0.metadata.name.as_str();
+    let log = kubectl().namespace(home).words("logs --previous").operand(name).option("-c", container);
+    let remedy = match why {
+        Why::Memory => upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::ChartValue,
+            "Raise the memory that it may use; with several replicas they go one after the other",
+            Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
+        ),
+        Why::Often => Remedy::new().run(StepKind::Command, "Read what it said before it ended", log),
+    };
+    ctx.finding(subject, message)
+        .parameter(container)
+        .parameter(if why == Why::Memory { "memory" } else { "often" })
+        .evidences(evidence)
+        .remedy(remedy)
+}
+
+/// The value of the chart that limits the memory of a container.
+fn memory_of(component: &str, container: &str) -> &'static str {
+    match (component, container) {
+        ("destination", PROXY_CONTAINER) => "destinationProxyResources.memory.limit",
+        ("identity", PROXY_CONTAINER) => "identityProxyResources.memory.limit",
+        ("proxy-injector", PROXY_CONTAINER) => "proxyInjectorProxyResources.memory.limit",
+        (_, "policy") => "policyController.resources.memory.limit",
+        (_, "sp-validator") => "spValidatorResources.memory.limit",
+        ("identity", _) => "identityResources.memory.limit",
+        ("proxy-injector", _) => "proxyInjectorResources.memory.limit",
+        _ => "destinationResources.memory.limit",
+    }
+}

@@ -1,0 +1,81 @@
+//! `app-runs-as-proxy`: a container of the application runs with the uid of the proxy, whose traffic is not redirected.
+
+use crate::checks::admission::Rules;
+use crate::checks::makers::makers;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::refusal::LINKERDS;
+
+/// The uid of the proxy unless it is changed.
+const UID: i64 = 2102;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let makers = makers(ctx)?;
+    let rules = rules?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace()) && rules.is_meshed(maker)) {
+        let of_proxy = maker.spec.proxy().and_then(|proxy| proxy.security_context.as_deref());
+        let setting = |key: &str, path: &str| rules.setting(maker, key, path);
+        let number = |text: &str| text.parse::<i64>().ok();
+        let uid_set = setting("config.linkerd.io/proxy-uid", "proxy.uid");
+        let uid = of_proxy
+            .and_then(|context| context.run_as_user)
+            .or_else(|| uid_set.as_ref().and_then(|setting| number(&setting.value)))
+            .unwrap_or(UID);
+        let gid = of_proxy
+            .and_then(|context| context.run_as_group)
+            .or_else(|| {
+                setting("config.linkerd.io/proxy-gid", "proxy.gid").and_then(|set| number(&set.value))
+            })
+            .filter(|gid| *gid > 0);
+        let of_pod = &maker.spec.security_context;
+        // Init containers do it on purpose: so they reach the network before the proxy runs.
+        let own =
+            maker.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
+        let as_proxy: Vec<Evidence> = own
+            .filter_map(|container| {
+                let context = container.security_context.as_deref();
+                let user = context.and_then(|context| context.run_as_user).or(of_pod.run_as_user);
+                let group = context.and_then(|context| context.run_as_group).or(of_pod.run_as_group);
+                let (field, value) = match (user == Some(uid), gid.is_some() && group == gid) {
+                    (true, _) => ("runAsUser", uid),
+                    (false, true) => ("runAsGroup", gid?),
+                    (false, false) => return None,
+                };
+                let own = context.is_some_and(|context| match field {
+                    "runAsUser" => context.run_as_user.is_some(),
+                    _ => context.run_as_group.is_some(),
+                });
+                let path = match own {
+                    true => format!("spec.containers[{}].securityContext.{field}", container.name),
+                    false => format!("spec.securityContext.{field}"),
+                };
+                Some(maker.field(&path, format!("{value}, as the proxy ({})", container.name)))
+            })
+            .collect();
+        if as_proxy.is_empty() {
+            continue;
+        }
+        let remedy = Remedy::new()
+            .step(
+                StepKind::Note,
+                "Run the application as another user (securityContext.runAsUser), or group where that is the proxy's",
+            )
+            .step(
+                StepKind::Annotation,
+                "Or move the proxy's: config.linkerd.io/proxy-uid in the pod template, with a uid that nothing in the pod has",
+            );
+        findings.push(
+            ctx.finding(
+                maker.subject(),
+                "a container of the application runs as the proxy's own user, whose connections are not redirected: what it sends goes \
+                 past the proxy, unencrypted and unseen, and is refused wherever a mesh identity is required",
+            )
+            .evidences(as_proxy)
+            .evidences(uid_set.map(|setting| setting.evidence))
+            .remedy(remedy),
+        );
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,117 @@
+//! `await-hook-failing`: the hook that waits for the proxy times out, and the containers behind it start late or never.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::control_plane::failing::event_evidence;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::control_plane::{CORE, serving};
+use crate::model::owners::Owner;
+use crate::model::pod_status::unhealthy;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Event, Pod};
+
+/// How many events are quoted.
+const QUOTED: usize = 3;
+/// The program that waits.
+const AWAIT: &str = "linkerd-await";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>();
+    let events = ctx.seen::<Event>()?;
+    let mut failed: BTreeMap<(&str, &str), &Event> = BTreeMap::new();
+    for event in
+        events.iter().filter(|event| event.reason == "FailedPostStartHook" && event.about.kind == "Pod")
+    {
+        let held = failed.entry((&event.about.namespace, &event.about.name)).or_insert(event);
+        if event.last > held.last {
+            *held = event;
+        }
+    }
+    let pods = pods?;
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<Owner, Vec<(&Pod, &Event)>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
+        let Some(event) = failed.get(&pod.metadata.key()) else { continue };
+        if is_of_proxy(pod, event) {
+            groups.entry(owners.of(pod)).or_default().push((pod, event));
+        }
+    }
+    let nodes: BTreeSet<&str> =
+        groups.values().flatten().map(|(pod, _)| pod.spec.node_name.as_str()).collect();
+    let home = ctx.namespaces().control_plane.as_str();
+    let serves = CORE.iter().all(|component| serving(pods, home, component) > 0);
+    Ok(groups
+        .iter()
+        .map(|(owner, group)| finding(ctx, owner, group, nodes.len(), serves))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+/// Whether it is the proxy's hook: by its words, or where newer kubelets keep them back, because no other container has one.
+fn is_of_proxy(pod: &Pod, event: &Event) -> bool {
+    let has_hook = |container: &crate::objects::Container| {
+        container.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.post_start.is_some())
+    };
+    event.message.contains(AWAIT)
+        || (!event.message.contains("Exec lifecycle hook")
+            && pod.spec.proxy().is_some_and(has_hook)
+            && !pod.spec.all_containers().any(|other| other.name != PROXY_CONTAINER && has_hook(other)))
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    group: &[(&Pod, &Event)],
+    nodes: usize,
+    serves: bool,
+) -> Finding {
+    let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+    let late = group.iter().all(|(pod, _)| unhealthy(pod).is_none());
+    let message = if late {
+        "the hook that waits for the proxy timed out after two minutes, and the pods run since: the proxy could reach nothing until all \
+         containers were started"
+    } else {
+        "the hook that waits for the proxy times out: the proxy does not become ready, and the containers of the application wait for it"
+    };
+    let home = ctx.namespaces().control_plane.as_str();
+    let core: Vec<String> =
+        CORE.iter().map(|name| format!("{name} {}", serving(ctx.hints::<Pod>(), home, name))).collect();
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "See what the proxy waits for: it logs what it cannot reach",
+        kubectl()
+            .namespace(&owner.namespace)
+            .words("logs")
+            .operand(&names[0])
+            .option("-c", PROXY_CONTAINER)
+            .words("--tail=50"),
+    );
+    let remedy = if serves {
+        remedy.step(
+            StepKind::Annotation,
+            "Network plugins that let a pod connect only once all its containers run keep the proxy and its hook waiting for each other: \
+             set config.linkerd.io/proxy-await: disabled in the pod template, or use native sidecars, which have no such hook",
+        )
+    } else {
+        remedy.run(
+            StepKind::Command,
+            "Repair the control plane first: without identity and destination no proxy becomes ready",
+            kubectl().namespace(home).words("get pods"),
+        )
+    };
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .likely()
+        .evidences(group.iter().take(QUOTED).map(|(pod, event)| {
+            event_evidence(&format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
+        }))
+        .evidence(Evidence::other("Ready pods of the control plane", core.join(", ")))
+        .evidence(Evidence::other("Nodes on which it happens", nodes.to_string()))
+        .remedy(remedy);
+    match late {
+        true => finding.severity(crate::finding::Severity::Warning),
+        false => finding,
+    }
+}

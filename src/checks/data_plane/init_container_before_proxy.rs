@@ -1,0 +1,166 @@
+//! `init-container-before-proxy`: an init container runs while traffic is redirected already and the proxy is not started yet.
+
+use std::collections::BTreeMap;
+
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Scope;
+use crate::model::owners::Owner;
+use crate::model::refusal::LINKERDS;
+use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
+use crate::objects::{ConfigMap, Container, ContainerStatus, Pod, PodSpec};
+
+/// The annotation that lets ports past the proxy.
+const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+/// Parts of the names of init containers that are known to use the network.
+const NETWORKERS: [&str; 8] =
+    ["vault-agent-init", "wait-for", "migrat", "cloud-sql", "cloudsql", "consul", "fetch", "download"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let values = config.and_then(ConfigMap::chart_values);
+    let by_cni = values.and_then(|values| values.bool("cniEnabled")).unwrap_or(false);
+    let owners = ctx.owners();
+    let mut failing: BTreeMap<(Owner, String), Vec<(&Pod, &ContainerStatus)>> = BTreeMap::new();
+    let mut named: BTreeMap<Owner, (&Pod, &Container)> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
+        if pod.metadata.deletion_timestamp.is_some() || !is_ordinary(&pod.spec) {
+            continue;
+        }
+        for container in redirected(&pod.spec, by_cni) {
+            let status = pod.container_status(&container.name);
+            match status.filter(|status| fails(status)) {
+                Some(status) => {
+                    let key = (owners.of(pod), container.name.clone());
+                    failing.entry(key).or_default().push((pod, status));
+                }
+                None if is_known(container)
+                    && status.is_none_or(|status| status.state.terminated.is_none()) =>
+                {
+                    named.entry(owners.of(pod)).or_insert((pod, container));
+                }
+                None => {}
+            }
+        }
+    }
+    let mut findings: Vec<Finding> =
+        failing.iter().map(|((owner, name), group)| failed(ctx, owner, name, group)).collect();
+    named.retain(|owner, _| !failing.keys().any(|(failing, _)| failing == owner));
+    findings.extend(named.iter().map(|(owner, (pod, container))| known(ctx, owner, pod, container)));
+    Ok(findings.into())
+}
+
+/// Whether the proxy starts after all init containers.
+fn is_ordinary(spec: &PodSpec) -> bool {
+    spec.containers.iter().any(|container| container.name == PROXY_CONTAINER)
+}
+
+/// The init containers of others that run when traffic is redirected: behind linkerd-init, or all of them where a CNI plugin did it
+/// before. What runs as the proxy's own user is not redirected.
+fn redirected(spec: &PodSpec, by_cni: bool) -> impl Iterator<Item = &Container> {
+    let init = spec.init_containers.iter().position(|container| container.name == INIT_CONTAINER);
+    let from_start = spec.container(VALIDATOR_CONTAINER).is_some() || (by_cni && init.is_none());
+    let uid = spec.proxy().and_then(|proxy| proxy.security_context.as_ref()?.run_as_user).unwrap_or(2102);
+    let pod_user = spec.security_context.run_as_user;
+    spec.init_containers.iter().enumerate().filter_map(move |(at, container)| {
+        let behind = from_start || init.is_some_and(|init| at > init);
+        let user = container.security_context.as_ref().and_then(|context| context.run_as_user).or(pod_user);
+        let own = LINKERDS.contains(&container.name.as_str());
+        (behind && !own && user != Some(uid)).then_some(container)
+    })
+}
+
+fn fails(status: &ContainerStatus) -> bool {
+    let waits =
+        status.state.waiting.as_ref().is_some_and(|waiting| {
+            matches!(waiting.reason.as_str(), "CrashLoopBackOff" | "RunContainerError")
+        });
+    let ended = status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code != 0);
+    let again = status.restart_count > 0 && status.state.terminated.is_none();
+    waits || ended || again
+}
+
+fn is_known(container: &Container) -> bool {
+    NETWORKERS.iter().any(|part| container.name.contains(part))
+}
+
+fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &ContainerStatus)]) -> Finding {
+    let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+    let (pod, status) = group[0];
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
+    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    let said = match (ended, &status.state.waiting) {
+        (Some(ended), _) => format!(
+            "exit code {}{}; restarted {} times",
+            ended.exit_code,
+            if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) },
+            status.restart_count
+        ),
+        (None, Some(waiting)) => format!("{}; restarted {} times", waiting.reason, status.restart_count),
+        (None, None) => format!("restarted {} times", status.restart_count),
+    };
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Read what it could not reach: connections that are refused at once are this",
+        kubectl()
+            .namespace(&owner.namespace)
+            .words("logs")
+            .operand(&pod.metadata.name)
+            .option("-c", name)
+            .words("--previous"),
+    );
+    ctx.finding(
+        owner.subject(names),
+        "an init container fails that runs when its traffic is redirected to the proxy already, and the proxy is an ordinary container, \
+         which is not started yet: it reaches nothing",
+    )
+    .parameter(name)
+    .likely()
+    .evidence(Evidence::field(&object, format!("status.initContainerStatuses[{name}]"), said))
+    .evidence(Evidence::field(&object, "spec.initContainers", order.join(", ")))
+    .evidence(Evidence::field(&object, "spec.containers", format!("{PROXY_CONTAINER} among them")))
+    .remedy(ways(remedy, pod.spec.container(INIT_CONTAINER).is_none()))
+}
+
+fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> Finding {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
+    ctx.finding(
+        owner.subject(vec![pod.metadata.name.clone()]),
+        "an init container that by its name uses the network runs while traffic is redirected and no proxy is there to take it",
+    )
+    .severity(Severity::Info)
+    .parameter(&container.name)
+    .likely()
+    .evidence(Evidence::field(object, "spec.initContainers", order.join(", ")))
+    .remedy(ways(Remedy::new(), false))
+}
+
+fn ways(remedy: Remedy, by_cni: bool) -> Remedy {
+    let remedy = remedy
+        .step(
+            StepKind::Annotation,
+            "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and newer): \
+             config.beta.linkerd.io/proxy-enable-native-sidecar: \"true\" in the pod template, or config.alpha on releases that do not know \
+             that one yet",
+        )
+        .step(
+            StepKind::Annotation,
+            format!("Or let the ports that it uses past the proxy: {SKIP} in the pod template, for the whole life of the pod"),
+        );
+    if by_cni {
+        remedy.step(
+            StepKind::Note,
+            "Or run the init container as the proxy's user (runAsUser: 2102), which is not redirected; for Vault's agent set the annotation \
+             vault.hashicorp.com/agent-init-first",
+        )
+    } else {
+        remedy.step(
+            StepKind::Note,
+            "Or have it run before linkerd-init; for Vault's agent set the annotation vault.hashicorp.com/agent-init-first",
+        )
+    }
+}

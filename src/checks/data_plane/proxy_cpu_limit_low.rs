@@ -1,0 +1,100 @@
+//! `proxy-cpu-limit-low`: the proxy of an ingress or a gateway may use less than half a core, or a number of cores that is not whole.
+
+use crate::checks::admission::Rules;
+use crate::checks::makers::{Maker, makers};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::injection::INJECT;
+use crate::model::quantity;
+use crate::objects::Service;
+
+const KEY: &str = "config.linkerd.io/proxy-cpu-limit";
+/// Parts of the names of images of ingress controllers and gateways.
+const GATEWAYS: [&str; 11] = [
+    "ingress-nginx",
+    "nginx-ingress",
+    "ingress-controller",
+    "traefik",
+    "contour",
+    "envoyproxy/envoy",
+    "kong",
+    "haproxy",
+    "emissary",
+    "apisix",
+    "gloo",
+];
+/// Half a core, under which the one worker of a proxy is throttled at once.
+const HALF: f64 = 0.5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let services = ctx.seen::<Service>();
+    let makers = makers(ctx)?;
+    let (rules, services) = (rules?, services?);
+    let mut findings: Vec<Finding> = Vec::new();
+    for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace()) && rules.is_meshed(maker)) {
+        let running = maker.spec.proxy().and_then(|proxy| proxy.resources.as_deref());
+        let running =
+            running.map(|resources| resources.limits.cpu.as_str()).filter(|limit| !limit.is_empty());
+        let (limit, evidence) = match (running, rules.setting(maker, KEY, "proxy.resources.cpu.limit")) {
+            (Some(limit), _) => {
+                (limit.to_owned(), maker.field("spec.containers[linkerd-proxy].resources.limits.cpu", limit))
+            }
+            (None, Some(setting)) => (setting.value, setting.evidence),
+            (None, None) => continue,
+        };
+        let Some(cores) = quantity::read(&limit).filter(|cores| *cores > 0.0) else { continue };
+        let fraction = cores > 1.0 && (cores - cores.round()).abs() > 1e-6;
+        let Some(role) = gateway(maker, services) else { continue };
+        let message = if cores < HALF {
+            "the proxy of a gateway may use less than half a core: it is throttled under load, which shows as latency and as failing \
+             fast while nothing else is wrong"
+        } else if fraction {
+            "the CPU limit of a gateway's proxy is no whole number of cores: it runs one worker for each core that is begun, and these are \
+             throttled"
+        } else {
+            continue;
+        };
+        let remedy = Remedy::new()
+            .step(
+                StepKind::Annotation,
+                format!("Set {KEY} in the pod template to a whole number of cores (\"1\", \"2\"): the proxy runs as many workers"),
+            )
+            .step(
+                StepKind::Annotation,
+                "Or only request CPU (config.linkerd.io/proxy-cpu-request) and set no limit; from 2.18 on \
+                 config.linkerd.io/proxy-cpu-ratio-limit bounds the workers by the cores of the node",
+            );
+        findings.push(
+            ctx.finding(maker.subject(), message)
+                .severity(Severity::Warning)
+                .evidence(evidence)
+                .evidence(role)
+                .remedy(remedy),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// What shows that a workload lets in the traffic of many; `None` for others, whose proxies need little.
+fn gateway(maker: &Maker<'_>, services: &[Service]) -> Option<Evidence> {
+    if maker.meta.annotation(INJECT) == Some("ingress") {
+        return Some(maker.field(&format!("metadata.annotations[{INJECT}]"), "ingress"));
+    }
+    let balanced = services.iter().find(|service| {
+        service.metadata.namespace == maker.namespace()
+            && service.spec.kind == "LoadBalancer"
+            && !service.spec.selector.is_empty()
+            && service.spec.selector.iter().all(|(key, value)| maker.meta.label(key) == Some(value))
+    });
+    if let Some(service) = balanced {
+        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        return Some(Evidence::field(object, "spec.type", "LoadBalancer"));
+    }
+    let container = maker
+        .spec
+        .containers
+        .iter()
+        .find(|container| GATEWAYS.iter().any(|part| container.image.contains(part)))?;
+    Some(maker.field(&format!("spec.containers[{}].image", container.name), &container.image))
+}

@@ -1,0 +1,155 @@
+//! `proxy-killed-at-shutdown`: the times that pods and proxies are given to end do not fit together.
+
+use crate::checks::admission::{Rules, Setting};
+use crate::checks::makers::{Maker, makers};
+use crate::checks::written::go_bool;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::refusal::LINKERDS;
+
+/// How long Kubernetes gives pods that do not say it.
+const GRACE: u64 = 30;
+const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
+const SHUTDOWN: &str = "config.linkerd.io/shutdown-grace-period";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let makers = makers(ctx)?;
+    let rules = rules?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace()) && rules.is_meshed(maker)) {
+        let native = maker.spec.has_native_proxy() || is_native(&rules, maker);
+        let grace = maker.spec.termination_grace_period_seconds.unwrap_or(GRACE);
+        let wait = rules.setting(maker, WAIT, "proxy.waitBeforeExitSeconds");
+        let wait = wait.and_then(|setting| Some((setting.value.parse::<u64>().ok()?, setting)));
+        match wait {
+            Some((seconds, setting)) if seconds > 0 && !native => {
+                if seconds >= grace {
+                    findings.push(killed(ctx, maker, grace, setting));
+                }
+                continue;
+            }
+            _ => {}
+        }
+        let shutdown = rules.setting(maker, SHUTDOWN, "proxy.shutdownGracePeriod");
+        // Only where somebody set it: the default is longer than that of Kubernetes.
+        if let Some(setting) =
+            shutdown.filter(|setting| maker.meta.annotation(SHUTDOWN) == Some(&setting.value))
+            && let Some(seconds) = seconds(&setting.value).filter(|seconds| *seconds > grace)
+        {
+            let message = "the proxy is given longer to close its connections than the pod has to end: what is left then is cut off";
+            findings.push(
+                ctx.finding(maker.subject(), message)
+                    .severity(Severity::Info)
+                    .parameter("shutdown-grace-period")
+                    .evidence(setting.evidence)
+                    .evidence(grace_of(maker, grace))
+                    .remedy(Remedy::new().step(
+                        StepKind::Note,
+                        format!(
+                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, or {SHUTDOWN} to less than \
+                             {grace}s"
+                        ),
+                    )),
+            );
+        }
+        findings.extend(first_to_go(ctx, maker, native));
+    }
+    Ok(findings.into())
+}
+
+/// Whether the next pods have the proxy as a native sidecar, by annotation or by the values of the chart.
+fn is_native(rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
+    let keys = [
+        "config.beta.linkerd.io/proxy-enable-native-sidecar",
+        "config.alpha.linkerd.io/proxy-enable-native-sidecar",
+    ];
+    let set = keys.iter().find_map(|key| rules.setting(maker, key, ""));
+    match set {
+        Some(setting) => go_bool(&setting.value).unwrap_or(false),
+        None => {
+            // A pod that runs shows it.
+            maker.spec.proxy().is_none()
+                && rules
+                    .values
+                    .as_ref()
+                    .and_then(|values| values.bool("proxy.nativeSidecar"))
+                    .unwrap_or(false)
+        }
+    }
+}
+
+fn grace_of(maker: &Maker<'_>, grace: u64) -> crate::finding::Evidence {
+    let said = match maker.spec.termination_grace_period_seconds {
+        Some(seconds) => seconds.to_string(),
+        None => format!("not set: {grace}"),
+    };
+    maker.field("spec.terminationGracePeriodSeconds", said)
+}
+
+/// The proxy waits for as long as its pod has, or longer.
+fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) -> Finding {
+    let lower = grace.saturating_sub(5).max(1);
+    ctx.finding(
+        maker.subject(),
+        "the proxy waits before it exits for as long as its pod may take to end, or longer: each time a pod goes it takes all of that, and \
+         the proxy is killed with the connections that are left",
+    )
+    .evidence(setting.evidence)
+    .evidence(grace_of(maker, grace))
+    .remedy(
+        Remedy::new()
+            .step(
+                StepKind::Annotation,
+                format!("Set {WAIT} below terminationGracePeriodSeconds, with some seconds between them (at most {lower} here)"),
+            )
+            .step(
+                StepKind::Note,
+                "Or use native sidecars (Kubernetes 1.29 and newer), which end after the application and need no wait",
+            ),
+    )
+}
+
+/// The application works on while it ends, and the proxy does not.
+fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Finding> {
+    let waits = maker.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
+    let waits = waits
+        .filter_map(|container| Some((container, container.lifecycle.as_ref()?.pre_stop.as_ref()?)))
+        .next();
+    let (container, hook) = waits.filter(|_| !native)?;
+    let said = hook.sleep.as_ref().map_or("set".to_owned(), |sleep| format!("sleeps {} s", sleep.seconds));
+    Some(
+        ctx.finding(
+            maker.subject(),
+            "the application does something before it ends (preStop), and the proxy, an ordinary container, is told to end at the same \
+             moment: what the application still sends may find no proxy",
+        )
+        .severity(Severity::Info)
+        .parameter("pre-stop")
+        .evidence(maker.field(&format!("spec.containers[{}].lifecycle.preStop", container.name), said))
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "Use native sidecars (Kubernetes 1.29 and newer), which end after the application",
+                )
+                .step(
+                    StepKind::Annotation,
+                    format!("Or set {WAIT} in the pod template to as long as the hook takes, below terminationGracePeriodSeconds"),
+                ),
+        ),
+    )
+}
+
+/// A duration as Linkerd writes it: `120s`, `2m`, `1h`, `1500ms`.
+fn seconds(text: &str) -> Option<u64> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let number: u64 = text[..end].parse().ok()?;
+    match &text[end..] {
+        "ms" => Some(number / 1000),
+        "s" => Some(number),
+        "m" => number.checked_mul(60),
+        "h" => number.checked_mul(3600),
+        _ => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! `proxy-port-taken`: a container of a meshed pod names a port on which the proxy listens.
+
+use crate::checks::admission::Rules;
+use crate::checks::makers::{Maker, makers};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::refusal::LINKERDS;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+
+/// The ports of the proxy: what they are for, the annotation and the chart value that change them, and the default.
+const PORTS: [(&str, &str, &str, u16); 4] = [
+    ("outbound", "config.linkerd.io/outbound-port", "proxy.ports.outbound", 4140),
+    ("inbound", "config.linkerd.io/inbound-port", "proxy.ports.inbound", 4143),
+    ("control", "config.linkerd.io/control-port", "proxy.ports.control", 4190),
+    ("admin", "config.linkerd.io/admin-port", "proxy.ports.admin", 4191),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let rules = Rules::of(ctx);
+    let makers = makers(ctx)?;
+    let rules = rules?;
+    let mut findings = Vec::new();
+    for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
+        let named = || maker.spec.containers.iter().any(|container| !container.ports.is_empty());
+        if named() && rules.is_meshed(maker) {
+            findings.extend(judge_one(ctx, &rules, maker));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<Finding> {
+    let ports: Vec<(&str, &str, u16)> = PORTS
+        .iter()
+        .map(|(name, key, path, default)| {
+            let set = rules.setting(maker, key, path).and_then(|setting| setting.value.parse().ok());
+            (*name, *key, set.unwrap_or(*default))
+        })
+        .collect();
+    let own = maker.spec.all_containers().filter(|container| !LINKERDS.contains(&container.name.as_str()));
+    let taken: Vec<_> = own
+        .flat_map(|container| container.ports.iter().map(move |port| (container, port)))
+        .filter(|(_, port)| matches!(port.protocol.as_str(), "" | "TCP"))
+        .filter_map(|(container, port)| {
+            let (name, key, _) = ports.iter().find(|(_, _, number)| *number == port.container_port)?;
+            Some((container, port.container_port, *name, *key))
+        })
+        .collect();
+    let (first, number, _, key) = taken.first()?;
+    let owners = ctx.owners();
+    let mut pods = ctx.hints::<Pod>().iter().filter(|pod| {
+        pod.metadata.namespace == maker.namespace()
+            && pod.spec.proxy().is_some()
+            && owners.of(pod) == maker.owner
+    });
+    // Both are ready, so one of them listens elsewhere than it says.
+    let ready = pods.any(|pod| {
+        let ready = |name: &str| pod.container_status(name).is_some_and(|status| status.ready);
+        ready(PROXY_CONTAINER) && ready(&first.name)
+    });
+    let finding = ctx
+        .finding(
+            maker.subject(),
+            "a container names a port on which the proxy of its pod listens: whichever of the two starts later cannot listen there, \
+             and does not become ready",
+        )
+        .likely()
+        .evidences(taken.iter().map(|(container, number, name, _)| {
+            maker.field(
+                &format!("spec.containers[{}].ports", container.name),
+                format!("{number}, the proxy's {name} port"),
+            )
+        }))
+        .remedy(
+            Remedy::new()
+                .step(StepKind::Note, format!("Have the application listen on another port than {number}"))
+                .step(
+                    StepKind::Annotation,
+                    format!("Or move the proxy's: {key} in the pod template, with a port that nothing in the pod uses"),
+                ),
+        );
+    Some(match ready {
+        true => finding.severity(Severity::Info).evidence(Evidence::other(
+            "Pods of it",
+            "proxy and container are ready: one of them listens elsewhere",
+        )),
+        false => finding,
+    })
+}

@@ -1,0 +1,115 @@
+//! `proxy-request-unschedulable`: pods find no node, and a good part of what they ask for is the proxy's.
+
+use std::collections::BTreeMap;
+
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::owners::Owner;
+use crate::model::quantity;
+use crate::objects::container::{Amounts, Container};
+use crate::objects::{Pod, PodSpec};
+
+/// The share of a pod's request from which on the proxy's matters.
+const SHARE: f64 = 0.3;
+/// How many pods are quoted.
+const QUOTED: usize = 3;
+
+/// A pod that finds no node.
+struct Pending<'a> {
+    pod: &'a Pod,
+    said: &'a str,
+    resource: &'static str,
+    proxy: String,
+    share: f64,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<(Owner, &str), Vec<Pending<'_>>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+        if pod.metadata.namespace == ctx.namespaces().control_plane
+            || pod.metadata.deletion_timestamp.is_some()
+        {
+            continue;
+        }
+        for pending in ["cpu", "memory"].into_iter().filter_map(|resource| pending(pod, resource)) {
+            groups.entry((owners.of(pod), pending.resource)).or_default().push(pending);
+        }
+    }
+    Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group)).collect::<Vec<_>>().into())
+}
+
+fn pending<'a>(pod: &'a Pod, resource: &'static str) -> Option<Pending<'a>> {
+    let proxy = pod.spec.proxy()?;
+    let condition = pod.condition("PodScheduled").filter(|condition| {
+        condition.status == "False" && condition.message.contains(&format!("Insufficient {resource}"))
+    })?;
+    let own = request(proxy, resource)?;
+    let all = total(&pod.spec, resource);
+    let share = quantity::read(own)? / all;
+    (all > 0.0 && share >= SHARE).then(|| Pending {
+        pod,
+        said: &condition.message,
+        resource,
+        proxy: own.to_owned(),
+        share,
+    })
+}
+
+/// What a container asks for: its limit, where it states no request.
+fn request<'a>(container: &'a Container, resource: &str) -> Option<&'a str> {
+    let resources = container.resources.as_deref()?;
+    let of = |amounts: &'a Amounts| {
+        let text = if resource == "cpu" { &amounts.cpu } else { &amounts.memory };
+        Some(text.as_str()).filter(|text| !text.is_empty())
+    };
+    of(&resources.requests).or_else(|| of(&resources.limits))
+}
+
+/// What a pod asks for: its containers and native sidecars together.
+fn total(spec: &PodSpec, resource: &str) -> f64 {
+    let sidecars = spec.init_containers.iter().filter(|c| c.restart_policy.as_deref() == Some("Always"));
+    let all = spec.containers.iter().chain(sidecars);
+    all.filter_map(|container| quantity::read(request(container, resource)?)).sum()
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
+    let names: Vec<String> = group.iter().map(|pending| pending.pod.metadata.name.clone()).collect();
+    let first = &group[0];
+    let key = format!("config.linkerd.io/proxy-{}-request", first.resource);
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "See what the nodes have left",
+            kubectl().words("describe nodes"),
+        )
+        .step(
+            StepKind::Annotation,
+            format!(
+                "Let the proxy ask for less: {key} in the pod template or on the namespace, or proxy.resources.{}.request for the whole \
+                 mesh; or add nodes",
+                first.resource
+            ),
+        );
+    ctx.finding(
+        owner.subject(names),
+        "pods find no node with enough left, and a third or more of what they ask for is what the proxy asks for",
+    )
+    .parameter(first.resource)
+    .likely()
+    .evidences(group.iter().take(QUOTED).flat_map(|pending| {
+        let object = format!("Pod {}/{}", pending.pod.metadata.namespace, pending.pod.metadata.name);
+        let percent = (pending.share * 100.0).round();
+        [
+            Evidence::field(&object, "status.conditions[PodScheduled]", pending.said),
+            Evidence::field(
+                &object,
+                format!("spec.containers[linkerd-proxy].resources.requests.{}", pending.resource),
+                format!("{}, {percent} % of the pod's", pending.proxy),
+            ),
+        ]
+    }))
+    .remedy(remedy)
+}

@@ -1,0 +1,117 @@
+//! `identity-token-missing`: a proxy lacks the volume with the token that it shows to identity, or the token is for somebody else.
+
+use std::collections::BTreeMap;
+
+use super::unmeshed::{CREATED_ONLY, counts};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Scope;
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{ConfigMap, Pod, TOKEN_VOLUME};
+
+/// Whom identity wants tokens to be for.
+const AUDIENCE: &str = "identity.l5d.io";
+/// The annotation with the tool that added the proxy.
+const CREATED_BY: &str = "linkerd.io/created-by";
+
+/// What is wrong with the token of a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    NoVolume,
+    Audience,
+    NotMounted,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let values = config.and_then(ConfigMap::chart_values);
+    let projects = values
+        .as_ref()
+        .and_then(|values| values.bool("identity.serviceAccountTokenProjection"))
+        .unwrap_or(true);
+    if !projects {
+        return Err(Unjudged::not_applicable("the control plane was installed without projected tokens"));
+    }
+    let owners = ctx.owners();
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut groups: BTreeMap<(Owner, Fault), Vec<&Pod>> = BTreeMap::new();
+    for pod in pods?.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
+        // What was injected by hand is as old as its manifest.
+        let by_hand = pod.metadata.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"));
+        if by_hand || pod.metadata.label(CONTROL_PLANE_NS) != Some(home) || pod.metadata.namespace == home {
+            continue;
+        }
+        if let Some(fault) = fault(pod) {
+            groups.entry((owners.of(pod), fault)).or_default().push(pod);
+        }
+    }
+    Ok(groups
+        .iter()
+        .map(|((owner, fault), pods)| finding(ctx, owner, *fault, pods))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+fn fault(pod: &Pod) -> Option<Fault> {
+    let (proxy, volumes) = (pod.spec.proxy()?, &pod.spec.volumes);
+    // Without any volume the pod was cut.
+    if !volumes.some {
+        return None;
+    }
+    match &volumes.identity_token {
+        None => Some(Fault::NoVolume),
+        Some(audience) if audience != AUDIENCE => Some(Fault::Audience),
+        Some(_) => {
+            let mounts = &proxy.volume_mounts;
+            let cut = mounts.is_empty();
+            (!cut && !mounts.iter().any(|mount| mount.name == TOKEN_VOLUME)).then_some(Fault::NotMounted)
+        }
+    }
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, fault: Fault, pods: &[&Pod]) -> Finding {
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let first = pods[0];
+    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let evidence = match (fault, &first.spec.volumes.identity_token) {
+        (Fault::Audience, Some(audience)) => Evidence::field(
+            &object,
+            format!("spec.volumes[{TOKEN_VOLUME}].projected.sources[].serviceAccountToken.audience"),
+            if audience.is_empty() { "no token in it" } else { audience.as_str() },
+        ),
+        (Fault::NotMounted, _) => Evidence::field(
+            &object,
+            format!("spec.containers[{PROXY_CONTAINER}].volumeMounts"),
+            format!("{TOKEN_VOLUME} is not among them"),
+        ),
+        (Fault::NoVolume | Fault::Audience, _) => {
+            Evidence::field(&object, "spec.volumes", format!("{TOKEN_VOLUME} is not among them"))
+        }
+    };
+    let ready =
+        pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
+    let message = match fault {
+        Fault::NoVolume | Fault::NotMounted => {
+            "the proxy lacks the token that it shows to identity, so it gets no certificate: something changed the pod after the injector did"
+        }
+        Fault::Audience => {
+            "the token that the proxy shows to identity is not for identity, which refuses it: something changed the pod after the injector did"
+        }
+    };
+    let mut remedy = Remedy::new().run(
+        StepKind::Command,
+        "Find what changes pods after the injector, a webhook or an operator, and have it leave Linkerd's volumes and containers alone",
+        kubectl().words("get mutatingwebhookconfigurations"),
+    );
+    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    let finding = ctx.finding(owner.subject(names), message).evidence(evidence).remedy(remedy);
+    match ready {
+        true => finding.severity(Severity::Warning).likely(),
+        false => finding,
+    }
+}

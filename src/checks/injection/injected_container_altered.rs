@@ -1,0 +1,139 @@
+//! `injected-container-altered`: something rewrote the containers that the injector added.
+
+use std::collections::BTreeMap;
+
+use super::unmeshed::{CREATED_ONLY, counts, injector_webhook};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::model::pod_status::unhealthy;
+use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
+use crate::objects::{END_ENTITY_VOLUME, MutatingWebhookConfiguration, Namespace, Pod};
+
+/// How many other webhooks are named.
+const NAMED: usize = 6;
+
+/// Pods with what is altered in them.
+type Altered<'a> = Vec<(&'a Pod, Vec<Evidence>)>;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>();
+    let others = other_webhooks(ctx);
+    let pods = pods?;
+    let others = others?;
+    let owners = ctx.owners();
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut groups: BTreeMap<(Owner, Vec<&'static str>), Altered<'_>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
+        if pod.metadata.label(CONTROL_PLANE_NS) != Some(home) || pod.metadata.namespace == home {
+            continue;
+        }
+        let altered = altered(pod);
+        if !altered.is_empty() {
+            let kinds = altered.iter().map(|(kind, _)| *kind).collect();
+            let evidence = altered.into_iter().map(|(_, evidence)| evidence).collect();
+            groups.entry((owners.of(pod), kinds)).or_default().push((pod, evidence));
+        }
+    }
+    Ok(groups
+        .iter()
+        .map(|((owner, _), group)| finding(ctx, owner, group, &others))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+/// The webhooks beside the injector, with the namespaces that they leave out.
+fn other_webhooks(ctx: &Context<'_>) -> Result<Vec<(String, Vec<String>)>, crate::missing::Missing> {
+    let own = injector_webhook(ctx)?.map(|(_, webhook)| webhook.name.clone());
+    let configurations = ctx.seen::<MutatingWebhookConfiguration>()?;
+    let namespaces = ctx.seen::<Namespace>()?;
+    let all = configurations.iter().flat_map(|configuration| &configuration.webhooks);
+    let others = all.filter(|webhook| Some(&webhook.name) != own.as_ref());
+    Ok(others
+        .map(|webhook| {
+            let selects = |namespace: &&Namespace| {
+                let selector = webhook.namespace_selector.as_ref();
+                selector.is_none_or(|selector| selector.matches(&namespace.metadata.labels))
+            };
+            let names = namespaces.iter().filter(selects).map(|namespace| namespace.metadata.name.clone());
+            (webhook.name.clone(), names.collect())
+        })
+        .collect())
+}
+
+/// What the injector does not write, with what it is.
+fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
+    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let mut found = Vec::new();
+    for (list, name) in [("initContainers", INIT_CONTAINER), ("containers", PROXY_CONTAINER)] {
+        let Some(container) = pod.spec.container(name) else { continue };
+        let command = container.command.join(" ");
+        // Newer releases write a command of Linkerd's own.
+        let foreign = !command.is_empty() && !command.contains("linkerd") && !command.contains("proxy-init");
+        if foreign && command != "REDACTED" {
+            let path = format!("spec.{list}[{name}].command");
+            found.push(("command", Evidence::field(object(), path, command)));
+        }
+    }
+    if let Some(context) =
+        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_deref())
+    {
+        let added = &context.capabilities.add;
+        if context.privileged != Some(true) && !added.iter().any(|name| name == "NET_ADMIN" || name == "ALL")
+        {
+            let path = format!("spec.initContainers[{INIT_CONTAINER}].securityContext.capabilities.add");
+            let said: Vec<&str> = added.iter().map(|name| name.as_str()).collect();
+            let said = if said.is_empty() { "none".to_owned() } else { said.join(", ") };
+            found.push((
+                "capabilities",
+                Evidence::field(object(), path, format!("{said}: NET_ADMIN is missing")),
+            ));
+        }
+    }
+    let volumes = &pod.spec.volumes;
+    if pod.spec.proxy().is_some() && volumes.some && !volumes.end_entity {
+        let said = format!("{END_ENTITY_VOLUME} is not among them");
+        found.push(("volume", Evidence::field(object(), "spec.volumes", said)));
+    }
+    found
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    group: &[(&Pod, Vec<Evidence>)],
+    others: &[(String, Vec<String>)],
+) -> Finding {
+    let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+    let here: Vec<&str> = others
+        .iter()
+        .filter(|(_, namespaces)| namespaces.contains(&owner.namespace))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let more = here.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let webhooks = (!here.is_empty()).then(|| {
+        let named: Vec<&str> = here.iter().take(NAMED).copied().collect();
+        Evidence::other("Other mutating webhooks of the namespace", format!("{}{more}", named.join(", ")))
+    });
+    let mut remedy = Remedy::new().step(
+        StepKind::Note,
+        "Have the webhook or operator that does it leave out the containers linkerd-init and linkerd-proxy and Linkerd's volumes: most have a \
+         setting or an annotation for that. With linkerd-cni there is no linkerd-init to be changed",
+    );
+    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    let fails = group.iter().any(|(pod, _)| unhealthy(pod).is_some());
+    let finding = ctx
+        .finding(
+            owner.subject(names),
+            "containers or volumes of Linkerd are not as the injector writes them: something that changes pods after it rewrote them, and the \
+             proxy may not start, or redirect nothing",
+        )
+        .likely()
+        .evidences(group[0].1.iter().cloned())
+        .evidences(webhooks)
+        .remedy(remedy);
+    if fails { finding } else { finding.severity(Severity::Warning) }
+}

@@ -1,0 +1,37 @@
+//! `stale-endpoints-release`: the control plane is of a release whose proxies may keep addresses of pods that are gone.
+
+use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::version::Contains;
+
+/// The row of the releases table that says from when to when.
+const DEFECT: &str = "stale-endpoints";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (version, seen) = of_control_plane(ctx)?;
+    let Some(defect) = ctx.knowledge.releases().defect(DEFECT) else { return Ok(Verdict::fine()) };
+    if defect.affects(&version, ctx.knowledge.minors()) != Contains::Yes {
+        return Ok(Verdict::fine());
+    }
+    let home = &ctx.namespaces().control_plane;
+    let remedy = Remedy::new()
+        .step(StepKind::Upgrade, "Upgrade the control plane and then the proxies; releases from edge-23.10.3 on have the repair")
+        .run(
+            StepKind::Command,
+            "Until then, where a client keeps connecting to addresses that are gone: restart destination, then that client",
+            kubectl().namespace(home).words("rollout restart deployment/linkerd-destination"),
+        );
+    let finding = ctx
+        .finding(
+            Subject::object("Namespace", "", home),
+            "destination of this release may miss updates of endpoints: clients then keep connecting to addresses of pods that are gone, until they \
+             are restarted",
+        )
+        .likely()
+        .evidence(seen)
+        .evidence(Evidence::other("Release data", defect.what.clone()))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}
