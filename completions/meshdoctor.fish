@@ -32,6 +32,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Pri
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
@@ -116,6 +117,36 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l quiet -d 'Print nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'The namespace of --matrix' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
+json\t'For programs'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines about the CNI are kept, redacted. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Act as this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Act as a member of this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
@@ -207,13 +238,14 @@ always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy collect node-snapshot demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect node-snapshot demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::makers::Maker;
 use super::refused::Refused;
-use super::{Context, annotations, cni, native_sidecar};
+use super::{Context, Unjudged, annotations, cni, native_sidecar, policy};
 use crate::missing::Missing;
 use crate::model::owners::Owners;
 
@@ -26,6 +26,8 @@ pub struct Joins<'a> {
     pub(super) annotations: Join<Option<annotations::Survey<'a>>>,
     /// What is wrong with the keys of native sidecars.
     pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
+    /// Inbound policy, and what it is about.
+    pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
     /// The pods that linkerd-cni refuses.
     pub(super) refused: cni::Refused<'a>,
 }

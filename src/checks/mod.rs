@@ -20,6 +20,7 @@ mod joins;
 mod makers;
 mod multicluster;
 mod native_sidecar;
+mod policy;
 mod pre_install;
 mod refused;
 mod renew;
@@ -133,6 +134,7 @@ static TABLES: &[&[Check]] = &[
     jaeger::TABLE,
     multicluster::TABLE,
     native_sidecar::TABLE,
+    policy::TABLE,
     pre_install::TABLE,
     versions::TABLE,
     viz::TABLE,

@@ -11,10 +11,11 @@ mod help;
 pub use connection::{Connection, ConnectionOverrides, Token};
 
 use super::values::{
-    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, linkerd_version, logs,
-    namespace, node, nodes, output, target,
+    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, end, linkerd_version,
+    logs, namespace, node, nodes, output, target,
 };
 use crate::inspect::policy::Target;
+use crate::inspect::reach::End;
 use crate::version::{CniVersion, LinkerdVersion};
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
@@ -57,6 +58,8 @@ pub enum Command {
     /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that
     /// which people wrote counts for nothing.
     Policy(Box<Policy>),
+    /// Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops.
+    Reach(Box<Reach>),
     /// Save everything that the checks need, redacted, as one file for a ticket or for later.
     Collect(Box<Collect>),
     /// Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted.
@@ -331,6 +334,41 @@ pub enum PolicyFormat {
     Json,
     /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}.
     Controller,
+}
+
+/// `meshdoctor reach`.
+#[derive(Debug, Args)]
+pub struct Reach {
+    /// The client: a pod or a workload, NAMESPACE/NAME.
+    #[arg(value_name = "FROM", value_parser = end)]
+    pub from: Option<End>,
+    /// What is called: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or a host, HOST:PORT.
+    #[arg(value_name = "TO[:PORT]", value_parser = end)]
+    pub to: Option<End>,
+    /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
+    #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
+    pub matrix: bool,
+    /// The namespace of --matrix.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, requires = "matrix")]
+    pub namespace: Option<String>,
+    /// The form of the answer.
+    #[arg(short, long, value_enum, default_value_t = ReachFormat::Table, help_heading = "Output")]
+    pub output: ReachFormat,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The form of `reach`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReachFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
 }
 
 /// `meshdoctor demo`.

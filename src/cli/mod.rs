@@ -19,6 +19,7 @@ mod node_snapshot;
 mod output;
 mod policy;
 mod progress;
+mod reach;
 mod rerun;
 mod role;
 #[cfg(feature = "live")]
@@ -60,6 +61,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Collect(args) => collect::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Reach(args) => reach::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::inspect::policy::{NoTarget, Target};
+use crate::inspect::reach::{End, NoEnd};
 use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
@@ -208,6 +209,11 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
                 .to_owned())
         }
     }
+}
+
+/// An end of a call.
+pub(super) fn end(text: &str) -> Result<End, NoEnd> {
+    text.parse()
 }
 
 /// A workload that policy is asked of.

@@ -39,6 +39,19 @@ pub fn policy_items() -> BTreeSet<Item> {
     items
 }
 
+/// What is asked for to walk a call.
+pub fn reach_items() -> BTreeSet<Item> {
+    let kinds = [
+        Kind::Service,
+        Kind::EndpointSlice,
+        Kind::ServiceProfile,
+        Kind::NetworkPolicy,
+        Kind::ReplicaSet,
+        Kind::Job,
+    ];
+    policy_items().into_iter().chain(kinds.map(Item::List)).collect()
+}
+
 fn config() -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
 }

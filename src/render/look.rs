@@ -51,12 +51,17 @@ impl Look {
 
     /// The severity's word.
     pub fn severity(self, severity: Severity) -> String {
+        self.severity_like(severity, severity.word())
+    }
+
+    /// A word in the colour of a severity.
+    pub fn severity_like(self, severity: Severity, word: &str) -> String {
         let style = match severity {
             Severity::Error => Style::new().red().bold(),
             Severity::Warning => Style::new().yellow().bold(),
             Severity::Info => Style::new().cyan(),
         };
-        self.styled(severity.word(), style)
+        self.styled(word, style)
     }
 
     /// What the eye should find first: ids, the tool's name.

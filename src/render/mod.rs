@@ -16,6 +16,7 @@ pub mod linkerd;
 pub mod list;
 pub mod look;
 pub mod policy;
+pub mod reach;
 mod repair;
 pub mod short;
 mod subject;

@@ -4,8 +4,9 @@ use meshdoctor::card::Case;
 use meshdoctor::checks::{Check, CheckResult, evaluate};
 use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::fetched::Why;
-use meshdoctor::item::Item;
+use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
+use meshdoctor::objects::CustomResourceDefinition;
 use meshdoctor::policy;
 use meshdoctor::scene::Scene;
 
@@ -28,6 +29,17 @@ impl Live {
     /// Collects what checks need, as a run with all of them does.
     pub fn collect(&self, checks: &[&'static Check]) -> Collected {
         collect_now(&self.0.memory, &policy::items(checks), &self.0.options, None)
+    }
+
+    /// Whether the cluster has the CustomResourceDefinition of a kind.
+    pub fn defines(&self, kind: Kind) -> bool {
+        let item = Item::List(Kind::CustomResourceDefinition);
+        let collected = collect_now(&self.0.memory, &[item.clone()].into(), &self.0.options, None);
+        let all = collected
+            .cluster
+            .answer(&item)
+            .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>());
+        all.iter().any(|known| known.metadata.name == kind.resource())
     }
 
     /// Runs one check on what was collected for it.

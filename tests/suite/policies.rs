@@ -244,3 +244,84 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     assert_eq!(asked(&["shop/web-1:0"]).0, 2);
     assert_eq!(asked(&["Shop"]).0, 2);
 }
+
+/// The cluster of [`SHOP`] with a client, a Service and what stands behind it.
+const CALLS: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: front-1, namespace: shop, labels: {app: front, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  serviceAccountName: front
+  containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: plain-1, namespace: shop, labels: {app: plain}}
+spec: {containers: [{name: app, image: app}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {clusterIP: 10.96.0.7, selector: {app: web}, ports: [{name: http, port: 80, targetPort: http}, {name: gone, port: 81, targetPort: nowhere}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
+endpoints: [{addresses: [10.0.0.7], conditions: {ready: true}}]
+"#;
+
+fn reached(words: &[&str]) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("shop.yaml");
+    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+        .arg("reach")
+        .args(words)
+        .arg("--bundle")
+        .arg(&dump)
+        .args(["--complete", "all"])
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_call_is_walked_to_where_it_stops() {
+    // The environment of these proxies has no anchors, so that step is not judged, and the status says so.
+    let (status, text) = reached(&["shop/front-1", "shop/web:80"]);
+    assert_eq!(status, 4, "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Server web lets in front.shop.serviceaccount"), "{text}");
+    assert!(text.contains("not judged: identity"), "{text}");
+    let (status, text) = reached(&["shop/plain-1", "web.shop.svc.cluster.local:80"]);
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("it stops at policy"), "{text}");
+    for (to, says) in [
+        ("shop/web", "which port of Service shop/web is not said"),
+        ("shop/web:82", "declares no port 82"),
+        ("shop/web:81", "names no port nowhere"),
+        ("shop/none:80", "there is no Service shop/none"),
+    ] {
+        let (status, text) = reached(&["shop/front-1", to]);
+        assert_eq!(status, 1, "{to}: {text}");
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{to}: {text}");
+    }
+    let (status, text) = reached(&["shop/front-1", "example.com:443"]);
+    assert_eq!((status, text.contains("outside of the cluster")), (4, true), "{text}");
+    assert_eq!(reached(&["shop/front-1"]).0, 2);
+    assert_eq!(reached(&["example.com:1", "shop/web:80"]).0, 2);
+}
+
+#[test]
+fn who_may_call_whom_is_a_matrix() {
+    let (status, text) = reached(&["--matrix", "-n", "shop"]);
+    assert_eq!(status, 0, "{text}");
+    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    assert!(row("shop/front-1").contains("yes?"), "{text}");
+    assert!(row("shop/plain-1").contains("no: policy"), "{text}");
+    let (_, json) = reached(&["--matrix", "-n", "shop", "-o", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["calls"].as_array().unwrap().len(), 6);
+}

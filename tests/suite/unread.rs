@@ -52,7 +52,7 @@ fn dump(folder: &Path, items: &[Value]) -> std::path::PathBuf {
     path
 }
 
-/// `servers.policy.linkerd.io 2`; `-` where nobody counted.
+/// `gateways.gateway.networking.k8s.io 2`; `-` where nobody counted.
 fn named(report: &Report) -> Vec<String> {
     let kinds = report.coverage.unread.iter();
     kinds
@@ -67,34 +67,34 @@ fn named(report: &Report) -> Vec<String> {
 fn broken_policies_in_a_complete_dump_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let items = [
-        object("policy.linkerd.io/v1beta3", "Server", "web"),
-        object("policy.linkerd.io/v1beta1", "Server", "api"),
-        object("gateway.networking.k8s.io/v1", "HTTPRoute", "web"),
+        object("gateway.networking.k8s.io/v1", "Gateway", "web"),
+        object("gateway.networking.k8s.io/v1beta1", "Gateway", "api"),
+        object("gateway.networking.k8s.io/v1beta1", "ReferenceGrant", "web"),
         object("networking.k8s.io/v1", "NetworkPolicy", "deny"),
-        object("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", "web"),
+        object("policy.linkerd.io/v1alpha1", "ConcurrencyLimitPolicy", "web"),
         // Another group's kind of the same name, and one that has nothing to do with a mesh.
-        object("example.com/v1", "Server", "web"),
+        object("example.com/v1", "Gateway", "web"),
         object("autoscaling/v2", "HorizontalPodAutoscaler", "web"),
-        definition("grpcroutes.gateway.networking.k8s.io"),
+        definition("gatewayclasses.gateway.networking.k8s.io"),
     ];
     let path = dump(folder.path(), &items);
     // The same file twice holds no more.
     let again = folder.path().join("again.json");
     fs::copy(&path, &again).unwrap();
     let expected = [
-        "authorizationpolicies.policy.linkerd.io 1",
-        "servers.policy.linkerd.io 2",
-        "httproutes.gateway.networking.k8s.io 1",
+        "concurrencylimitpolicies.policy.linkerd.io 1",
+        "gateways.gateway.networking.k8s.io 2",
+        "referencegrants.gateway.networking.k8s.io 1",
         "networkpolicies.networking.k8s.io 1",
     ];
     let evidence = open(&[&path, &again], Completeness::All).unwrap();
     let whole = collected(&evidence);
     let judged = report(&evidence, &whole);
-    assert_eq!(named(&judged), expected, "a complete dump says that there are no GRPCRoutes");
+    assert_eq!(named(&judged), expected, "a complete dump says that there are no GatewayClasses");
     let table = render::table::report(&judged, Look::plain(100));
-    assert!(table.contains("2 Servers") && table.contains("no check reads"), "{table}");
+    assert!(table.contains("2 Gateways") && table.contains("no check reads"), "{table}");
     let full = render::table::report(&judged, Look { coverage: true, ..Look::plain(100) });
-    assert!(full.contains("servers.policy.linkerd.io (2 objects)"), "{full}");
+    assert!(full.contains("gateways.gateway.networking.k8s.io (2 objects)"), "{full}");
 
     // Saved and read again, it is the same.
     let saved = folder.path().join("bundle.tar.gz");
@@ -108,10 +108,10 @@ fn broken_policies_in_a_complete_dump_are_named() {
 #[test]
 fn what_is_served_may_be_there_unless_a_dump_says_that_it_is_complete() {
     let folder = tempfile::tempdir().unwrap();
-    let items = [definition("servers.policy.linkerd.io"), definition("widgets.example.com")];
+    let items = [definition("gateways.gateway.networking.k8s.io"), definition("widgets.example.com")];
     let path = dump(folder.path(), &items);
     let some = open(&[&path], Completeness::Unstated).unwrap();
-    let expected = ["servers.policy.linkerd.io -", "networkpolicies.networking.k8s.io -"];
+    let expected = ["gateways.gateway.networking.k8s.io -", "networkpolicies.networking.k8s.io -"];
     assert_eq!(named(&report(&some, &collected(&some))), expected);
     let all = open(&[&path], Completeness::All).unwrap();
     assert!(named(&report(&all, &collected(&all))).is_empty());
@@ -123,8 +123,8 @@ fn a_kind_that_is_listed_as_unread_is_one_that_no_check_needs() {
     let needed: Vec<Kind> = needed.iter().filter_map(|item| item.kind()).collect();
     for unread in Knowledge::embedded().unread().kinds() {
         let read = needed.iter().find(|kind| kind.resource() == unread.resource);
-        // These are read for one question alone, which says little of the others.
-        let in_part = [Kind::AuthorizationPolicy, Kind::NetworkPolicy];
-        assert!(read.is_none_or(|kind| in_part.contains(kind)), "{}", unread.resource);
+        // They are read for one question alone, which says little of the others.
+        let in_part = Kind::NetworkPolicy;
+        assert!(read.is_none_or(|kind| *kind == in_part), "{}", unread.resource);
     }
 }

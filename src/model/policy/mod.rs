@@ -12,6 +12,7 @@ mod index;
 mod json;
 mod parse;
 mod read;
+mod request;
 mod routes;
 mod workload;
 
@@ -21,5 +22,6 @@ pub use controller::{Controller, NotReadable, Quirks};
 pub use default::DefaultPolicy;
 pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::answer as to_json;
+pub use request::{Client, Entry};
 pub use routes::{InboundRoute, RouteKind};
-pub use workload::{Ports, Workload};
+pub use workload::{Ports, Workload, listed_ports, probes_of};

@@ -21,7 +21,7 @@ pub struct Ports(Vec<(u16, u16)>);
 impl Ports {
     /// Those of an annotation; none where one part of it is no port.
     fn of(meta: &Meta, annotation: &str) -> Ports {
-        Ports(meta.annotation(annotation).and_then(parse::ports).unwrap_or_default())
+        meta.annotation(annotation).map(listed_ports).unwrap_or_default()
     }
 
     /// Whether a port is among them.
@@ -47,6 +47,16 @@ pub struct Workload<'a> {
     pub requires_identity: Ports,
     /// What its own annotation says, where that is one of the known words.
     pub default_policy: Option<DefaultPolicy>,
+}
+
+/// The ports that the value of an annotation lists; none where one part of it is no port.
+pub fn listed_ports(value: &str) -> Ports {
+    Ports(parse::ports(value).unwrap_or_default())
+}
+
+/// The HTTP probes of a pod's containers: port and path.
+pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, String)> {
+    pod.spec.all_containers().flat_map(http_probes).collect()
 }
 
 impl<'a> Workload<'a> {
@@ -99,7 +109,7 @@ fn tcp_ports(container: &Container) -> impl Iterator<Item = (&str, u16)> {
 }
 
 /// The port and the path of each HTTP probe of a container.
-pub(super) fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
+fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
     container.http_probes().filter_map(|probe| {
         let port = match probe.port.as_ref()? {
             ProbePort::Number(number) => u16::try_from(*number).ok().filter(|port| *port > 0)?,

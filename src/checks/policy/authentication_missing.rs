@@ -1,0 +1,64 @@
+//! `authentication-missing`: an AuthorizationPolicy requires what is not there, and counts for nothing.
+
+use std::collections::BTreeSet;
+
+use super::survey::{about, about_server, field, on, survey};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::{AuthorizationPolicy, Kind};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let namespaces: BTreeSet<&str> = survey
+        .objects
+        .authorization_policies
+        .iter()
+        .map(|policy| policy.metadata.namespace.as_str())
+        .collect();
+    let all = namespaces.into_iter().flat_map(|namespace| survey.index.policies(namespace));
+    let void = all.filter_map(|(policy, why)| Some((policy, why?)));
+    Ok(void.map(|(policy, why)| finding(ctx, policy, why)).collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Finding {
+    let meta = &policy.metadata;
+    let target = &policy.spec.target_ref;
+    let missing = policy.spec.required_authentication_refs.iter().find(|reference| {
+        let namespace = reference.namespace.as_deref().unwrap_or(&meta.namespace);
+        why.contains(&format!("{} {namespace}/{}", reference.kind, reference.name))
+    });
+    let look = match missing {
+        Some(reference) if reference.is_a("policy.linkerd.io", "NetworkAuthentication") => {
+            kubectl().words("get networkauthentications.policy.linkerd.io -A")
+        }
+        _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
+    };
+    let finding = about(
+        ctx,
+        Kind::AuthorizationPolicy,
+        meta,
+        "what it requires of clients is not there, so it counts for nothing and lets nobody in",
+    )
+    .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
+    .evidence(field(
+        Kind::AuthorizationPolicy,
+        meta,
+        "spec.targetRef",
+        format!("{} {}", target.kind, target.name),
+    ))
+    .remedy(
+        Remedy::new()
+            .run(StepKind::Command, "See which there are: a name that differs, or another namespace", look)
+            .run(
+                StepKind::Command,
+                "Make what is missing, or correct the reference; one in another namespace is named with its namespace",
+                on("edit", Kind::AuthorizationPolicy, meta),
+            ),
+    );
+    if target.is_a("policy.linkerd.io", "Server") {
+        finding.tie(about_server(&meta.namespace, &target.name))
+    } else {
+        finding
+    }
+}

@@ -1,0 +1,39 @@
+//! Checks of Linkerd's policy: what people wrote and what the policy controller makes of it.
+
+use super::{Check, row};
+
+mod authentication_missing;
+mod identity_unknown;
+mod policy_audits;
+mod policy_ignored;
+mod policy_target_missing;
+mod policy_unreadable;
+mod probe_refused;
+mod profile_shadows_route;
+mod profile_unused;
+mod route_not_accepted;
+mod server_selects_nothing;
+mod server_without_authorization;
+mod servers_overlap;
+mod skipped_port_bypasses_policy;
+mod survey;
+
+pub(super) use survey::Survey;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("policy", "authentication-missing", authentication_missing),
+    row!("policy", "identity-unknown", identity_unknown),
+    row!("policy", "policy-audits", policy_audits),
+    row!("policy", "policy-ignored", policy_ignored),
+    row!("policy", "policy-target-missing", policy_target_missing),
+    row!("policy", "policy-unreadable", policy_unreadable),
+    row!("policy", "probe-refused", probe_refused),
+    row!("policy", "profile-shadows-route", profile_shadows_route),
+    row!("policy", "profile-unused", profile_unused),
+    row!("policy", "route-not-accepted", route_not_accepted),
+    row!("policy", "server-selects-nothing", server_selects_nothing),
+    row!("policy", "server-without-authorization", server_without_authorization),
+    row!("policy", "servers-overlap", servers_overlap),
+    row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
+];

@@ -1,0 +1,67 @@
+//! `policy-audits`: audit policies let everybody in and log who would have been refused.
+
+use super::survey::{about, field, survey};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::policy::DefaultPolicy;
+use crate::objects::Kind;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for server in survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace)) {
+        if server.spec.access_policy.as_deref() == Some("audit") {
+            let meta = &server.metadata;
+            findings.push(
+                about(
+                    ctx,
+                    Kind::Server,
+                    meta,
+                    "it lets everybody in, and only logs who no authorization lets in",
+                )
+                .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
+                .remedy(
+                    Remedy::new().run(
+                        StepKind::Command,
+                        "When the log names nobody any more who should come in, refuse the rest",
+                        kubectl()
+                            .namespace(&meta.namespace)
+                            .words("patch servers.policy.linkerd.io")
+                            .operand(&meta.name)
+                            .words("--type=merge -p")
+                            .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
+                    ),
+                ),
+            );
+        }
+    }
+    let owners = ctx.owners();
+    let mut told = std::collections::BTreeSet::new();
+    for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        let owner = owners.of(pod);
+        if workload.default_policy == Some(DefaultPolicy::Audit) && told.insert(owner.clone()) {
+            let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
+            findings.push(
+                ctx.finding(owner.subject(Vec::new()), "ports without a Server let everybody in, and only log it")
+                    .evidence(Evidence::field(object, "metadata.annotations[config.linkerd.io/default-inbound-policy]", "audit"))
+                    .remedy(Remedy::new().step(
+                        StepKind::Annotation,
+                        "When the log names nobody any more who should come in, set the annotation of the pod template to the \
+                         policy that is meant, and roll out",
+                    )),
+            );
+        }
+    }
+    if survey.index.controller.default_policy == DefaultPolicy::Audit {
+        findings.push(
+            ctx.finding(Subject::thing("cluster default policy"), "ports without a Server let everybody in, in the whole cluster, and only log it")
+                .evidence(Evidence::other("policy controller --default-policy", "audit"))
+                .remedy(Remedy::new().step(
+                    StepKind::ChartValue,
+                    "When the log names nobody any more who should come in, set proxy.defaultInboundPolicy to the policy that is meant",
+                )),
+        );
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,81 @@
+//! `probe-refused`: the kubelet's HTTP probes come to a port that does not let them in.
+
+use std::collections::BTreeMap;
+
+use super::survey::{field, survey};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::owners::Owner;
+use crate::model::policy::{Client, Entry, Inbound, TakenBy, listed_ports, probes_of};
+use crate::objects::{Kind, Pod};
+
+const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let owners = ctx.owners();
+    let mut refused: BTreeMap<(Owner, u16, String), (Entry, Vec<&Pod>, Inbound<'_>)> = BTreeMap::new();
+    for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        let skipped = pod.metadata.annotation(SKIPPED).map(listed_ports).unwrap_or_default();
+        for (port, path) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
+            let inbound = survey.index.inbound(workload, port);
+            let entry = inbound.get(&path, Client::default());
+            if entry != Entry::Admitted {
+                let key = (owners.of(pod), port, path);
+                refused.entry(key).or_insert((entry, Vec::new(), inbound)).1.push(pod);
+            }
+        }
+    }
+    let findings = refused.into_iter().map(|((owner, port, path), (entry, pods, inbound))| {
+        finding(ctx, &owner, (port, &path), entry, &pods, &inbound)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    (port, path): (u16, &str),
+    entry: Entry,
+    pods: &[&Pod],
+    inbound: &Inbound<'_>,
+) -> Finding {
+    let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let (how, status) = match entry {
+        Entry::NoRoute => ("no route takes it", 404),
+        Entry::Refused | Entry::Admitted => ("nothing lets it in", 403),
+    };
+    let routed = inbound.routes.iter().any(|route| route.route.is_some());
+    let by = match inbound.taken_by {
+        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
+    };
+    let because = if routed {
+        "a route is attached to the Server, and with the first route what lets probes in by itself is gone"
+    } else {
+        "probes are let in by themselves only on ports of HTTP, from the networks that policyController.probeNetworks names"
+    };
+    let step = match (inbound.taken_by, routed) {
+        (TakenBy::Server(server), true) => format!(
+            "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that requires a NetworkAuthentication of \
+             the addresses of the nodes",
+            server.metadata.name
+        ),
+        _ => "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
+              NetworkAuthentication"
+            .to_owned(),
+    };
+    let first = pods
+        .first()
+        .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
+    ctx.finding(
+        owner.subject(names),
+        format!("the kubelet's probe GET {path} on port {port} gets status {status}: {how}, as {because}"),
+    )
+    .parameter(format!("{port}{path}"))
+    .evidence(Evidence::field(first, "spec.containers[].probes", format!("httpGet {path}, port {port}")))
+    .evidence(by)
+    .remedy(Remedy::new().step(StepKind::Note, step))
+    // What a controller was told before it restarted, and what a probe follows to, is not in objects.
+    .likely()
+}

@@ -1,0 +1,49 @@
+//! `profile-unused`: a ServiceProfile whose name is that of no Service, so no proxy ever asks for it.
+
+use super::profile_shadows_route::of_service;
+use super::survey::{about, defined, field, on, survey};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Remedy, StepKind};
+use crate::objects::{Kind, Service, ServiceProfile};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let services = ctx.every::<Service>()?;
+    let domain = &survey.index.controller.cluster_domain;
+    let mut findings = Vec::new();
+    for profile in
+        defined::<ServiceProfile>(ctx)?.iter().filter(|profile| ctx.judges(&profile.metadata.namespace))
+    {
+        let meta = &profile.metadata;
+        let name = meta.name.as_str();
+        let message = match of_service(name, domain) {
+            Some(key) if services.iter().any(|service| service.metadata.key() == key) => continue,
+            Some((namespace, service)) => {
+                format!("there is no Service {namespace}/{service}: no proxy asks for it")
+            }
+            // A host outside of the cluster can have one, too.
+            None if !name.contains(".svc") => continue,
+            None => format!(
+                "proxies ask for profiles by the full name of a Service, NAME.NAMESPACE.svc.{domain}, and this is none: it counts for \
+                 nothing"
+            ),
+        };
+        findings.push(
+            about(ctx, Kind::ServiceProfile, meta, message)
+                .evidence(field(Kind::ServiceProfile, meta, "metadata.name", name))
+                .remedy(
+                    Remedy::new()
+                        .step(
+                            StepKind::Note,
+                            format!("Make it again by the name SERVICE.NAMESPACE.svc.{domain}"),
+                        )
+                        .run(
+                            StepKind::Command,
+                            "Then delete this one",
+                            on("delete", Kind::ServiceProfile, meta),
+                        ),
+                ),
+        );
+    }
+    Ok(findings.into())
+}

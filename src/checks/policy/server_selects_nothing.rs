@@ -1,0 +1,83 @@
+//! `server-selects-nothing`: a Server that no workload matches, or whose port none of them names.
+
+use super::survey::{about, field, on, survey};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::model::policy::ReadServer;
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, ServerPort, StatefulSet};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let mut templates: Vec<(&str, &PodTemplate)> = Vec::new();
+    let workloads =
+        ctx.every::<Deployment>()?.iter().chain(ctx.every::<StatefulSet>()?).chain(ctx.every::<DaemonSet>()?);
+    templates.extend(workloads.map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
+    templates.extend(
+        ctx.every::<CronJob>()?
+            .iter()
+            .map(|one| (one.metadata.namespace.as_str(), &one.spec.job_template.spec.template)),
+    );
+    templates
+        .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
+    let mut findings: Vec<Finding> = Vec::new();
+    for server in survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace)) {
+        let namespace = server.metadata.namespace.as_str();
+        let Some(read) =
+            survey.index.servers(namespace).iter().find(|read| std::ptr::eq(read.server, server))
+        else {
+            continue;
+        };
+        let selected: Vec<_> = survey
+            .workloads()
+            .filter(|workload| workload.meta.namespace == namespace && read.selects(workload))
+            .collect();
+        if selected.iter().any(|workload| !read.ports(workload).is_empty()) {
+            continue;
+        }
+        // Workloads without a pod will have one again.
+        let mut waiting = templates.iter().filter(|(of, template)| *of == namespace && fits(read, template));
+        if selected.is_empty() && waiting.next().is_some() {
+            continue;
+        }
+        findings.push(finding(ctx, read, selected.first().map(|workload| workload.meta.name.as_str())));
+    }
+    Ok(findings.into())
+}
+
+/// Whether pods of a template would have the Server.
+fn fits(read: &ReadServer<'_>, template: &PodTemplate) -> bool {
+    let selector = read.server.spec.pod_selector.as_ref();
+    let named = |port: &str| {
+        let ports = template.spec.all_containers().flat_map(|container| &container.ports);
+        ports.into_iter().any(|known| known.name == port)
+    };
+    selector.is_some_and(|selector| selector.matches(&template.metadata.labels))
+        && match &read.server.spec.port {
+            Some(ServerPort::Name(name)) => named(name),
+            _ => true,
+        }
+}
+
+fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> Finding {
+    let meta = &read.server.metadata;
+    let remedy = Remedy::new();
+    let (message, evidence, remedy) = match selected {
+        None => (
+            "no injected pod, no workload and no ExternalWorkload of its namespace has the labels that it selects: it and every \
+             policy for it count for nothing"
+                .to_owned(),
+            field(Kind::Server, meta, "spec.podSelector", "matches nothing"),
+            remedy.step(StepKind::Note, "Servers select by the labels of pods, which are those of the workload's template, in their own namespace"),
+        ),
+        Some(pod) => (
+            format!("the pods that it selects name no port {}, such as {pod}: it and every policy for it count for nothing", read.port()),
+            field(Kind::Server, meta, "spec.port", read.port()),
+            remedy.step(StepKind::Note, "Give the container's port that name, or write the number of the port"),
+        ),
+    };
+    about(ctx, Kind::Server, meta, message).evidence(evidence).remedy(remedy.run(
+        StepKind::Command,
+        "Correct the Server",
+        on("edit", Kind::Server, meta),
+    ))
+}

@@ -1,0 +1,51 @@
+//! `servers-overlap`: several Servers select one port, and all but the oldest count for nothing there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::{about, field, on, survey};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::{Kind, Server};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let mut over: BTreeMap<(&str, &str, &str), (&Server, &Server, BTreeSet<(&str, u16)>)> = BTreeMap::new();
+    for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
+        for port in survey.index.taken_ports(workload) {
+            let mut selecting = survey.index.selecting(workload, port);
+            let Some(takes) = selecting.next() else { continue };
+            for other in selecting {
+                let (winner, loser) = (takes.server, other.server);
+                let (namespace, name) = loser.metadata.key();
+                let entry = over.entry((namespace, name, winner.metadata.name.as_str()));
+                let (_, _, ports) = entry.or_insert((winner, loser, BTreeSet::new()));
+                ports.insert((&workload.meta.name, port));
+            }
+        }
+    }
+    Ok(over
+        .into_values()
+        .map(|(winner, loser, ports)| finding(ctx, winner, loser, &ports))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+fn finding(ctx: &Context<'_>, winner: &Server, loser: &Server, ports: &BTreeSet<(&str, u16)>) -> Finding {
+    let meta = &loser.metadata;
+    let (pod, port) = ports.first().copied().unwrap_or_default();
+    let more = if ports.len() > 1 { format!(" and {} more", ports.len() - 1) } else { String::new() };
+    let born = |server: &Server| {
+        server.metadata.creation_timestamp.map_or_else(|| "not known".to_owned(), |time| time.to_string())
+    };
+    let name = &winner.metadata.name;
+    about(ctx, Kind::Server, meta, format!("Server {name} is older and takes port {port} of {pod}{more}: this one, and every policy for it, counts for nothing there"))
+        .evidence(field(Kind::Server, meta, "metadata.creationTimestamp", born(loser)))
+        .evidence(field(Kind::Server, &winner.metadata, "metadata.creationTimestamp", born(winner)))
+        .parameter(name.as_str())
+        .remedy(
+            Remedy::new()
+                .run(StepKind::Command, "If the younger one is meant, delete the older", on("delete", Kind::Server, &winner.metadata))
+                .run(StepKind::Command, "If the older one is meant, delete the younger", on("delete", Kind::Server, meta))
+                .step(StepKind::Note, "If both are, narrow their podSelectors, so that no pod has both"),
+        )
+}

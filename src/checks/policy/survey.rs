@@ -1,0 +1,108 @@
+//! Inbound policy of the cluster and the workloads that it is about: read once for a run.
+
+use crate::checks::{Context, Unjudged};
+use crate::command::{Call, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::item::Scope;
+use crate::missing::Missing;
+use crate::model::control_plane;
+use crate::model::policy::{Controller, Index, Objects, Quirks, Workload};
+use crate::objects::{
+    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
+    HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
+    NetworkAuthentication, Pod, Server, ServerAuthorization,
+};
+use crate::version::LinkerdVersion;
+
+/// All of it. Every check that reads it has the same items on its card.
+pub(in crate::checks) struct Survey<'a> {
+    /// The policy.
+    pub(super) index: Index<'a>,
+    /// What it was read from.
+    pub(super) objects: Objects<'a>,
+    /// Injected pods that have not ended, as the controller sees them.
+    pub(super) pods: Vec<(&'a Pod, Workload<'a>)>,
+    /// ExternalWorkloads, as the controller sees them.
+    pub(super) external: Vec<Workload<'a>>,
+    /// The release that is installed, where it is known.
+    pub(super) version: Option<LinkerdVersion>,
+}
+
+impl Survey<'_> {
+    /// What policy is asked of: pods and ExternalWorkloads.
+    pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload<'_>> {
+        self.pods.iter().map(|(_, workload)| workload).chain(&self.external)
+    }
+}
+
+/// The survey of the run. Reads what every card of this category names.
+///
+/// # Errors
+/// A part of it could not be had: a policy that is not known may let in or hold for anybody.
+pub(super) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+    ctx.once(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
+}
+
+fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
+    let deployments = ctx.every::<Deployment>()?;
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let version = control_plane::installed(deployments, config, namespace).map(|(version, _)| version);
+    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
+    let controller = Controller::of(deployments, namespace, quirks)
+        .map_err(|trouble| Unjudged::blocked("control-plane-not-ready", trouble.to_string()))?;
+    let objects = Objects {
+        servers: defined::<Server>(ctx)?,
+        server_authorizations: defined::<ServerAuthorization>(ctx)?,
+        authorization_policies: defined::<AuthorizationPolicy>(ctx)?,
+        mesh_tls_authentications: defined::<MeshTLSAuthentication>(ctx)?,
+        network_authentications: defined::<NetworkAuthentication>(ctx)?,
+        rate_limits: defined::<HTTPLocalRateLimitPolicy>(ctx)?,
+        http_routes: defined::<HTTPRoute>(ctx)?,
+        linkerd_http_routes: defined::<LinkerdHTTPRoute>(ctx)?,
+        grpc_routes: defined::<GRPCRoute>(ctx)?,
+    };
+    let external = defined::<ExternalWorkload>(ctx)?.iter().map(Workload::of_external).collect();
+    let alive = ctx.every::<Pod>()?.iter().filter(|pod| !pod.is_finished());
+    let pods = alive.filter_map(|pod| Some((pod, Workload::of_pod(pod, quirks)?))).collect();
+    Ok(Survey { index: Index::new(controller, objects), objects, pods, external, version })
+}
+
+/// Every object of a kind; none where nothing defines the kind.
+pub(super) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
+    ctx.every::<K>().or_else(|missing| {
+        let name = K::KIND.resource();
+        let undefined = ctx
+            .every::<CustomResourceDefinition>()
+            .is_ok_and(|all| !all.iter().any(|known| known.metadata.name == name));
+        if undefined { Ok(&[][..]) } else { Err(missing) }
+    })
+}
+
+/// What ties findings about policy to a Server.
+pub(super) fn about_server(namespace: &str, name: &str) -> Tie {
+    Tie::Fact(format!("server {namespace}/{name}"))
+}
+
+/// An object as evidence.
+pub(super) fn field(kind: Kind, meta: &Meta, path: &str, said: impl Into<String>) -> Evidence {
+    Evidence::field(Subject::object(kind, &meta.namespace, &meta.name), path, said)
+}
+
+/// A finding about an object.
+pub(super) fn about(ctx: &Context<'_>, kind: Kind, meta: &Meta, message: impl Into<String>) -> Finding {
+    ctx.finding(Subject::object(kind, &meta.namespace, &meta.name), message)
+}
+
+/// A call about one object: `kubectl -n NAMESPACE VERB KIND NAME`.
+pub(super) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call {
+    kubectl().namespace(&meta.namespace).words(verb).arg(kind.resource()).operand(&meta.name)
+}
+
+/// To look at an object as it is written, and to take it away where nobody needs it.
+pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: &str) -> Remedy {
+    Remedy::new()
+        .run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml"))
+        .step(StepKind::Note, mend)
+        .run(StepKind::Command, "Or delete it, if nobody needs it any more", on("delete", kind, meta))
+}

@@ -1,0 +1,690 @@
+//! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
+//! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::evidence::{Lists, PolicyEvidence};
+use crate::certificates::BundlePrint;
+use crate::finding::{Evidence, Subject};
+use crate::model::owners::Owners;
+use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload, listed_ports};
+use crate::names;
+use crate::objects::container::TRUST_ANCHORS;
+use crate::objects::{
+    EndpointSlice, Job, Kind, NetworkPolicy, Pod, ReplicaSet, Route, Service, ServicePort, ServiceProfile,
+    TargetPort,
+};
+
+const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
+const SKIP_INBOUND: &str = "config.linkerd.io/skip-inbound-ports";
+const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+/// The label of Services that stand for one of another cluster.
+const MIRROR: &str = "mirror.linkerd.io/cluster-name";
+
+/// An end of a call: a pod, a workload, a Service, or a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// The namespace; `None` for a host outside.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+    /// The port; of a called end only.
+    pub port: Option<u16>,
+}
+
+/// A text that names no end of a call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
+pub struct NoEnd(pub String);
+
+impl FromStr for End {
+    type Err = NoEnd;
+
+    fn from_str(text: &str) -> Result<End, NoEnd> {
+        let refused = || NoEnd(text.to_owned());
+        let (place, port) = match text.rsplit_once(':') {
+            Some((place, port)) => {
+                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
+            }
+            None => (text, None),
+        };
+        let subdomain = |name: &str| names::Rule::Subdomain.accepts(name);
+        match place.split_once('/') {
+            Some((namespace, name)) if names::Rule::Label.accepts(namespace) && subdomain(name) => {
+                Ok(End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port })
+            }
+            None if subdomain(place) && place.contains('.') => {
+                Ok(End { namespace: None, name: place.to_owned(), port })
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)?;
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+/// How a step goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The call goes on.
+    Passes,
+    /// It could not be told.
+    NotJudged,
+    /// The call ends here.
+    Stops,
+}
+
+/// A step of the walk.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Which: `client`, `service`, `endpoints`, ...
+    pub name: &'static str,
+    /// How it goes.
+    pub outcome: Outcome,
+    /// What is so.
+    pub says: String,
+    /// What it was told from.
+    pub evidence: Vec<Evidence>,
+    /// What to do, where it stops.
+    pub fix: Option<String>,
+}
+
+/// A walk from one end to the other.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    /// The client.
+    pub from: String,
+    /// What is called.
+    pub to: String,
+    /// The steps, up to the one that stops the call.
+    pub steps: Vec<Step>,
+}
+
+impl Walk {
+    /// How it ends: where one step stops it, there; else not judged where one step was not.
+    pub fn outcome(&self) -> Outcome {
+        self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
+    }
+
+    fn step(&mut self, name: &'static str, outcome: Outcome, says: impl Into<String>) -> &mut Step {
+        self.steps.push(Step { name, outcome, says: says.into(), evidence: Vec::new(), fix: None });
+        let last = self.steps.len() - 1;
+        &mut self.steps[last]
+    }
+}
+
+impl Step {
+    fn evidence(&mut self, evidence: Evidence) -> &mut Step {
+        self.evidence.push(evidence);
+        self
+    }
+
+    fn fix(&mut self, fix: impl Into<String>) -> &mut Step {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+/// Everything that a walk reads.
+pub struct Mesh<'a> {
+    policy: PolicyEvidence<'a>,
+    services: &'a [Service],
+    slices: &'a [EndpointSlice],
+    profiles: &'a [ServiceProfile],
+    network_policies: &'a [NetworkPolicy],
+    routes: Vec<(Kind, &'a [Route])>,
+    owners: Owners<'a>,
+}
+
+impl<'a> Mesh<'a> {
+    /// From the evidence of policy and what calls take beside it.
+    pub fn new(mut policy: PolicyEvidence<'a>, mut lists: Lists<'a>) -> Mesh<'a> {
+        use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute};
+        let services = lists.all::<Service>();
+        let slices = lists.all::<EndpointSlice>();
+        let profiles = lists.all::<ServiceProfile>();
+        let network_policies = lists.all::<NetworkPolicy>();
+        policy.gaps.append(&mut lists.gaps);
+        let routes = vec![
+            (Kind::HTTPRoute, lists.all::<HTTPRoute>()),
+            (Kind::LinkerdHTTPRoute, lists.all::<LinkerdHTTPRoute>()),
+            (Kind::GRPCRoute, lists.all::<GRPCRoute>()),
+        ];
+        let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
+        Mesh { policy, services, slices, profiles, network_policies, routes, owners }
+    }
+
+    /// What was missing.
+    pub fn gaps(&self) -> &[crate::missing::Missing] {
+        &self.policy.gaps
+    }
+
+    /// The pods of an end: the pod of that name, or those of the workload of that name.
+    pub fn pods_of(&self, namespace: &str, name: &str) -> Vec<&'a Pod> {
+        let here =
+            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let (one, others): (Vec<&Pod>, Vec<&Pod>) = here.partition(|pod| pod.metadata.name == name);
+        if !one.is_empty() {
+            return one;
+        }
+        others.into_iter().filter(|pod| self.owners.of(pod).name == name).collect()
+    }
+
+    /// The Service of that name.
+    pub fn service(&self, namespace: &str, name: &str) -> Option<&'a Service> {
+        self.services.iter().find(|service| service.metadata.key() == (namespace, name))
+    }
+
+    /// Workloads of a namespace by name, with a pod of each; and its Services with their ports.
+    pub fn of_namespace(&self, namespace: &str) -> (Vec<End>, Vec<End>) {
+        let end = |name: &str, port: Option<u16>| End {
+            namespace: Some(namespace.to_owned()),
+            name: name.to_owned(),
+            port,
+        };
+        let here =
+            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.of(pod).name).collect();
+        let clients = names.iter().map(|name| end(name, None)).collect();
+        let services = self.services.iter().filter(|service| service.metadata.namespace == namespace);
+        let called = services.flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
+        let tcp = called.filter(|(_, port)| matches!(port.protocol.as_str(), "" | "TCP"));
+        (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
+    }
+
+    /// The Service, where a host is one of this cluster.
+    fn of_host<'h>(&self, host: &'h str) -> Option<(&'h str, &'h str)> {
+        let domain = &self.policy.index.controller.cluster_domain;
+        let rest = host.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or(host);
+        let (service, namespace) = rest.strip_suffix(".svc")?.split_once('.')?;
+        (!namespace.contains('.')).then_some((namespace, service))
+    }
+
+    /// Walks a call.
+    pub fn walk(&self, from: &End, to: &End) -> Walk {
+        let mut walk = Walk { from: from.to_string(), to: to.to_string(), steps: Vec::new() };
+        let namespace = from.namespace.as_deref().unwrap_or_default();
+        let Some(client) = self.pods_of(namespace, &from.name).first().copied() else {
+            walk.step(
+                "client",
+                Outcome::Stops,
+                format!("there is no pod {from}, and no workload of that name has one"),
+            )
+            .fix("name a pod or a workload as NAMESPACE/NAME");
+            return walk;
+        };
+        let meshed = self.client(&mut walk, client);
+        let named = match &to.namespace {
+            Some(namespace) => Some((namespace.as_str(), to.name.as_str())),
+            None => self.of_host(&to.name),
+        };
+        let Some((namespace, name)) = named else {
+            outside(&mut walk, to, client, meshed);
+            return walk;
+        };
+        match self.service(namespace, name) {
+            Some(service) => self.to_service(&mut walk, client, meshed, service, to.port),
+            None => match (self.pods_of(namespace, name).first().copied(), to.port) {
+                (Some(pod), Some(port)) => {
+                    let meshed = meshed && skipped(&mut walk, client, port);
+                    self.to_pod(&mut walk, client, meshed, pod, port);
+                }
+                (Some(_), None) => {
+                    walk.step("destination", Outcome::Stops, format!("which port of {to} is not said"))
+                        .fix(format!("name it: {to}:PORT"));
+                }
+                (None, _) => {
+                    walk.step(
+                        "destination",
+                        Outcome::Stops,
+                        format!(
+                            "there is no Service {namespace}/{name}, no workload and no pod of that name"
+                        ),
+                    )
+                    .fix("kubectl get services,pods -A shows which there are");
+                }
+            },
+        }
+        walk
+    }
+
+    fn client(&self, walk: &mut Walk, client: &Pod) -> bool {
+        let object = subject(client);
+        let meshed = client.spec.proxy().is_some();
+        let account = &client.spec.service_account_name;
+        let says = if meshed {
+            format!("pod {} is meshed; it calls as {}", client.metadata.name, self.identity(client))
+        } else {
+            format!(
+                "pod {} has no proxy: it calls without an identity, and without Linkerd's routes",
+                client.metadata.name
+            )
+        };
+        walk.step("client", Outcome::Passes, says).evidence(Evidence::field(
+            object,
+            "spec.serviceAccountName",
+            account.as_str(),
+        ));
+        meshed
+    }
+
+    fn identity(&self, pod: &Pod) -> String {
+        let account = match pod.spec.service_account_name.as_str() {
+            "" => "default",
+            account => account,
+        };
+        self.policy.index.controller.identity(&pod.metadata.namespace, account)
+    }
+
+    fn to_service(&self, walk: &mut Walk, client: &Pod, meshed: bool, service: &Service, port: Option<u16>) {
+        let (namespace, name) = service.metadata.key();
+        let object = Subject::object(Kind::Service, namespace, name);
+        let tcp = || service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
+        let chosen: Option<&ServicePort> = match port {
+            Some(port) => tcp().find(|known| known.port == port),
+            None => Some(tcp()).filter(|all| all.clone().count() == 1).and_then(|mut all| all.next()),
+        };
+        let declared: Vec<String> = tcp().map(|port| port.port.to_string()).collect();
+        let Some(chosen) = chosen else {
+            let (says, fix) = match port {
+                Some(port) => (
+                    format!("Service {namespace}/{name} declares no port {port}"),
+                    format!(
+                        "call one that it declares ({}), or add the port to the Service",
+                        declared.join(", ")
+                    ),
+                ),
+                None => (
+                    format!("which port of Service {namespace}/{name} is not said"),
+                    format!("name one of {}: {namespace}/{name}:PORT", declared.join(", ")),
+                ),
+            };
+            walk.step("service", Outcome::Stops, says)
+                .evidence(Evidence::field(object, "spec.ports", declared.join(", ")))
+                .fix(fix);
+            return;
+        };
+        walk.step(
+            "service",
+            Outcome::Passes,
+            format!("Service {namespace}/{name} declares port {}", chosen.port),
+        )
+        .evidence(Evidence::field(object, "spec.ports", declared.join(", ")));
+        if let Some(cluster) = service.metadata.label(MIRROR) {
+            walk.step(
+                "other cluster",
+                Outcome::NotJudged,
+                format!(
+                    "it stands for a Service of cluster {cluster}: what happens there is not in this evidence"
+                ),
+            )
+            .fix("run meshdoctor against that cluster as well");
+            return;
+        }
+        let meshed = meshed && skipped(walk, client, chosen.port);
+        self.routed(walk, meshed, service, chosen.port);
+        self.opaque(walk, meshed, service, chosen);
+        if let Some(pod) = self.endpoint(walk, service) {
+            let target = match &chosen.target_port {
+                None => Some(chosen.port),
+                Some(TargetPort::Number(number)) => Some(*number),
+                Some(TargetPort::Name(name)) => named(pod, name),
+            };
+            match target {
+                Some(target) => self.to_pod(walk, client, meshed, pod, target),
+                None => {
+                    let said = match &chosen.target_port {
+                        Some(TargetPort::Name(name)) => name.clone(),
+                        _ => String::new(),
+                    };
+                    walk.step(
+                        "endpoints",
+                        Outcome::Stops,
+                        format!("pod {} names no port {said}", pod.metadata.name),
+                    )
+                    .fix("give the container's port that name, or write its number as targetPort");
+                }
+            }
+        }
+    }
+
+    /// What of routes and profiles applies on the way out.
+    fn routed(&self, walk: &mut Walk, meshed: bool, service: &Service, port: u16) {
+        if !meshed {
+            return;
+        }
+        let (namespace, name) = service.metadata.key();
+        let full = format!("{name}.{namespace}.svc.{}", self.policy.index.controller.cluster_domain);
+        let profile = self.profiles.iter().find(|profile| {
+            profile.metadata.name == full
+                && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
+        });
+        if let Some(profile) = profile {
+            let overrides: Vec<&str> =
+                profile.spec.dst_overrides.iter().map(|over| over.authority.as_str()).collect();
+            let says = if overrides.is_empty() {
+                "a ServiceProfile has its routes; HTTPRoutes and GRPCRoutes of the Service count for nothing"
+                    .to_owned()
+            } else {
+                format!("a ServiceProfile sends the requests to {}", overrides.join(", "))
+            };
+            let outcome = if overrides.is_empty() { Outcome::Passes } else { Outcome::NotJudged };
+            walk.step("routes", outcome, says).evidence(Evidence::field(
+                Subject::object(Kind::ServiceProfile, &profile.metadata.namespace, &profile.metadata.name),
+                "spec.routes",
+                profile.spec.routes.len().to_string(),
+            ));
+            return;
+        }
+        let attached =
+            self.routes.iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (*kind, route)));
+        let attached: Vec<(Kind, &Route)> = attached
+            .filter(|(_, route)| {
+                route.spec.parent_refs.iter().any(|parent| {
+                    parent.is_a("", "Service")
+                        && parent.name == name
+                        && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == namespace
+                        && parent.port.is_none_or(|wanted| wanted == i64::from(port))
+                })
+            })
+            .collect();
+        let Some((kind, route)) = attached.first() else {
+            walk.step(
+                "routes",
+                Outcome::Passes,
+                "no route and no profile is attached: requests go to the Service itself",
+            );
+            return;
+        };
+        let names: Vec<String> =
+            attached.iter().map(|(kind, route)| format!("{kind} {}", route.metadata.name)).collect();
+        let elsewhere =
+            attached.iter().flat_map(|(_, route)| &route.spec.rules).flat_map(|rule| &rule.backend_refs);
+        let mut elsewhere: Vec<&str> =
+            elsewhere.filter(|backend| backend.name != name).map(|backend| backend.name.as_str()).collect();
+        elsewhere.sort_unstable();
+        elsewhere.dedup();
+        let (outcome, says) = if elsewhere.is_empty() {
+            (Outcome::Passes, format!("{} may apply, and sends nothing elsewhere", names.join(", ")))
+        } else {
+            let to = elsewhere.join(", ");
+            (
+                Outcome::NotJudged,
+                format!("{} may send requests to {to}; the walk goes on with the Service", names.join(", ")),
+            )
+        };
+        walk.step("routes", outcome, says).evidence(Evidence::field(
+            Subject::object(*kind, &route.metadata.namespace, &route.metadata.name),
+            "spec.parentRefs",
+            format!("Service {name}"),
+        ));
+    }
+
+    /// Whether both sides take the port for opaque.
+    fn opaque(&self, walk: &mut Walk, meshed: bool, service: &Service, port: &ServicePort) {
+        if !meshed {
+            return;
+        }
+        let default = || self.policy.index.controller.opaque_ports.contains(&port.port);
+        let of_service = service
+            .metadata
+            .annotation(OPAQUE)
+            .map_or_else(default, |list| listed_ports(list).contains(port.port));
+        let says = if of_service {
+            "the client takes the port for opaque"
+        } else {
+            "the client looks into the protocol"
+        };
+        let (namespace, name) = service.metadata.key();
+        walk.step("protocol", Outcome::Passes, says).evidence(Evidence::field(
+            Subject::object(Kind::Service, namespace, name),
+            format!("metadata.annotations[{OPAQUE}]"),
+            service.metadata.annotation(OPAQUE).unwrap_or("not there: the defaults"),
+        ));
+    }
+
+    /// A pod behind a Service.
+    fn endpoint(&self, walk: &mut Walk, service: &Service) -> Option<&'a Pod> {
+        let (namespace, name) = service.metadata.key();
+        let slices = self.slices.iter().filter(|slice| {
+            slice.metadata.namespace == namespace
+                && slice.metadata.label("kubernetes.io/service-name") == Some(name)
+        });
+        let endpoints: Vec<bool> = slices
+            .flat_map(|slice| &slice.endpoints)
+            .map(|endpoint| endpoint.conditions.ready != Some(false))
+            .collect();
+        let ready = endpoints.iter().filter(|ready| **ready).count();
+        let object = format!("EndpointSlices of Service {namespace}/{name}");
+        let said = format!("{ready} of {} ready", endpoints.len());
+        if ready == 0 {
+            walk.step(
+                "endpoints",
+                Outcome::Stops,
+                format!("no endpoint of Service {namespace}/{name} is ready"),
+            )
+            .evidence(Evidence::other(object, said))
+            .fix("see why its pods are not ready; a selector that matches no pod gives no endpoint at all");
+            return None;
+        }
+        walk.step(
+            "endpoints",
+            Outcome::Passes,
+            format!("{ready} of {} endpoints are ready", endpoints.len()),
+        )
+        .evidence(Evidence::other(object, said));
+        let selector = &service.spec.selector;
+        let pods = self.policy.pods.iter().filter(|pod| {
+            pod.metadata.namespace == namespace
+                && !selector.is_empty()
+                && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
+        });
+        let found = pods.max_by_key(|pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True"));
+        if found.is_none() {
+            walk.step(
+                "server",
+                Outcome::NotJudged,
+                "the endpoints are none of this cluster's pods that the Service selects",
+            );
+        }
+        found
+    }
+
+    /// The last part of the way: to the port of a pod.
+    fn to_pod(&self, walk: &mut Walk, client: &Pod, meshed: bool, pod: &'a Pod, port: u16) {
+        let object = subject(pod);
+        self.network(walk, pod);
+        if pod.spec.proxy().is_none() {
+            walk.step(
+                "server",
+                Outcome::Passes,
+                format!("pod {} has no proxy: no policy holds for it", pod.metadata.name),
+            );
+            return;
+        }
+        if let Some(said) = pod.metadata.annotation(SKIP_INBOUND)
+            && listed_ports(said).contains(port)
+        {
+            walk.step(
+                "server",
+                Outcome::Passes,
+                format!(
+                    "port {port} of pod {} is skipped by its proxy: no policy holds for it",
+                    pod.metadata.name
+                ),
+            )
+            .evidence(Evidence::field(
+                object,
+                format!("metadata.annotations[{SKIP_INBOUND}]"),
+                said,
+            ));
+            return;
+        }
+        let Some(workload) = Workload::of_pod(pod, self.policy.index.controller.quirks) else {
+            walk.step(
+                "server",
+                Outcome::NotJudged,
+                format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name),
+            )
+            .evidence(Evidence::field(
+                object,
+                "metadata.labels[linkerd.io/control-plane-ns]",
+                "not there",
+            ));
+            return;
+        };
+        if meshed && !anchors(walk, client, pod) {
+            return;
+        }
+        let identity = self.identity(client);
+        let who = Client { identity: meshed.then_some(identity.as_str()), address: client.status.pod_ip };
+        let inbound = self.policy.index.inbound(&workload, port);
+        policy(walk, &inbound, who, pod, port);
+    }
+
+    /// NetworkPolicies on the way.
+    fn network(&self, walk: &mut Walk, pod: &Pod) {
+        let selects = |policy: &&NetworkPolicy| {
+            policy.metadata.namespace == pod.metadata.namespace
+                && policy.spec.is_about_ingress()
+                && policy.spec.pod_selector.matches(&pod.metadata.labels)
+        };
+        let names: Vec<&str> = self
+            .network_policies
+            .iter()
+            .filter(selects)
+            .map(|policy| policy.metadata.name.as_str())
+            .collect();
+        if names.is_empty() {
+            walk.step(
+                "network",
+                Outcome::Passes,
+                format!("no NetworkPolicy is about what comes to pod {}", pod.metadata.name),
+            );
+        } else {
+            walk.step(
+                "network",
+                Outcome::NotJudged,
+                format!(
+                    "NetworkPolicy {} is about what comes to pod {}; whom it lets in is not judged",
+                    names.join(", "),
+                    pod.metadata.name
+                ),
+            )
+            .evidence(Evidence::other(
+                format!("NetworkPolicies of namespace {}", pod.metadata.namespace),
+                names.join(", "),
+            ));
+        }
+    }
+}
+
+fn subject(pod: &Pod) -> Subject {
+    Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
+}
+
+fn named(pod: &Pod, name: &str) -> Option<u16> {
+    let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
+    ports.into_iter().find(|port| port.name == name).map(|port| port.container_port)
+}
+
+/// Notes that the client's proxy skips a port; whether the call goes by the proxy.
+fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
+    let Some(said) = client.metadata.annotation(SKIP_OUTBOUND) else { return true };
+    if !listed_ports(said).contains(port) {
+        return true;
+    }
+    walk.step(
+        "outbound",
+        Outcome::Passes,
+        format!("port {port} is skipped by the client's proxy: the call has no identity and no route"),
+    )
+    .evidence(Evidence::field(subject(client), format!("metadata.annotations[{SKIP_OUTBOUND}]"), said));
+    false
+}
+
+fn outside(walk: &mut Walk, to: &End, client: &Pod, meshed: bool) {
+    if let Some(port) = to.port.filter(|_| meshed) {
+        skipped(walk, client, port);
+    }
+    walk.step(
+        "destination",
+        Outcome::NotJudged,
+        format!("{} is outside of the cluster: what is there is not in this evidence", to.name),
+    );
+}
+
+/// Whether both proxies share a trust anchor, as far as they say.
+fn anchors(walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
+    let print = |pod: &Pod| {
+        let said =
+            pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?.value.clone()?;
+        Some(BundlePrint::of(&said))
+    };
+    let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
+    match (print(client), print(server)) {
+        (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
+            walk.step("identity", Outcome::Stops, "the proxies of client and server share no trust anchor: neither takes the other's certificate")
+                .evidence(Evidence::field(subject(client), path.clone(), ours.shown()))
+                .evidence(Evidence::field(subject(server), path, theirs.shown()))
+                .fix("roll out the one with the older anchors: kubectl rollout restart");
+            return false;
+        }
+        (Some(_), Some(_)) => {
+            walk.step("identity", Outcome::Passes, "both proxies share a trust anchor");
+        }
+        _ => {
+            walk.step(
+                "identity",
+                Outcome::NotJudged,
+                "the trust anchors of the proxies are not in their environment",
+            );
+        }
+    }
+    true
+}
+
+fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, pod: &Pod, port: u16) {
+    let (by, evidence) = match inbound.taken_by {
+        TakenBy::Server(server) => {
+            let meta = &server.metadata;
+            let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
+            (
+                format!("Server {}", meta.name),
+                Evidence::field(object, "spec.port", format!("takes port {port}")),
+            )
+        }
+        TakenBy::Default(policy) => {
+            (format!("default policy {policy}"), Evidence::other("default inbound policy", policy.as_str()))
+        }
+    };
+    let shows = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
+    let admits = |one: &&crate::model::policy::Authorization<'_>| one.admits(who.identity, who.address);
+    match inbound.connect(who) {
+        Entry::Admitted => {
+            let at_port = inbound.authorizations.iter().find(admits);
+            let says = match at_port {
+                Some(one) => format!("{by} lets in {shows}, by {}", one.by.name()),
+                None => format!("{by} lets in {shows} on some of its routes; others may refuse it"),
+            };
+            walk.step("policy", Outcome::Passes, says).evidence(evidence);
+        }
+        Entry::Refused | Entry::NoRoute => {
+            walk.step("policy", Outcome::Stops, format!("{by} of pod {} lets nobody in who is {shows}: status 403, or the connection ends", pod.metadata.name))
+                .evidence(evidence)
+                .fix(format!(
+                    "add an AuthorizationPolicy for {by} that lets this client in; meshdoctor policy {}/{}:{port} shows who is let in",
+                    pod.metadata.namespace, pod.metadata.name
+                ));
+        }
+    }
+}
