@@ -11,10 +11,17 @@ use crate::objects::{Kind, Pod};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
 
+/// Pods of one workload whose probe is refused alike.
+struct Refused<'a> {
+    entry: Entry,
+    pods: Vec<&'a Pod>,
+    inbound: Inbound<'a>,
+}
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<(Owner, u16, String), (Entry, Vec<&Pod>, Inbound<'_>)> = BTreeMap::new();
+    let mut refused: BTreeMap<(Owner, u16, String), Refused<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         let skipped = pod.metadata.annotation(SKIPPED).map(listed_ports).unwrap_or_default();
         for (port, path) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
@@ -22,24 +29,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let entry = inbound.get(&path, Client::default());
             if entry != Entry::Admitted {
                 let key = (owners.of(pod), port, path);
-                refused.entry(key).or_insert((entry, Vec::new(), inbound)).1.push(pod);
+                refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
             }
         }
     }
-    let findings = refused.into_iter().map(|((owner, port, path), (entry, pods, inbound))| {
-        finding(ctx, &owner, (port, &path), entry, &pods, &inbound)
-    });
+    let findings = refused
+        .into_iter()
+        .map(|((owner, port, path), refused)| finding(ctx, &owner, (port, &path), &refused));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    (port, path): (u16, &str),
-    entry: Entry,
-    pods: &[&Pod],
-    inbound: &Inbound<'_>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, (port, path): (u16, &str), refused: &Refused<'_>) -> Finding {
+    let Refused { entry, pods, inbound } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let (how, status) = match entry {
         Entry::NoRoute => ("no route takes it", 404),

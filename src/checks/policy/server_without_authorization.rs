@@ -9,9 +9,12 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
 use crate::objects::{Kind, Server};
 
+/// A Server that lets nobody in, and the workloads whose ports it takes.
+type Shut<'a> = (&'a Server, Vec<(&'a str, u16)>);
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let mut shut: BTreeMap<(&str, &str), (&Server, Vec<(&str, u16)>)> = BTreeMap::new();
+    let mut shut: BTreeMap<(&str, &str), Shut<'_>> = BTreeMap::new();
     for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
         for port in survey.index.taken_ports(workload) {
             let inbound = survey.index.inbound(workload, port);

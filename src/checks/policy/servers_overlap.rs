@@ -7,9 +7,12 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};
 
+/// The Server that takes ports, the one that is passed over, and the workloads and ports.
+type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(&'a str, u16)>);
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let mut over: BTreeMap<(&str, &str, &str), (&Server, &Server, BTreeSet<(&str, u16)>)> = BTreeMap::new();
+    let mut over: BTreeMap<(&str, &str, &str), Overlap<'_>> = BTreeMap::new();
     for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
         for port in survey.index.taken_ports(workload) {
             let mut selecting = survey.index.selecting(workload, port);
