@@ -4,7 +4,9 @@ use super::survey::{about, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::ReadServer;
-use crate::objects::{CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, ServerPort, StatefulSet};
+use crate::objects::{
+    CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
+};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -20,7 +22,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     templates
         .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
     let mut findings: Vec<Finding> = Vec::new();
-    for server in survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace)) {
+    // Extensions bring Servers for what they may have none of, such as mirrors without a Link.
+    let own = |server: &&Server| server.metadata.annotation("linkerd.io/created-by").is_none();
+    let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
+    for server in judged.filter(own) {
         let namespace = server.metadata.namespace.as_str();
         let Some(read) =
             survey.index.servers(namespace).iter().find(|read| std::ptr::eq(read.server, server))
