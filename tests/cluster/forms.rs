@@ -118,7 +118,8 @@ fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
     let mut missing = Vec::new();
     for (name, (schema, values)) in places {
         let lacks = |name: &str| !values.iter().any(|value| said(&value[name]));
-        missing.extend(schema.fields.iter().filter(|f| lacks(f.name)).map(|f| format!("{name}.{}", f.name)));
+        let written = schema.fields.iter().filter(|f| !matches!(f.holds, Holds::Inline(_)));
+        missing.extend(written.filter(|f| lacks(f.name)).map(|f| format!("{name}.{}", f.name)));
     }
     missing
 }
@@ -132,6 +133,7 @@ fn sort<'a>(schema: &'static Schema, object: &'a Value, places: &mut Places<'a>)
         match (&field.holds, &object[field.name]) {
             (Holds::One(inner), value) => sort(inner, value, places),
             (Holds::Many(inner), Value::Array(values)) => values.iter().for_each(|v| sort(inner, v, places)),
+            (Holds::Inline(inner), _) => sort(inner, object, places),
             _ => {}
         }
     }
@@ -164,11 +166,26 @@ fn objects() -> Vec<Value> {
     };
     let spec = json!({
         "nodeName": "node-1", "hostNetwork": true, "priorityClassName": "system-node-critical", "serviceAccountName": "someone", "automountServiceAccountToken": false,
-        "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always",
-        "volumes": [{ "name": "one", "emptyDir": {} }, { "name": "two", "hostPath": { "path": "/tmp" } }],
+        "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always", "terminationGracePeriodSeconds": 45,
+        "securityContext": { "runAsUser": 1000, "runAsGroup": 1001 },
+        "volumes": [
+            { "name": "one", "emptyDir": {} }, { "name": "two", "hostPath": { "path": "/tmp" } },
+            { "name": "linkerd-identity-end-entity", "emptyDir": { "medium": "Memory" } },
+            { "name": "linkerd-identity-token", "projected": { "sources": [
+                { "configMap": { "name": "c" } },
+                { "serviceAccountToken": { "path": "linkerd-identity-token", "audience": "identity.l5d.io", "expirationSeconds": 86400 } },
+            ] } },
+        ],
         "initContainers": [
             { "name": "linkerd-init", "image": "init:1", "args": ["--outbound-proxy-port", ""] },
             { "name": "linkerd-proxy", "image": "proxy:1", "restartPolicy": "Always", "command": ["linkerd-await", "--"],
+              "livenessProbe": { "httpGet": { "path": "/live", "port": 4191 }, "initialDelaySeconds": 10 },
+              "readinessProbe": { "httpGet": { "path": "/ready", "port": "admin" } },
+              "startupProbe": { "httpGet": { "port": "admin" }, "failureThreshold": 120 },
+              "resources": { "limits": { "cpu": "1", "memory": "250Mi" }, "requests": { "cpu": "100m", "memory": "20Mi" } },
+              "securityContext": { "runAsUser": 2102, "runAsGroup": 2102, "privileged": false, "capabilities": { "add": ["NET_ADMIN"], "drop": ["ALL"] } },
+              "volumeMounts": [{ "name": "linkerd-identity-end-entity", "mountPath": "/var/run/linkerd/identity/end-entity" }],
+              "lifecycle": { "postStart": { "exec": { "command": ["linkerd-await", "--timeout=2m"] } }, "preStop": { "sleep": { "seconds": 20 } } },
               "env": [
                 { "name": "LINKERD2_PROXY_INBOUND_LISTEN_ADDR", "value": "0.0.0.0:4143" },
                 { "name": "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "value": "" },
@@ -179,7 +196,8 @@ fn objects() -> Vec<Value> {
         "containers": [
             { "name": "app", "image": "app:1", "command": ["app"], "args": ["a"], "env": [{ "name": "A", "value": "b" }],
               "ports": [{ "containerPort": 65535, "hostPort": 65535 }] },
-            { "name": "other" , "image": "other:1" },
+            { "name": "other", "image": "other:1", "livenessProbe": { "tcpSocket": { "port": 80 } },
+              "startupProbe": { "exec": { "command": ["true"] } }, "resources": { "requests": { "example.com/gpu": "1" }, "limits": { "example.com/gpu": "1" } } },
         ],
     });
     let lean = json!({ "containers": [{ "name": "app", "image": "app:1" }] });

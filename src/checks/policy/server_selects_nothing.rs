@@ -3,6 +3,7 @@
 use super::survey::{about, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::item::EXTENSION_LABEL;
 use crate::model::policy::ReadServer;
 use crate::objects::{
     CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
@@ -23,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
     let mut findings: Vec<Finding> = Vec::new();
     // Extensions bring Servers for what they may have none of, such as mirrors without a Link.
-    let own = |server: &&Server| server.metadata.annotation("linkerd.io/created-by").is_none();
+    let own = |server: &&Server| server.metadata.label(EXTENSION_LABEL).is_none();
     let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
     for server in judged.filter(own) {
         let namespace = server.metadata.namespace.as_str();

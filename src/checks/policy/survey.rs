@@ -2,6 +2,7 @@
 
 use crate::checks::{Context, Unjudged};
 use crate::command::{Call, kubectl};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
@@ -69,13 +70,14 @@ fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
 }
 
 /// Every object of a kind; none where nothing defines the kind.
+///
+/// # Errors
+/// They could not be had. Where the API server does not serve them, the definitions would say why.
 pub(super) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
-    ctx.every::<K>().or_else(|missing| {
-        let name = K::KIND.resource();
-        let undefined = ctx
-            .every::<CustomResourceDefinition>()
-            .is_ok_and(|all| !all.iter().any(|known| known.metadata.name == name));
-        if undefined { Ok(&[][..]) } else { Err(missing) }
+    ctx.every::<K>().or_else(|missing| match ctx.every::<CustomResourceDefinition>() {
+        Ok(all) if !all.iter().any(|known| known.metadata.name == K::KIND.resource()) => Ok(&[][..]),
+        Err(unknown) if missing.why == Why::NotServed => Err(unknown),
+        _ => Err(missing),
     })
 }
 
