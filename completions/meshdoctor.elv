@@ -28,6 +28,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand ticket 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
             cand node-snapshot 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
@@ -199,6 +200,41 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'meshdoctor;ticket'= {
+            cand -o 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output'
+            cand --output 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'
+            cand --complete 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). Otherwise what a dump does not hold counts as not provided'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --logs 'A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); ''-'' for standard input. Only lines about the CNI are kept, redacted. Repeatable'
+            cand --at 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it'
+            cand --linkerd-cli 'The linkerd CLI: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read'
+            cand -L 'The namespace of the control plane; found by its labels when not given'
+            cand --linkerd-namespace 'The namespace of the control plane; found by its labels when not given'
+            cand --cni-namespace 'The namespace of linkerd-cni; found by its labels when not given'
+            cand --kubeconfig 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'The context of the kubeconfig to use'
+            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
+            cand --user 'The user of the kubeconfig to use, instead of the context''s'
+            cand --as 'Act as this user'
+            cand --as-group 'Act as a member of this group. Repeatable'
+            cand --request-timeout 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever'
+            cand --timeout 'How long the whole run may take; what is not read by then is not checked'
+            cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --color 'When to use colour'
+            cand --force 'Overwrite a file that is there'
+            cand --dry-run 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
+            cand --live 'Read the live cluster, also where --nodes or --logs is given'
+            cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
+            cand --probe 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+            cand -q 'Print nothing on standard error but errors'
+            cand --quiet 'Print nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'meshdoctor;node-snapshot'= {
             cand -o 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given'
             cand --output 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or ''-'' for a tar.gz on standard output. NODE.tar.gz when not given'
@@ -272,6 +308,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+            cand ticket 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
             cand node-snapshot 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
@@ -287,6 +324,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;reach'= {
         }
         &'meshdoctor;help;collect'= {
+        }
+        &'meshdoctor;help;ticket'= {
         }
         &'meshdoctor;help;node-snapshot'= {
         }

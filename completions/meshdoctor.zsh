@@ -221,6 +221,45 @@ never\:"Never"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(ticket)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
+'--output=[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
+'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'--force[Overwrite a file that is there]' \
+'--dry-run[List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing]' \
+'(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
+'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (node-snapshot)
 _arguments "${_arguments_options[@]}" : \
 '-o+[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output. NODE.tar.gz when not given]:PATH:_files' \
@@ -355,6 +394,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(ticket)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (node-snapshot)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -399,6 +442,7 @@ _meshdoctor_commands() {
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
 'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
@@ -441,6 +485,7 @@ _meshdoctor__subcmd__help_commands() {
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
+'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
 'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
@@ -501,6 +546,11 @@ _meshdoctor__subcmd__help__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help reach commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__ticket_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__ticket_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help ticket commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__version_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
@@ -525,6 +575,11 @@ _meshdoctor__subcmd__policy_commands() {
 _meshdoctor__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor reach commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__ticket_commands] )) ||
+_meshdoctor__subcmd__ticket_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor ticket commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__version_commands] )) ||
 _meshdoctor__subcmd__version_commands() {

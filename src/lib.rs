@@ -49,6 +49,7 @@ pub mod save;
 pub mod scene;
 pub mod source;
 pub mod terminal;
+pub mod ticket;
 pub mod token;
 pub mod verify;
 pub mod version;

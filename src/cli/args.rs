@@ -7,8 +7,10 @@ use jiff::Timestamp;
 
 mod connection;
 mod help;
+mod ticket;
 
 pub use connection::{Connection, ConnectionOverrides, Token};
+pub use ticket::Ticket;
 
 use super::values::{
     CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, end, linkerd_version,
@@ -62,6 +64,8 @@ pub enum Command {
     Reach(Box<Reach>),
     /// Save everything that the checks need, redacted, as one file for a ticket or for later.
     Collect(Box<Collect>),
+    /// Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on.
+    Ticket(Box<Ticket>),
     /// Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted.
     NodeSnapshot(NodeSnapshot),
     /// Check an embedded cluster with a known failure; without a name, list them.

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref())?;
+    let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
     settings.rerun = read.rerun.clone();
     if let Some(folder) = &args.knowledge {
         let value = Some(super::rerun::text(folder));

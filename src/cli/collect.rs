@@ -1,7 +1,7 @@
 //! `meshdoctor collect`: everything that the checks need, redacted, in one bundle.
 
 use super::args::Collect;
-use super::evidence::{self, Way};
+use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{check, files, live, output};
 use crate::exit;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     };
     files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
     files::not_there("-o", path, args.force)?;
-    let read = evidence::read(&way, &args.verbosity, &items, Some(path))?;
+    let read = evidence::read(&way, &args.verbosity, &items, Save::To(path))?;
     if let Some(trouble) = read.save_trouble {
         return Err(trouble.context("the bundle was not saved"));
     }
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
 }
 
 /// Everything that was asked for and did not come.
-fn missing(cluster: &Cluster) -> Vec<Missing> {
+pub(super) fn missing(cluster: &Cluster) -> Vec<Missing> {
     let mut missing = Vec::new();
     for (_, answer) in cluster.answers() {
         let reasons = match &answer.fetched {

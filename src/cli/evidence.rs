@@ -39,6 +39,8 @@ pub(super) struct Read {
     pub(super) rerun: Rerun,
     /// Why it could not be saved, where that was asked for.
     pub(super) save_trouble: Option<anyhow::Error>,
+    /// What a bundle of it says besides.
+    pub(super) closing: Closing,
     /// Whether pods that read nodes could not be deleted; that was said already.
     pub(super) pods_left: bool,
 }
@@ -48,8 +50,25 @@ pub(super) struct Reading<'a> {
     pub(super) items: &'a BTreeSet<Item>,
     pub(super) options: Options,
     pub(super) verbosity: &'a Verbosity,
-    save: Option<&'a Path>,
+    save: Save<'a>,
     rerun: Rerun,
+}
+
+/// Where what is read is kept.
+#[derive(Clone, Copy)]
+pub(super) enum Save<'a> {
+    /// Nowhere.
+    No,
+    /// In a bundle, which is written when everything is read.
+    To(&'a Path),
+    /// In one that somebody else writes.
+    In(&'a Writer),
+}
+
+impl<'a> From<Option<&'a Path>> for Save<'a> {
+    fn from(path: Option<&'a Path>) -> Save<'a> {
+        path.map_or(Save::No, Save::To)
+    }
 }
 
 /// Reads `items` from the source that the flags name.
@@ -57,7 +76,7 @@ pub(super) fn read(
     way: &Way<'_>,
     verbosity: &Verbosity,
     items: &BTreeSet<Item>,
-    save: Option<&Path>,
+    save: Save<'_>,
 ) -> anyhow::Result<Read> {
     let evidence = way.evidence;
     let live = evidence.live || way.node_pods.is_some();
@@ -187,23 +206,29 @@ pub(super) fn finish(
     cluster: Option<String>,
     read: impl FnOnce(Option<&dyn Saver>, &Progress) -> anyhow::Result<(Collected, Origin)>,
 ) -> anyhow::Result<Read> {
-    let writer = match reading.save {
-        None => None,
-        Some(path) => Some(
-            Writer::create(path)
-                .map_err(|e| Stop::usage(e.to_string(), "name a file that can be written: FILE.tar.gz"))?,
-        ),
+    let own = match reading.save {
+        Save::To(path) => Some(writer(path)?),
+        Save::No | Save::In(_) => None,
+    };
+    let saver = match reading.save {
+        Save::In(writer) => Some(writer),
+        Save::No | Save::To(_) => own.as_ref(),
     };
     let progress = Progress::new(reading.verbosity);
-    let (collected, origin) = read(writer.as_ref().map(|writer| writer as &dyn Saver), &progress)?;
+    let (collected, origin) = read(saver.map(|writer| writer as &dyn Saver), &progress)?;
     progress.done();
-    let save_trouble = writer.and_then(|writer| {
-        let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
-        let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
-        let closing = Closing { rerun: reading.rerun.clone(), ..Closing::of(&collected, cluster, cli) };
-        writer.finish(closing).err().map(anyhow::Error::new)
-    });
-    Ok(Read { collected, origin, rerun: reading.rerun.clone(), save_trouble, pods_left: false })
+    let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
+    let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
+    let closing = Closing { rerun: reading.rerun.clone(), ..Closing::of(&collected, cluster, cli) };
+    let save_trouble = own.and_then(|writer| writer.finish(closing.clone()).err().map(anyhow::Error::new));
+    let rerun = reading.rerun.clone();
+    Ok(Read { collected, origin, rerun, save_trouble, closing, pods_left: false })
+}
+
+/// What writes to a path that the command line names.
+pub(super) fn writer(path: &Path) -> Result<Writer, Stop> {
+    Writer::create(path)
+        .map_err(|error| Stop::usage(error.to_string(), "name a file that can be written: FILE.tar.gz"))
 }
 
 /// Reads from a source that never waits for a network.

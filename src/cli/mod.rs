@@ -25,6 +25,7 @@ mod role;
 #[cfg(feature = "live")]
 mod signals;
 mod stop;
+mod ticket;
 mod values;
 mod verify;
 mod version;
@@ -59,6 +60,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let outcome = match &cli.command {
         Command::Check(args) => check::run(args),
         Command::Collect(args) => collect::run(args),
+        Command::Ticket(args) => ticket::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Reach(args) => reach::run(args),

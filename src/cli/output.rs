@@ -20,7 +20,7 @@ use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
 
 /// The width of text when standard output is no terminal, in columns.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// The width to write for, in columns: `COLUMNS`, else the terminal's, else 100.
 pub(super) fn width() -> usize {
@@ -103,7 +103,8 @@ pub(super) fn write(
     Ok(())
 }
 
-fn text(report: &Report, format: Format, look: Look) -> String {
+/// A report in one form.
+pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
     match format {
         Format::Table => for_people(render::table::report(report, look)),
         Format::Short => for_people(render::short::report(report)),
@@ -117,7 +118,7 @@ fn text(report: &Report, format: Format, look: Look) -> String {
 
 /// A text of several lines, in which values are clean already: our commands as they are typed, and no line one of a CI
 /// system's.
-fn for_people(text: String) -> String {
+pub(super) fn for_people(text: String) -> String {
     harmless(&role::as_typed(text)).into_owned()
 }
 

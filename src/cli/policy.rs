@@ -1,7 +1,7 @@
 //! `meshdoctor policy`: what the policy controller says of the ports of workloads.
 
 use super::args::{Policy, PolicyFormat};
-use super::evidence::{self, Way};
+use super::evidence::{self, Save, Way};
 use super::output;
 use super::stop::Stop;
 use crate::exit;
@@ -13,7 +13,7 @@ use crate::render::policy as render;
 
 pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.verbosity, &policy_items(), None)?;
+    let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;

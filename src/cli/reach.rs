@@ -1,7 +1,7 @@
 //! `meshdoctor reach`: would a call get from one workload to another, and if not, where does it stop?
 
 use super::args::{Reach, ReachFormat};
-use super::evidence::{self, Way};
+use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{output, policy};
 use crate::exit;
@@ -14,7 +14,7 @@ use crate::render::reach as render;
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let asked = asked(args)?;
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.verbosity, &reach_items(), None)?;
+    let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;

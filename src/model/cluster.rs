@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::log::Log;
 use super::node::NodeSnapshot;
 use crate::fetched::{Fetched, Why};
-use crate::item::{Item, Kind, Namespaces};
+use crate::item::{Asked, Item, Kind, Namespaces};
 use crate::objects::{Namespace, Object, Store};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
@@ -79,6 +80,27 @@ impl Cluster {
     /// Every answer, in order.
     pub fn answers(&self) -> impl Iterator<Item = (&Item, &Answer)> {
         self.answers.iter()
+    }
+
+    /// Takes an answer away, as if nobody had provided it.
+    pub(crate) fn withhold(&mut self, item: &Item) -> Option<Answer> {
+        let answer = self.answers.remove(item)?;
+        let reason = item.asked().map_or(Why::NotCaptured, Asked::absent);
+        let store = match item {
+            Item::Logs => Some(Box::new(Vec::<Log>::new()) as Box<dyn Store>),
+            item => item.store(),
+        };
+        if let Some(store) = store {
+            let request = answer.request.clone();
+            let fetched = Fetched::Missing { reason };
+            self.answers.insert(item.clone(), Answer { request, fetched, store });
+        }
+        Some(answer)
+    }
+
+    /// Gives an answer back.
+    pub(crate) fn restore(&mut self, answer: Answer) {
+        self.answers.insert(answer.request.item.clone(), answer);
     }
 
     /// The uid of the namespace `kube-system`: which cluster this is. `None` where the evidence does not hold it.

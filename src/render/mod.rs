@@ -22,6 +22,7 @@ pub mod short;
 mod subject;
 pub mod table;
 pub mod text;
+pub mod ticket;
 mod unchecked;
 pub mod verify;
 pub mod yaml;

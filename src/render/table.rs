@@ -139,7 +139,7 @@ impl Folding {
     }
 
     /// Whether it is printed in full.
-    fn is_root(&self, at: usize) -> bool {
+    pub(super) fn is_root(&self, at: usize) -> bool {
         self.roots[at].is_empty()
     }
 

@@ -2,74 +2,41 @@
 //! target appears under its name when it is whole, and not at all if anything fails or the run is interrupted.
 
 mod ahead;
+mod closing;
 mod pack;
+mod packed;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use self::ahead::Ahead;
 use self::pack::{Content, parent};
 use crate::source::bundle::manifest::{
-    ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool, folder,
-    named_file, segment,
+    ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
+    folder, named_file, segment,
 };
 
+pub use self::closing::{Closing, Contents};
 pub use self::pack::{Form, SaveError, ready, save, stream};
+pub use self::packed::{Entry, Packed};
 
 use crate::archive;
 use crate::archive::spool::Spool;
-use crate::collect::{Collected, Saver};
-use crate::command::Rerun;
+use crate::collect::Saver;
 use crate::fetched::Fetched;
-use crate::item::{Item, Kind, Namespaces};
+use crate::item::{Item, Kind};
 use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
 use crate::request::Request;
-use crate::source::Uncollected;
 
 /// A page ends with so many objects.
 const PAGE_OBJECTS: usize = 500;
 /// Or with so many bytes: that much is in memory for each item that is under way.
 const PAGE_BYTES: usize = 2 << 20;
-
-/// What a bundle says beside what was collected.
-#[derive(Debug, Clone)]
-pub struct Closing {
-    /// The moment of judgement of the run that is saved: the same evidence, replayed, is judged at the same moment.
-    pub captured_at: Timestamp,
-    /// The kubeconfig context, or what else the operator calls the cluster.
-    pub cluster: Option<String>,
-    /// Where the control plane and linkerd-cni were looked for.
-    pub namespaces: Namespaces,
-    /// The operator's CLI, where a flag said it; else what the source answered is kept.
-    pub cli_version: Option<String>,
-    /// What was held of kinds that no check reads.
-    pub uncollected: Uncollected,
-    /// In how many objects and files the border replaced or dropped something.
-    pub redacted: usize,
-    /// What it takes to ask the same again.
-    pub rerun: Rerun,
-}
-
-impl Closing {
-    /// What a collected cluster says.
-    pub fn of(collected: &Collected, cluster: Option<String>, cli_version: Option<String>) -> Closing {
-        Closing {
-            captured_at: collected.cluster.at,
-            cluster,
-            namespaces: collected.cluster.namespaces.clone(),
-            cli_version,
-            uncollected: collected.uncollected.clone(),
-            redacted: collected.redaction.touched,
-            rerun: Rerun::default(),
-        }
-    }
-}
 
 /// A bundle that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +78,15 @@ type Place = (u64, u64);
 
 /// A page that is full.
 #[derive(Debug, Clone, Copy)]
-enum Full {
+struct Full {
+    place: PagePlace,
+    objects: usize,
+    redacted: usize,
+}
+
+/// Where a page lies.
+#[derive(Debug, Clone, Copy)]
+enum PagePlace {
     Spooled(Place),
     /// Which of those that are packed ahead.
     Packed(usize),
@@ -133,9 +108,19 @@ impl Writer {
     /// The name says no form, something is in the way, or the folder cannot be written to.
     pub fn create(path: &Path) -> Result<Writer, SaveError> {
         let form = pack::ready(path)?;
+        Ok(Writer::within(parent(path), form, path))
+    }
+
+    /// Gets ready to write to a stream, or to nowhere, as `.tar.gz`.
+    pub fn unnamed() -> Writer {
+        Writer::within(&std::env::temp_dir(), Form::TarGz, Path::new("-"))
+    }
+
+    /// What does not fit into memory waits in `folder`.
+    fn within(folder: &Path, form: Form, path: &Path) -> Writer {
         let state = State {
-            spool: Spool::within(parent(path)),
-            ahead: Ahead::of(form, parent(path)),
+            spool: Spool::within(folder),
+            ahead: Ahead::of(form, folder),
             items: BTreeMap::new(),
             ended: BTreeMap::new(),
             nodes: BTreeMap::new(),
@@ -145,7 +130,7 @@ impl Writer {
             uid: None,
             error: None,
         };
-        Ok(Writer { path: path.to_owned(), form, state: Mutex::new(state) })
+        Writer { path: path.to_owned(), form, state: Mutex::new(state) }
     }
 
     /// Writes the bundle.
@@ -153,17 +138,27 @@ impl Writer {
     /// # Errors
     /// It could not be written, or something could not be kept while it was collected.
     pub fn finish(self, closing: Closing) -> Result<Saved, SaveError> {
+        self.pack(closing, Contents::default())?.write()
+    }
+
+    /// Puts the bundle together, without writing it.
+    ///
+    /// # Errors
+    /// Something could not be kept while it was collected.
+    pub fn pack(self, closing: Closing, contents: Contents) -> Result<Packed, SaveError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(what) = state.error {
             return Err(SaveError::Content { path: self.path, what });
         }
-        let nodes = state.nodes.len();
+        let nodes = match contents.left_out.contains(&Request::of(Item::NodeFiles)) {
+            true => 0,
+            false => state.nodes.len(),
+        };
         let seconds = pack::seconds(closing.captured_at);
-        let written = |error| SaveError::Write { path: self.path.clone(), error };
-        let (files, objects) = state.files(closing).map_err(written)?;
-        let bytes = pack::write(&self.path, self.form, &files, seconds)
+        let (files, objects) = state
+            .files(closing, contents)
             .map_err(|error| SaveError::Write { path: self.path.clone(), error })?;
-        Ok(Saved { path: self.path, bytes, objects, nodes })
+        Ok(Packed { path: self.path, form: self.form, files, seconds, objects, nodes })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -282,12 +277,14 @@ impl State {
         };
         let ending: &[u8] = if list_of(&request.item).is_some() { b"\n]}\n" } else { b"\n" };
         pages.page.extend_from_slice(ending);
-        pages.in_page = 0;
+        let objects = std::mem::take(&mut pages.in_page);
         let page = std::mem::take(&mut pages.page);
-        let full = match self.ahead.take(page)? {
-            Ok(number) => Full::Packed(number),
-            Err(page) => Full::Spooled(self.put(&page)?),
+        let redacted = packed::markers(&page);
+        let place = match self.ahead.take(page)? {
+            Ok(number) => PagePlace::Packed(number),
+            Err(page) => PagePlace::Spooled(self.put(&page)?),
         };
+        let full = Full { place, objects, redacted };
         if let Some(pages) = self.items.get_mut(request) {
             pages.full.push(full);
         }
@@ -295,11 +292,12 @@ impl State {
     }
 
     /// Every file, the manifest first; and how many objects they hold.
-    fn files(self, closing: Closing) -> io::Result<(Vec<(String, Content)>, usize)> {
+    fn files(self, closing: Closing, contents: Contents) -> io::Result<(Vec<(Entry, Content)>, usize)> {
         let whole = self.spool.finish();
         let packed = self.ahead.finish()?;
         let mut files = BTreeMap::new();
         let mut records = Vec::new();
+        let mut left_out = Vec::new();
         let mut total = 0;
         let cli_version = closing.cli_version.or(self.cli_version);
         let mut ended = self.ended;
@@ -307,37 +305,44 @@ impl State {
             ended.insert(Request::of(Item::CliVersion), Fetched::Complete);
         }
         for (request, fetched) in ended {
+            let pages = self.items.get(&request);
+            let objects = pages.map_or(0, |pages| pages.objects);
+            let item = request.item.to_string();
+            if contents.left_out.contains(&request) {
+                left_out.push(LeftOut { item, namespace: request.namespace, objects });
+                continue;
+            }
             let mut names = Vec::new();
-            let mut objects = 0;
-            if let Some(pages) = self.items.get(&request) {
-                objects = pages.objects;
-                for (at, full) in pages.full.iter().enumerate() {
-                    let name = match (named_file(&request), folder(&request.item)) {
-                        (Some(name), _) => name,
-                        (None, Some(folder)) => format!("{folder}/{:04}.json", at + 1),
-                        (None, None) => continue,
-                    };
-                    let content = match *full {
-                        Full::Spooled((offset, len)) => Content::Blob(whole.slice(offset, len)),
-                        Full::Packed(number) => packed
-                            .get(number)
-                            .cloned()
-                            .ok_or_else(|| io::Error::other("a page was not packed"))?,
-                    };
-                    files.insert(name.clone(), content);
-                    names.push(name);
-                }
+            for (at, full) in pages.map_or(&[][..], |pages| pages.full.as_slice()).iter().enumerate() {
+                let name = match (named_file(&request), folder(&request.item)) {
+                    (Some(name), _) => name,
+                    (None, Some(folder)) => format!("{folder}/{:04}.json", at + 1),
+                    (None, None) => continue,
+                };
+                let content = match full.place {
+                    PagePlace::Spooled((offset, len)) => Content::Blob(whole.slice(offset, len)),
+                    PagePlace::Packed(number) => packed
+                        .get(number)
+                        .cloned()
+                        .ok_or_else(|| io::Error::other("a page was not packed"))?,
+                };
+                let entry = Entry::of(&name, &content, full.objects, full.redacted);
+                files.insert(name.clone(), (entry, content));
+                names.push(name);
             }
             total += objects;
-            let item = request.item.to_string();
             records.push(ItemRecord { item, namespace: request.namespace, fetched, objects, files: names });
         }
         let mut nodes = Vec::new();
-        for (node, kept) in self.nodes {
+        let without_nodes = contents.left_out.contains(&Request::of(Item::NodeFiles));
+        for (node, kept) in self.nodes.into_iter().filter(|_| !without_nodes) {
             let folder = format!("nodes/{}", segment(&node));
             nodes.push(NodeRecord { node, folder: folder.clone(), files: kept.len() });
             for (path, (offset, len)) in kept {
-                files.insert(format!("{folder}/{path}"), Content::Blob(whole.slice(offset, len)));
+                let blob = whole.slice(offset, len);
+                let redacted = packed::markers(&blob.bytes(u64::MAX)?);
+                let (name, content) = (format!("{folder}/{path}"), Content::Blob(blob));
+                files.insert(name.clone(), (Entry::of(&name, &content, 0, redacted), content));
             }
         }
         let manifest = Manifest {
@@ -350,6 +355,7 @@ impl State {
             cli_version,
             cli_extensions: self.cli_extensions,
             items: records,
+            left_out,
             nodes,
             uncollected: closing.uncollected,
             redaction: RedactionRecord { touched: closing.redacted },
@@ -357,7 +363,12 @@ impl State {
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
         text.push(b'\n');
-        let manifest = (MANIFEST.to_owned(), Content::Bytes(text));
-        Ok((std::iter::once(manifest).chain(files).collect(), total))
+        let first = std::iter::once((MANIFEST.to_owned(), text)).chain(contents.beside);
+        let first = first.map(|(name, bytes)| {
+            let redacted = packed::markers(&bytes);
+            let content = Content::Bytes(bytes);
+            (Entry::of(&name, &content, 0, redacted), content)
+        });
+        Ok((first.chain(files.into_values()).collect(), total))
     }
 }

@@ -101,7 +101,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Content::Bytes(bytes) => bytes.len() as u64,
             Content::Blob(blob) => blob.len(),
@@ -204,7 +204,7 @@ pub(super) fn write(path: &Path, form: Form, files: &[(String, Content)], second
 }
 
 /// A tar of the files, packed as the form says.
-fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
+pub(super) fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
     let mut tar = tar::Builder::new(Members { form, now: Some(Packer::None(out)) });
     for (path, content) in files {
         let mut header = Header::new_gnu();

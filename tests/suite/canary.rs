@@ -167,6 +167,31 @@ fn no_bundle_holds_a_secret() {
 }
 
 #[test]
+fn no_ticket_holds_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    plant(folder.path());
+    let cluster = folder.path().join("cluster.json").display().to_string();
+    let node = format!("n1={}", folder.path().join("net.d").display());
+    let args = ["--bundle", &cluster, "--complete", "all", "--nodes", &node];
+    let listed = meshdoctor(&[&["ticket", "--dry-run"], &args[..]].concat()).output().unwrap();
+    clean("the list of a ticket", &[listed.stdout, listed.stderr].concat());
+    let ticket = folder.path().join("ticket");
+    let target = format!("{}/", ticket.display());
+    let output = meshdoctor(&[&["ticket", "-o", &target], &args[..]].concat()).output().unwrap();
+    clean("what ticket says", &[output.stdout, output.stderr].concat());
+    let mut read = String::new();
+    for entry in walkdir::WalkDir::new(&ticket) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let bytes = std::fs::read(entry.path()).unwrap();
+            clean(&entry.path().display().to_string(), &bytes);
+            read.push_str(&String::from_utf8_lossy(&bytes));
+        }
+    }
+    assert!(read.contains("cni-add-unauthorized"), "the planted trouble is in it");
+}
+
+#[test]
 fn errors_hold_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let token = token();

@@ -51,6 +51,7 @@ mod samples;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod stories;
+mod tickets;
 mod unread;
 mod variants;
 mod verify;

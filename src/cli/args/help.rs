@@ -25,16 +25,34 @@ const STATUSES: [(u8, &str); 5] = [
     (exit::NOT_CHECKED, "nothing failed, but something asked for was not checked"),
 ];
 
-/// The text.
+/// Command lines of `ticket`, likewise.
+const TICKETS: [(&str, &str); 4] = [
+    ("meshdoctor ticket --dry-run", "what would leave this machine"),
+    ("meshdoctor ticket -o ticket.tar.gz", "of the cluster of the current kubeconfig context"),
+    ("meshdoctor ticket --bundle support.tar.gz -o ticket.tar.gz", "of what was collected before"),
+    ("meshdoctor check --bundle ticket.tar.gz", "what support does with it: the same findings"),
+];
+
+/// The text for `check`.
 pub(super) fn of_check() -> String {
-    let mut text = String::from("Examples:\n");
-    for (command, purpose) in EXAMPLES {
-        _ = writeln!(text, "  {command}\n      {purpose}");
-    }
+    let mut text = examples(&EXAMPLES);
     text.push_str("\nExit status:\n");
     for (status, meaning) in STATUSES {
         _ = writeln!(text, "  {status}  {meaning}");
     }
     text.truncate(text.trim_end().len());
+    text
+}
+
+/// The text for `ticket`.
+pub(super) fn of_ticket() -> String {
+    examples(&TICKETS).trim_end().to_owned()
+}
+
+fn examples(examples: &[(&str, &str)]) -> String {
+    let mut text = String::from("Examples:\n");
+    for (command, purpose) in examples {
+        _ = writeln!(text, "  {command}\n      {purpose}");
+    }
     text
 }

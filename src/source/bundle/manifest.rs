@@ -47,6 +47,9 @@ pub struct Manifest {
     pub cli_extensions: Option<Vec<String>>,
     /// Every item that was asked for.
     pub items: Vec<ItemRecord>,
+    /// What was read, and left out because no finding needs it: a ticket is small. Whoever judges it has not been given these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Every node with evidence.
     #[serde(default)]
     pub nodes: Vec<NodeRecord>,
@@ -115,6 +118,19 @@ pub struct ItemRecord {
     /// Where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+}
+
+/// An item that was read and left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// As cards write it.
+    pub item: String,
+    /// The namespace that a named object was looked for in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// How many objects came.
+    #[serde(default)]
+    pub objects: usize,
 }
 
 /// A node with evidence.

@@ -20,6 +20,6 @@ pub(crate) mod manifest;
 mod reader;
 
 pub use manifest::{
-    ClusterRecord, ItemRecord, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
+    ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
 };
 pub use reader::Bundle;

@@ -126,6 +126,17 @@ impl Bundle {
         all.map(|(path, why)| self.place(path, why)).collect()
     }
 
+    /// What it was made without, where that was chosen: whoever judges it again sees less than who made it.
+    pub fn without(&self) -> Option<String> {
+        let left_out = self.manifest.left_out.len();
+        (left_out > 0).then(|| {
+            format!(
+                "{}: a ticket: {left_out} lists and objects that no finding needs are left out, so checks that read them are not checked here; report.txt in it is the report on everything",
+                self.name
+            )
+        })
+    }
+
     /// Answers a request, save for node files: each object, and how it ended.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         let asked = asked(&request.item, request.namespace.as_deref());

@@ -62,6 +62,7 @@ impl Captured {
         }
         let mut warnings = loading.warnings;
         warnings.extend(loading.bundles.iter().flat_map(Bundle::trouble));
+        warnings.extend(loading.bundles.iter().filter_map(Bundle::without));
         warnings.extend(twice_captured(&loading.bundles));
         warnings.extend(dump.warnings.iter().cloned());
         warnings.extend(dump.trouble());

@@ -1,0 +1,141 @@
+//! `meshdoctor ticket`: the report and the evidence that its findings rest on, redacted, in one small archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::args::Ticket as Args;
+use super::evidence::{self, Read, Save, Way};
+use super::stop::Stop;
+use super::values::Format;
+use super::{check, collect, files, output};
+use crate::checks::Settings;
+use crate::exit;
+use crate::item::Item;
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::cluster::{Answer, Cluster};
+use crate::policy::{self, Policy};
+use crate::render::{self, Look};
+use crate::report::{Question, Report};
+use crate::request::Request;
+use crate::save::{Contents, Packed, Writer};
+use crate::ticket::{self, Ticket};
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let began = Instant::now();
+    let writer = writer(args)?;
+    let policy = Policy::default();
+    let checks = check::select(&policy)?;
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let items = policy::run_items(&checks);
+    let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
+    let question = Question {
+        checks: &checks,
+        policy: &policy,
+        settings: &Settings { rerun: read.rerun.clone(), ..Settings::default() },
+        knowledge: Knowledge::embedded(),
+        origin: read.origin.clone(),
+    };
+    let Ticket { mut report, left_out } = ticket::choose(&question, &mut read.collected);
+    report.run = check::run_since(began);
+    report.asked.linkerd_namespace = args.evidence.linkerd_namespace.clone();
+    report.asked.cni_namespace = args.evidence.cni_namespace.clone();
+    let contents = Contents { left_out, beside: beside(&report) };
+    let left_out = in_words(&contents.left_out, &read.collected.cluster);
+    let packed = writer.pack(read.closing.clone(), contents).context("the ticket was not written")?;
+    if args.dry_run {
+        return dry_run(packed, &left_out, &read);
+    }
+    write(args, packed, &report, &left_out)?;
+    let missing = collect::missing(&read.collected.cluster);
+    let asked_for = missing.iter().any(Missing::was_asked_for);
+    Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
+}
+
+/// Where to, looked at before anything is read.
+fn writer(args: &Args) -> anyhow::Result<Writer> {
+    let Some(path) = args.output.as_deref().filter(|_| !args.dry_run) else { return Ok(Writer::unnamed()) };
+    if is_stdout(path) {
+        if io::stdout().is_terminal() {
+            let cause = "-o - writes an archive, and standard output is a terminal";
+            return Err(Stop::usage(cause, "send it to a file or a pipe, or name a file with -o").into());
+        }
+        return Ok(Writer::unnamed());
+    }
+    files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
+    files::not_there("-o", path, args.force)?;
+    Ok(evidence::writer(path)?)
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The report, for whoever opens the archive.
+fn beside(report: &Report) -> Vec<(String, Vec<u8>)> {
+    let look = Look { coverage: true, ..Look::plain(output::WIDTH) };
+    let files = [
+        ("report.txt", output::text(report, Format::Table, look)),
+        ("report.json", output::text(report, Format::Json, look)),
+        ("report.md", render::ticket::markdown(report)),
+    ];
+    files.map(|(name, text)| (name.to_owned(), text.into_bytes())).into()
+}
+
+/// What is left out, by kind, with how many objects.
+fn in_words(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for request in left_out {
+        let name = request.item.kind().map_or_else(|| request.to_string(), |kind| kind.resource());
+        let objects = match &request.item {
+            Item::NodeFiles => cluster.nodes.as_ref().map_or(0, Vec::len),
+            item => cluster.answer(item).map_or(0, Answer::count),
+        };
+        *kinds.entry(name).or_default() += objects;
+    }
+    kinds
+        .into_iter()
+        .map(|(name, objects)| format!("{name} ({})", render::text::thousands(objects)))
+        .collect()
+}
+
+fn dry_run(packed: Packed, left_out: &[String], read: &Read) -> anyhow::Result<u8> {
+    let redacted = read.collected.redaction.touched;
+    let mut text = render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted);
+    let size = packed.size().context("the ticket could not be packed")?;
+    text.push_str(&render::ticket::nothing_written(size));
+    output::print(&output::for_people(text))
+}
+
+fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> anyhow::Result<()> {
+    let files = packed.entries().count();
+    let path = match args.output.as_deref() {
+        Some(path) if !is_stdout(path) => {
+            packed.write()?;
+            output::print(&format!("{}\n", output::one_line(&path.display().to_string())))?;
+            path.display().to_string()
+        }
+        _ => {
+            packed.stream(io::stdout().lock()).context("the archive was not written")?;
+            "FILE.tar.gz".to_owned()
+        }
+    };
+    if !args.verbosity.quiet {
+        output::say(&render::table::result_line(report));
+        let kept = render::text::count(files, "file", "files");
+        match left_out.len() {
+            0 => output::say(&format!("{kept}; nothing that was read is left out")),
+            some => output::say(&format!(
+                "{kept}; left out, since no finding needs them: objects of {} (--dry-run lists them)",
+                render::text::count(some, "kind", "kinds")
+            )),
+        }
+        output::say("report.md is for the text of the ticket; report.txt and report.json say all");
+        output::say(&format!("next      meshdoctor check --bundle {path}"));
+    }
+    Ok(())
+}

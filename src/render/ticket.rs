@@ -1,0 +1,118 @@
+//! What belongs to a ticket and is read by people: the report as Markdown to paste, and the list of what would leave the
+//! machine. What comes from a cluster stands in fences that nothing in it can close.
+
+use super::finding::Printer;
+use super::look::Look;
+use super::repair::Steps;
+use super::table::{Folding, result_line};
+use super::text::{clean, count, pad, thousands, wrap};
+use super::{coverage, header};
+use crate::finding::Severity;
+use crate::report::Report;
+use crate::save::Entry;
+
+/// How wide fenced text is.
+const WIDTH: usize = 100;
+
+/// The report, to be pasted into the text of a ticket.
+pub fn markdown(report: &Report) -> String {
+    let look = Look::plain(WIDTH);
+    let printer = Printer::of_report(look, report.at.0);
+    let folding = Folding::of(&report.findings);
+    let steps = Steps::of(report);
+    let mut text = format!("# meshdoctor report\n\n{}\n", fenced("text", &[result_line(report)]));
+    text.push_str(&fenced("text", &header::lines(report, Look { verbose: true, ..look })));
+    let order = steps.lines(report, look);
+    if !order.is_empty() {
+        text.push_str(&format!("\n## Order of repair\n\n{}", fenced("text", &order)));
+    }
+    let mut infos = Vec::new();
+    for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
+        let explained = folding.explained_by(at, &report.findings);
+        if finding.severity == Severity::Info && explained.is_empty() {
+            infos.push(finding);
+            continue;
+        }
+        let block = printer.step(finding, &explained, steps.step(at));
+        text.push_str(&format!(
+            "\n## {}: {}\n\n{}",
+            finding.severity,
+            finding.check,
+            fenced("text", &lines(&block))
+        ));
+    }
+    if !infos.is_empty() {
+        let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
+        let said: Vec<String> = infos.iter().flat_map(|info| lines(&printer.info(info, column))).collect();
+        text.push_str(&format!("\n## Worth knowing\n\n{}", fenced("text", &said)));
+    }
+    let unchecked = coverage::lines(report, look);
+    if !unchecked.is_empty() {
+        text.push_str(&format!("\n## Not checked in full\n\n{}", fenced("text", &unchecked)));
+    }
+    text
+}
+
+fn lines(block: &str) -> Vec<String> {
+    block.trim_end().lines().map(str::to_owned).collect()
+}
+
+/// Lines in a fence that is longer than any in them.
+fn fenced(language: &str, lines: &[String]) -> String {
+    let longest =
+        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
+}
+
+/// Every file that would leave the machine, what stays out, and what is redacted.
+pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize) -> String {
+    let row = |bytes: &str, objects: &str, redacted: &str, name: &str| {
+        format!("{bytes:>12}  {objects:>9}  {redacted:>8}  {name}\n")
+    };
+    let number = |n: usize| if n == 0 { "-".to_owned() } else { thousands(n) };
+    let mut text = row("bytes", "objects", "redacted", "file");
+    for entry in entries {
+        let bytes = thousands(usize::try_from(entry.bytes).unwrap_or(usize::MAX));
+        text.push_str(&row(&bytes, &number(entry.objects), &number(entry.redacted), &clean(&entry.name)));
+    }
+    text.push('\n');
+    let mut say = |label: &str, words: &str| {
+        for (at, line) in wrap(&clean(words), WIDTH - 10).iter().enumerate() {
+            text.push_str(&format!("{}{line}\n", pad(if at == 0 { label } else { "" }, 10)));
+        }
+    };
+    if left_out.is_empty() {
+        say("left out", "nothing that was read");
+    } else {
+        say("left out", &format!("read, and no finding needs it: {}", left_out.join(", ")));
+    }
+    say(
+        "redacted",
+        &format!(
+            "in {}, replaced where the table counts it and otherwise dropped: private keys, tokens, Secrets but for their \
+             certificates, environment values, arguments and ConfigMaps that are not Linkerd's or the CNI's, managed fields",
+            count(touched, "object or file", "objects and files")
+        ),
+    );
+    say("kept", "names of namespaces, workloads, pods, nodes and images; messages of events and conditions");
+    text
+}
+
+/// The end of that list.
+pub fn nothing_written(size: u64) -> String {
+    let size = thousands(usize::try_from(size).unwrap_or(usize::MAX));
+    format!("{}{size} bytes as an archive; nothing was written\n", pad("size", 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_closes_its_fence() {
+        let lines = ["a ```` b".to_owned(), "```".to_owned()];
+        assert_eq!(fenced("text", &lines), "`````text\na ```` b\n```\n`````\n");
+        assert_eq!(fenced("text", &["plain".to_owned()]), "```text\nplain\n```\n");
+    }
+}

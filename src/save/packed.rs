@@ -1,0 +1,101 @@
+//! A bundle put together and not written yet: which files it has, how large they are and what of them is redacted, for
+//! whoever wants to know before anything leaves the machine.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::Saved;
+use super::pack::{self, Content, Form, SaveError};
+
+/// What every redacted value begins with; see [`crate::redact`].
+const MARKER: &[u8] = b"REDACTED(";
+
+/// A file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the bundle.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How many objects it holds.
+    pub objects: usize,
+    /// How many values in it are replaced by a marker.
+    pub redacted: usize,
+}
+
+impl Entry {
+    pub(super) fn of(name: &str, content: &Content, objects: usize, redacted: usize) -> Entry {
+        Entry { name: name.to_owned(), bytes: content.len(), objects, redacted }
+    }
+}
+
+/// How many values of a text are replaced by a marker.
+pub(super) fn markers(text: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, MARKER).count()
+}
+
+/// A bundle that is ready to be written.
+#[derive(Debug)]
+pub struct Packed {
+    pub(super) path: PathBuf,
+    pub(super) form: Form,
+    pub(super) files: Vec<(Entry, Content)>,
+    pub(super) seconds: u64,
+    pub(super) objects: usize,
+    pub(super) nodes: usize,
+}
+
+impl Packed {
+    /// Its files, the manifest first.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.files.iter().map(|(entry, _)| entry)
+    }
+
+    /// Writes it to its place.
+    ///
+    /// # Errors
+    /// It could not be written; nothing is left of it.
+    pub fn write(self) -> Result<Saved, SaveError> {
+        let Packed { path, form, files, seconds, objects, nodes } = self;
+        let files = named(files);
+        match pack::write(&path, form, &files, seconds) {
+            Ok(bytes) => Ok(Saved { path, bytes, objects, nodes }),
+            Err(error) => Err(SaveError::Write { path, error }),
+        }
+    }
+
+    /// Writes it to a stream.
+    ///
+    /// # Errors
+    /// The stream does not take it.
+    pub fn stream<W: Write>(self, out: W) -> io::Result<()> {
+        pack::tar(self.form, out, &named(self.files), self.seconds)?.flush()
+    }
+
+    /// How large it would be, in bytes.
+    ///
+    /// # Errors
+    /// What is packed already cannot be read.
+    pub fn size(self) -> io::Result<u64> {
+        let form = if self.form == Form::Folder { Form::TarGz } else { self.form };
+        Ok(pack::tar(form, Counted(0), &named(self.files), self.seconds)?.0)
+    }
+}
+
+fn named(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
+    files.into_iter().map(|(entry, content)| (entry.name, content)).collect()
+}
+
+/// Counts bytes, and keeps none.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! A ticket through the binary: whoever judges it again finds the same, and takes nothing for looked at that is not in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use meshdoctor::checks;
+use meshdoctor::collect::collect_now;
+use meshdoctor::demo::{self, DEMOS, State};
+use meshdoctor::policy;
+use meshdoctor::save::{Closing, Writer};
+use serde_json::Value;
+
+use crate::cli::meshdoctor;
+
+fn run(args: &[&str]) -> Output {
+    meshdoctor(args).output().unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A demo's cluster as somebody collected it.
+fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
+    let scene = demo::find(demo).unwrap().scene(state).unwrap();
+    let path = folder.join("collected.tar.gz");
+    let writer = Writer::create(&path).unwrap();
+    let items = policy::run_items(&checks::all().collect::<Vec<_>>());
+    let collected = collect_now(&scene.memory, &items, &scene.options, Some(&writer));
+    writer.finish(Closing::of(&collected, Some("prod".to_owned()), None)).unwrap();
+    path
+}
+
+fn ticket(of: &Path, folder: &Path) -> PathBuf {
+    let path = folder.join("ticket.tar.gz");
+    let output = run(&["ticket", "--bundle", of.to_str().unwrap(), "-o", path.to_str().unwrap()]);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
+    path
+}
+
+fn judged(bundle: &Path) -> Value {
+    let output = run(&["check", "-o", "json", "--bundle", bundle.to_str().unwrap()]);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{}", err(&output)))
+}
+
+fn outcomes(report: &Value) -> BTreeMap<String, String> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    checks.map(|check| (text(&check["id"]), text(&check["outcome"]))).collect()
+}
+
+/// Its files, by name.
+fn files(archive: &Path) -> BTreeMap<String, Vec<u8>> {
+    let file = std::fs::File::open(archive).unwrap();
+    let mut tar = tar::Archive::new(flate2::read::MultiGzDecoder::new(file));
+    let entries = tar.entries().unwrap().map(|entry| {
+        let mut entry = entry.unwrap();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut bytes).unwrap();
+        (entry.path().unwrap().display().to_string(), bytes)
+    });
+    entries.collect()
+}
+
+#[test]
+fn a_ticket_is_judged_as_what_it_was_made_of() {
+    for demo in DEMOS {
+        for state in [State::Before, State::After] {
+            let folder = tempfile::tempdir().unwrap();
+            let whole = collected(demo.name, state, folder.path());
+            let ticket = ticket(&whole, folder.path());
+            let (before, after) = (judged(&whole), judged(&ticket));
+            assert_eq!(before["findings"], after["findings"], "{} {state:?}", demo.name);
+            assert_eq!(before["causes"], after["causes"], "{} {state:?}", demo.name);
+            assert_eq!(before["subject"], after["subject"], "{} {state:?}", demo.name);
+            let (was, is) = (outcomes(&before), outcomes(&after));
+            for (id, outcome) in &is {
+                let same = *outcome == was[id] || outcome == "not-checked";
+                assert!(same, "{} {state:?}: {id} was {} and is {outcome}", demo.name, was[id]);
+            }
+            let files = files(&ticket);
+            for name in ["manifest.json", "report.txt", "report.json", "report.md"] {
+                assert!(files.contains_key(name), "{name} is in {:?}", files.keys());
+            }
+            let report: Value = serde_json::from_slice(&files["report.json"]).unwrap();
+            assert_eq!(report["findings"], before["findings"]);
+            assert_eq!(report["verdict"]["passed"], before["verdict"]["passed"]);
+        }
+    }
+}
+
+/// What was read of a healthy cluster stays out, and is not taken for looked at.
+#[test]
+fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = collected("injector-fails-open", State::After, folder.path());
+    let ticket = ticket(&whole, folder.path());
+    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
+    assert!(size(&ticket) < 2 * size(&whole), "{} of {}", size(&ticket), size(&whole));
+    let manifest: Value = serde_json::from_slice(&files(&ticket)["manifest.json"]).unwrap();
+    assert!(!manifest["leftOut"].as_array().unwrap().is_empty(), "{manifest:#}");
+    let output = run(&["check", "--bundle", ticket.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(!text.contains("HEALTHY") && text.contains("NOT FULLY CHECKED"), "{text}");
+    assert!(err(&output).contains("a ticket"), "{}", err(&output));
+}
+
+#[test]
+fn a_dry_run_lists_every_file_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = collected("injector-fails-open", State::Before, folder.path());
+    let target = folder.path().join("ticket.tar.gz");
+    let args = ["ticket", "--bundle", whole.to_str().unwrap(), "--dry-run"];
+    for more in [&[][..], &["-o", target.to_str().unwrap()]] {
+        let output = run(&[&args[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written:\n{text}");
+        assert!(
+            text.contains("left out") && text.contains("redacted") && text.contains("bytes as an archive")
+        );
+        let written = ticket(&whole, folder.path());
+        for (name, bytes) in files(&written) {
+            let line = text.lines().find(|line| line.ends_with(&format!("  {name}")));
+            let line = line.unwrap_or_else(|| panic!("{name} is not listed:\n{text}"));
+            // What a run says of itself differs from run to run.
+            if !name.starts_with("report.") {
+                let size = line.split_whitespace().next().unwrap().replace(',', "");
+                assert_eq!(size, bytes.len().to_string(), "{line}");
+            }
+        }
+        std::fs::remove_file(&written).unwrap();
+    }
+}
+
+#[test]
+fn what_is_there_stays_and_what_cannot_be_written_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = collected("cni-exit-127", State::Before, folder.path());
+    let (bundle, target) = (whole.to_str().unwrap(), folder.path().join("t.tar.gz"));
+    let target = target.to_str().unwrap();
+    std::fs::write(target, "before").unwrap();
+    let refused = run(&["ticket", "--bundle", bundle, "-o", target]);
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert_eq!(std::fs::read(target).unwrap(), b"before");
+    let forced = run(&["ticket", "--bundle", bundle, "-o", target, "--force"]);
+    assert_eq!(forced.status.code(), Some(0), "{}", err(&forced));
+    for (place, said) in [
+        ("/nonexistent/t.tar.gz", "No such file"),
+        (&format!("{target}.zip"), ".tar.gz"),
+        (bundle, "overwrite"),
+    ] {
+        let output = run(&["ticket", "--bundle", bundle, "--force", "-o", place]);
+        assert_eq!(output.status.code(), Some(2), "{place}: {}", err(&output));
+        assert!(err(&output).contains(said), "{place}: {}", err(&output));
+    }
+    assert_eq!(run(&["ticket", "--bundle", bundle]).status.code(), Some(2), "-o is needed");
+    assert_eq!(run(&["ticket", "--bundle", "/nonexistent", "-o", "x.tar.gz"]).status.code(), Some(3));
+}
+
+#[test]
+fn a_ticket_on_standard_output_is_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = collected("cni-unauthorized", State::Before, folder.path());
+    let output = run(&["ticket", "--bundle", whole.to_str().unwrap(), "-o", "-"]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let path = folder.path().join("piped.tar.gz");
+    std::fs::write(&path, &output.stdout).unwrap();
+    assert_eq!(judged(&path)["findings"], judged(&whole)["findings"]);
+}
