@@ -8,7 +8,7 @@ mod order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie, timeline_of};
 
 /// What a card says of a check, by id: other checks' ids.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
@@ -47,19 +47,27 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
         place[at] = *groups.entry(group).or_insert_with(|| {
             merged_causes.push(causes);
             remedies.push(Vec::new());
-            merged.push(Finding { subjects: vec![], evidence: vec![], ties: vec![], ..findings[at].clone() });
+            merged.push(Finding {
+                subjects: vec![],
+                evidence: vec![],
+                timeline: vec![],
+                ties: vec![],
+                ..findings[at].clone()
+            });
             merged.len() - 1
         });
         let into = &mut merged[place[at]];
         remedies[place[at]].push(std::mem::take(&mut findings[at].remedy));
         into.subjects.append(&mut findings[at].subjects);
         into.evidence.append(&mut findings[at].evidence);
+        into.timeline.append(&mut findings[at].timeline);
         into.ties.append(&mut findings[at].ties);
     }
     for (finding, others) in merged.iter_mut().zip(&remedies) {
         join_commands(&mut finding.remedy, others);
         finding.subjects = joined(std::mem::take(&mut finding.subjects));
         finding.evidence = distinct(std::mem::take(&mut finding.evidence));
+        finding.timeline = timeline_of(std::mem::take(&mut finding.timeline));
         finding.ties.sort();
         finding.ties.dedup();
     }
@@ -200,7 +208,7 @@ fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
 mod tests {
     use super::*;
     use crate::command::{Arg, kubectl};
-    use crate::finding::StepKind;
+    use crate::finding::{Moment, StepKind};
 
     pub(super) fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
         Finding {
@@ -210,6 +218,7 @@ mod tests {
             subjects: vec![Subject::node(node)],
             message: format!("{check} happened"),
             evidence: vec![Evidence::other(node, "x")],
+            timeline: vec![],
             remedy: Remedy::new(),
             parameters: vec![],
             ties: vec![],
@@ -252,6 +261,23 @@ mod tests {
             ]
         );
         assert_eq!(linked[3].caused_by, [linked[0].fingerprint()]);
+    }
+
+    #[test]
+    fn timelines_of_equal_findings_become_one_in_order() {
+        let moment = |at: &str, object: &str| Moment {
+            at: at.parse().expect("a time"),
+            object: object.to_owned(),
+            field: "x".to_owned(),
+            what: "happened".to_owned(),
+        };
+        let (late, early) = (moment("2026-01-15T07:00:00Z", "a"), moment("2026-01-15T06:00:00Z", "b"));
+        let found = vec![
+            finding("a", Severity::Error, "n1").timeline([late.clone()]),
+            finding("a", Severity::Error, "n2").timeline([late.clone(), early.clone()]),
+        ];
+        let linked = linked(found, &|_| &[]);
+        assert_eq!(linked[0].timeline, [early, late]);
     }
 
     #[test]

@@ -9,10 +9,13 @@ use sha2::{Digest, Sha256};
 mod evidence;
 mod remedy;
 mod subject;
+mod timeline;
 
 pub use evidence::{Evidence, Place, Reference};
 pub use remedy::{Remedy, Step, StepKind};
 pub use subject::Subject;
+pub use timeline::Moment;
+pub(crate) use timeline::sorted as timeline_of;
 
 /// How much harm a finding stands for. Ordered: `Info < Warning < Error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -94,6 +97,8 @@ pub struct Finding {
     pub message: String,
     /// What proves it; at least one.
     pub evidence: Vec<Evidence>,
+    /// What happened when, in order, where that is what explains it; else nothing.
+    pub timeline: Vec<Moment>,
     /// What to do.
     pub remedy: Remedy,
     /// Parameters beside the subject that tell two findings of one check apart: a key, a signature id.
@@ -178,6 +183,13 @@ impl Finding {
     /// Adds several pieces of evidence.
     pub fn evidences(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Finding {
         self.evidence.extend(evidence);
+        self
+    }
+
+    /// Adds to what happened when; see [`Finding::timeline`].
+    pub fn timeline(mut self, moments: impl IntoIterator<Item = Moment>) -> Finding {
+        self.timeline.extend(moments);
+        self.timeline = timeline::sorted(self.timeline);
         self
     }
 

@@ -283,6 +283,7 @@ mod tests {
             remedy: Remedy::default().step(StepKind::Note, "Look at it"),
             parameters: Vec::new(),
             ties: Vec::new(),
+            timeline: vec![],
             explains_nothing: false,
             rows: None,
             rows_as: None,

@@ -159,6 +159,7 @@ impl<'a> Context<'a> {
             remedy: Remedy::default(),
             parameters: Vec::new(),
             ties: Vec::new(),
+            timeline: vec![],
             explains_nothing: false,
             rows: None,
             rows_as: None,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use crate::checks::control_plane::failing::event_evidence;
-use crate::finding::{Evidence, Subject};
+use crate::finding::{Evidence, Moment, Subject};
+use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::model::refusal::{self, Refusal};
 use crate::objects::{DaemonSet, Event, Job, Listed, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
@@ -25,6 +26,8 @@ pub(super) struct Refused<'a> {
     pub refusal: Refusal<'a>,
     /// Where that was said.
     pub evidence: Evidence,
+    /// When that began, and when it was last said.
+    pub moments: Vec<Moment>,
 }
 
 impl Refused<'_> {
@@ -54,22 +57,27 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
         };
         let object = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
-        let evidence = Evidence::field(object, "status.conditions[ReplicaFailure]", said);
+        let path = "status.conditions[ReplicaFailure]";
+        let since = Moment::of(condition.last_transition_time, &object, path, "pods refused");
+        let created = moments::created("ReplicaSet", &set.metadata, "rolled out");
+        let evidence = Evidence::field(object, path, said);
         let by = ("replicaset", set.metadata.name.as_str());
         found.push(new(
             owner("ReplicaSet", &set.metadata),
             by,
             &set.spec.template,
             &condition.message,
-            evidence,
+            (evidence, created.into_iter().chain(since).collect()),
         ));
     }
     let events = last_events(ctx);
     let said = |kind: &'static str, meta: &'a Meta| {
         let event = events.get(&(kind, meta.namespace.as_str(), meta.name.as_str()))?;
+        let evidence = event_evidence(&format!("{kind} {}/{}", meta.namespace, meta.name), event);
+        let created = moments::created(kind, meta, "created");
         Some((
             event.message.as_str(),
-            event_evidence(&format!("{kind} {}/{}", meta.namespace, meta.name), event),
+            (evidence, moments::of_event(event).into_iter().chain(created).collect()),
         ))
     };
     let lacking = |workload: &Workload| workload.status.replicas < workload.spec.replicas.unwrap_or(1);
@@ -102,9 +110,9 @@ fn new<'a>(
     by: (&'static str, &'a str),
     template: &'a PodTemplate,
     said: &'a str,
-    evidence: Evidence,
+    (evidence, moments): (Evidence, Vec<Moment>),
 ) -> Refused<'a> {
-    Refused { owner, by, template, said, refusal: refusal::read(said), evidence }
+    Refused { owner, by, template, said, refusal: refusal::read(said), evidence, moments }
 }
 
 /// What owns it, where something does.

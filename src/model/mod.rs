@@ -11,6 +11,7 @@ pub mod installed;
 pub mod journal;
 pub mod log;
 pub mod managed_by;
+pub mod moments;
 pub mod networks;
 pub mod node;
 pub mod owners;

@@ -8,7 +8,7 @@ mod finding;
 mod roots;
 
 pub use fill::Failure;
-pub use finding::{About, Cause, Evidence, Finding, Reference, Remedy, Root, Step};
+pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
 
 use std::collections::BTreeMap;
 

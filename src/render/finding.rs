@@ -7,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Place, Severity, Step};
+use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -17,6 +17,10 @@ const INFO: usize = 6;
 
 /// How much of the evidence is shown.
 const EVIDENCE: usize = 6;
+
+/// How many moments of a timeline are shown, and how many of them are the latest.
+const MOMENTS: usize = 9;
+const LATEST: usize = 4;
 
 /// How many commands of one step are shown.
 const COMMANDS: usize = 8;
@@ -100,6 +104,7 @@ impl Printer {
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
+            lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
         }
         lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
         if !explains.is_empty() {
@@ -168,6 +173,33 @@ impl Printer {
             lines.push(format!("and {} more (-v or -o json shows all)", thousands(evidence.len() - shown)));
         }
         lines
+    }
+
+    /// What happened when, a line each; of many the first and the last. What a single object tells of itself is in the
+    /// evidence: only between several is there an order of things.
+    fn timeline(&self, moments: &[Moment]) -> Vec<String> {
+        let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
+        else {
+            return Vec::new();
+        };
+        let columns = self.look.columns() - INDENT;
+        let indent = " ".repeat(first.at.to_string().len() + 2);
+        let line = |moment: &Moment| {
+            let time = moment.at.to_string();
+            let (what, field) = (clean(&moment.what), clean(&moment.field));
+            let words = format!("{what}  {}  {field}", clean(&moment.object));
+            let mut lines = wrap(&words, columns.saturating_sub(indent.len())).into_iter();
+            let first = format!("{}  {}", self.look.faint(&time), lines.next().unwrap_or_default());
+            std::iter::once(first).chain(lines.map(|line| format!("{indent}{line}"))).collect::<Vec<_>>()
+        };
+        let most = self.look.most(MOMENTS);
+        if moments.len() <= most.saturating_add(1) {
+            return moments.iter().flat_map(line).collect();
+        }
+        let (before, after) = (&moments[..most - LATEST], &moments[moments.len() - LATEST..]);
+        let left_out = moments.len() - most;
+        let more = format!("and {} more (-v or -o json shows all)", thousands(left_out));
+        before.iter().flat_map(line).chain([more]).chain(after.iter().flat_map(line)).collect()
     }
 
     /// What was looked at, and what was seen there.
@@ -287,6 +319,24 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timeline_is_shown_where_several_objects_tell_it_and_the_middle_of_a_long_one_is_counted() {
+        let moment = |at: usize, object: &str| Moment {
+            at: format!("2026-01-15T06:{at:02}:00Z").parse().expect("a time"),
+            object: object.to_owned(),
+            field: "metadata.creationTimestamp".to_owned(),
+            what: format!("created {at}"),
+        };
+        let printer = Printer::of_card(Look::plain(100));
+        let one: Vec<Moment> = (0..3).map(|at| moment(at, "Pod shop/web")).collect();
+        assert!(printer.timeline(&one).is_empty());
+        let many: Vec<Moment> = (0..12).map(|at| moment(at, &format!("Pod shop/web-{at}"))).collect();
+        let lines = printer.timeline(&many);
+        assert_eq!(lines[0], "2026-01-15T06:00:00Z  created 0  Pod shop/web-0  metadata.creationTimestamp");
+        assert_eq!(lines[5], "and 3 more (-v or -o json shows all)");
+        assert!(lines[6].starts_with("2026-01-15T06:08:00Z") && lines.len() == 10, "{lines:#?}");
+    }
 
     #[test]
     fn ages_are_rounded_down() {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
+use super::proxies::anchors_since;
 use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, Severity};
 use crate::item::Scope;
+use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod};
 
@@ -32,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let namespace = &ctx.namespaces().control_plane;
     let owners = ctx.owners();
-    let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;
         if meta.namespace != *namespace || pod.is_finished() || meta.deletion_timestamp.is_some() {
@@ -41,10 +43,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if let Some(hash) = meta.annotation(TRUST_ROOT_HASH)
             && !in_force.into_iter().chain(installed).any(|text| is_hash_of(hash, text))
         {
-            found.entry((owners.of(pod), hash)).or_default().push(meta.name.clone());
+            found.entry((owners.of(pod), hash)).or_default().push(pod);
         }
     }
-    let findings = found.into_iter().map(|((owner, hash), names)| {
+    let anchors = anchors_since(ctx, roots);
+    let findings = found.into_iter().map(|((owner, hash), pods)| {
+        let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        let of_pods = pods.iter().flat_map(|pod| moments::of_pod(pod, "created", |_| false));
         let mut remedy = Remedy::new();
         remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
         let pod = format!("Pod {namespace}/{}", names[0]);
@@ -55,6 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .severity(Severity::Info)
         .likely()
+        .timeline(of_pods.chain(anchors.iter().cloned()))
         .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), hash))
         .evidence(Evidence::field(
             format!("ConfigMap {namespace}/{TRUST_ROOTS}"),

@@ -1,7 +1,7 @@
 //! `data-plane-anchors-disjoint`: proxies do not hold the trust anchor that the issuer leads to.
 
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
-use super::proxies::{Holders, holders};
+use super::proxies::{Holders, holders, since};
 use super::remedy;
 use crate::certificates::{Certificate, reach};
 use crate::checks::renew::renew;
@@ -100,6 +100,8 @@ fn finding(
     let finding = ctx
         .finding(held.owner.subject(names), message)
         .evidences(held.evidence())
+        .timeline(since(ctx, held.pods.iter().copied()))
+        .timeline(issuer.map(|issuer| issuer.moments(ctx.now())).unwrap_or_default())
         .evidence(bundle.evidence(anchors.join(", ")))
         .remedy(remedy);
     match issuer {

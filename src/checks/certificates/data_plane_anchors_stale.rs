@@ -1,7 +1,7 @@
 //! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
-use super::proxies::{Hashed, Holders, hashed, holders};
+use super::proxies::{Hashed, Holders, hashed, holders, since};
 use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
@@ -46,6 +46,7 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Findi
     )
     .likely()
     .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
+    .timeline(since(ctx, held.pods.iter().copied()))
     .evidence(Evidence::field(
         format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
         IN_FORCE,
@@ -69,6 +70,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Find
     remedy.steps.push(renew(&held.owner, &names, because));
     ctx.finding(held.owner.subject(names), message)
         .evidences(held.evidence())
+        .timeline(since(ctx, held.pods.iter().copied()))
         .evidence(Evidence::field(
             format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
             IN_FORCE,

@@ -1,16 +1,19 @@
 //! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
 //! in its Secret. Reads and parses; judges nothing.
 
+use jiff::Timestamp;
+
 use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::chart::values::Values;
 use crate::checks::control_plane::installation::none_installed;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Unjudged, dates};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Subject, Tie};
+use crate::finding::{Evidence, Moment, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
+use crate::model::moments;
 use crate::objects::{ConfigMap, Deployment, Secret};
 
 /// The Secret that holds the issuer's certificate and key.
@@ -153,6 +156,17 @@ impl Issuer<'_> {
         Evidence::field(object, format!("data[{}]", self.scheme.certificate()), said)
     }
 
+    /// From when on its certificate is valid, and when it expired.
+    pub(super) fn moments(&self, now: Timestamp) -> Vec<Moment> {
+        let object = format!("Secret {}/{ISSUER}", self.secret.metadata.namespace);
+        moments::of_certificate(
+            &object,
+            &format!("data[{}]", self.scheme.certificate()),
+            self.certificate(),
+            now,
+        )
+    }
+
     /// Who renews it, if that is known: the tool that owns the Secret.
     pub(super) fn renewed_by(&self) -> Option<&'static str> {
         let tool = dates::renewed_by(&self.secret.metadata, self.certificate());
@@ -204,6 +218,19 @@ impl Bundle {
     /// Something about it as evidence.
     pub(super) fn evidence(&self, said: impl Into<String>) -> Evidence {
         Evidence::field(&self.subject, self.path, said)
+    }
+
+    /// From when on some of its anchors are valid, and when they expired.
+    pub(super) fn moments<'a>(
+        &self,
+        anchors: impl IntoIterator<Item = &'a Certificate>,
+        now: Timestamp,
+    ) -> Vec<Moment> {
+        let object = self.subject.to_string();
+        anchors
+            .into_iter()
+            .flat_map(|anchor| moments::of_certificate(&object, self.path, anchor, now))
+            .collect()
     }
 }
 
@@ -283,6 +310,11 @@ impl Anchor<'_> {
     /// The object to name.
     pub(super) fn subject(&self) -> Subject {
         self.places[0].subject.clone()
+    }
+
+    /// From when on it is valid, and when it expired.
+    pub(super) fn moments(&self, now: Timestamp) -> Vec<Moment> {
+        self.places[0].moments([self.certificate], now)
     }
 
     /// What is said of it, wherever it stands.

@@ -30,6 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))
+        .timeline(issuer.moments(ctx.now()))
         .remedy(remedy::see_it_taken(ctx, steps))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

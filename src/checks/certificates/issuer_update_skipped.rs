@@ -6,6 +6,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
+use crate::model::moments;
 use crate::objects::{Event, Pod};
 
 /// What identity says when it does not take what it is given, and when it does.
@@ -30,13 +31,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         own && meta.namespace == *namespace && !pod.is_finished()
     });
     // Whoever started since has read what there is.
-    let older: Vec<String> = running
-        .filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last))
-        .map(|pod| format!("{namespace}/{}", pod.metadata.name))
-        .collect();
+    let older: Vec<&Pod> =
+        running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last)).collect();
     if older.is_empty() {
         return Ok(Verdict::fine());
     }
+    let events = last(UPDATED).into_iter().chain([skipped]).flat_map(moments::of_event);
+    let starts = older.iter().flat_map(|pod| moments::of_pod(pod, "created", |name| name == "identity"));
+    let names: Vec<String> = older.iter().map(|pod| format!("{namespace}/{}", pod.metadata.name)).collect();
     let remedy = Remedy::new()
         .step(
             StepKind::Note,
@@ -58,7 +60,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              identity restarts",
         )
         .evidence(event_evidence(&format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
-        .evidence(Evidence::other("identity pods that started before", older.join(", ")))
+        .evidence(Evidence::other("identity pods that started before", names.join(", ")))
+        .timeline(events.chain(starts))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

@@ -3,15 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::certificates::BundlePrint;
+use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
+use crate::certificates::{BundlePrint, from_bundle};
 use crate::checks::Context;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Moment};
+use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::moments;
 use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::TRUST_ANCHORS;
+use crate::objects::{ConfigMap, Pod};
 
 /// Pods of one workload that hold the same bundle.
 pub(super) struct Holders<'a> {
@@ -35,6 +38,25 @@ impl Holders<'_> {
         let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
         Some(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, self.bundle.shown()))
     }
+}
+
+/// When the ConfigMap of the anchors was made, and from when on each anchor in it is valid.
+pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec<Moment> {
+    let Some(roots) = roots else { return Vec::new() };
+    let made = moments::created("ConfigMap", &roots.metadata, "created");
+    let anchors = roots.data.get(BUNDLE).and_then(|text| from_bundle(text).ok()).unwrap_or_default();
+    let object = format!("ConfigMap {}/{TRUST_ROOTS}", roots.metadata.namespace);
+    let valid =
+        anchors.iter().flat_map(|anchor| moments::of_certificate(&object, IN_FORCE, anchor, ctx.now()));
+    made.into_iter().chain(valid).collect()
+}
+
+/// When the pods of a workload were created, and the anchors came that they lack.
+pub(super) fn since<'a>(ctx: &Context<'_>, pods: impl IntoIterator<Item = &'a Pod>) -> Vec<Moment> {
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let mut moments = moments::pods_created(pods, "created with its anchors");
+    moments.extend(anchors_since(ctx, roots));
+    moments
 }
 
 /// The pods whose proxies hold a bundle that `wanted` picks, by workload. Reads ReplicaSets and Jobs where they are there.

@@ -54,6 +54,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     ctx.finding(anchor.subject(), message)
         .evidences(anchor.evidence(&said))
+        .timeline(anchor.moments(ctx.now()))
         .parameter(anchor.certificate.print())
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))

@@ -9,6 +9,7 @@ use crate::checks::serving::{bring_together, out_of_date};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::missing::Missing;
+use crate::model::moments;
 use crate::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -71,6 +72,9 @@ fn finding(
         ctx.finding(pair.server.secret_subject(ctx), message).fails_rows([pair.server.valid]).remedy(remedy);
     if !own.is_empty() {
         let object = format!("Secret {namespace}/{}", pair.server.secret_name());
+        let moments =
+            own.iter().flat_map(|own| moments::of_certificate(&object, "data: certificate", own, ctx.now()));
+        finding = finding.timeline(moments);
         finding = finding.evidence(Evidence::field(object, "data: certificate", list(&own)));
     }
     if let (false, Some((configuration, _))) = (theirs.is_empty(), webhook) {

@@ -7,9 +7,10 @@ use super::places::in_file;
 use super::pods::deleted;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Tie};
+use crate::finding::{Evidence, Finding, Moment, Place, Remedy, Tie};
 use crate::model::owners::Owners;
-use crate::objects::Pod;
+use crate::model::{cni, moments};
+use crate::objects::{Node, Pod};
 
 const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
 
@@ -56,6 +57,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
+/// When what the node has of linkerd-cni came.
+fn came(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)) -> Vec<Moment> {
+    let written = match &proof.place {
+        Place::File { node, file, .. } => {
+            let object = format!("node {node}");
+            Moment::of(Some(at), object, format!("{file} mtime"), "the entry of linkerd-cni written")
+        }
+        Place::Field { .. } | Place::Event { .. } | Place::Other { .. } => None,
+    };
+    let installers =
+        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+    let installers =
+        installers.flat_map(|pod| moments::of_pod(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
+    let back =
+        ctx.hints::<Node>().iter().find(|known| known.metadata.name == node).and_then(moments::of_node);
+    written.into_iter().chain(installers).chain(back).collect()
+}
+
 /// A pod that is older than what the node has of linkerd-cni.
 fn later(
     ctx: &Context<'_>,
@@ -77,6 +96,8 @@ fn later(
             "metadata.creationTimestamp",
             created.to_string(),
         ))
+        .timeline(moments::created("Pod", meta, "created"))
+        .timeline(came(ctx, &pod.spec.node_name, (&proof, in_place)))
         .evidence(proof)
         .remedy(chart::set(
             ctx,

@@ -11,7 +11,7 @@ use super::token;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Moment, Remedy, Severity, StepKind};
 use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::token::Claims;
@@ -87,6 +87,13 @@ fn late(
             None,
             None,
             format!("token due for renewal {due}{until}; {when}"),
+        ))
+        .timeline(token::moments(ctx, (snapshot, kubeconfig), claims, &[]))
+        .timeline(Moment::of(
+            Some(due),
+            format!("node {}", snapshot.node),
+            format!("{kubeconfig} warnafter"),
+            "the token was due for renewal",
         ))
         .evidences(plugin.evidence(&snapshot.node))
         .remedy(cure(ctx, refresh));

@@ -84,6 +84,7 @@ impl Scan<'_, '_, '_> {
             .evidence(entry_evidence(snapshot, running))
             .evidence(in_file(snapshot, &facts.path, None, None, said))
             .evidences(quoted(refused))
+            .timeline(token::moments(self.ctx, (snapshot, &facts.path), claims, refused))
             .evidences(self.history.iter().cloned())
             .remedy(purge_entry(self.ctx, node, self.nodes.system(self.ctx, node), known, refused))
             .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
@@ -166,6 +167,7 @@ impl Scan<'_, '_, '_> {
                     .finding(Subject::node(node), INFERRED)
                     .likely()
                     .evidences(quoted(adds))
+                    .timeline(token::refusals(adds))
                     .evidences(self.history.iter().cloned())
                     .evidence(not_looked_at(node))
                     .remedy(purge_entry(self.ctx, node, system, None, adds))

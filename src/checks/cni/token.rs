@@ -3,7 +3,11 @@
 use super::nodes::{lacks, silent};
 use crate::checks::Context;
 use crate::fetched::Why;
+use crate::finding::Moment;
 use crate::model::node::{ChainEntry, KubeconfigFacts, KubeconfigLookup, NodeSnapshot};
+use crate::model::sandbox::{AddFailure, ReportedBy};
+use crate::model::{cni, moments};
+use crate::objects::Pod;
 use crate::token::Claims;
 
 const FACTS: &str = "cni/kubeconfig.facts.json";
@@ -23,6 +27,33 @@ pub(super) fn kubeconfig<'s>(
         }
         KubeconfigLookup::Absent { .. } | KubeconfigLookup::NoPath => None,
     }
+}
+
+/// When a token was issued and expired, what the installer on its node did, and when pods were refused.
+pub(super) fn moments(
+    ctx: &Context<'_>,
+    (snapshot, file): (&NodeSnapshot, &str),
+    claims: &Claims,
+    refused: &[&AddFailure<'_>],
+) -> Vec<Moment> {
+    let node = snapshot.node.as_str();
+    let installers =
+        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+    let installers = installers
+        .flat_map(|pod| moments::of_restarts(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
+    let mut all = moments::of_token(node, file, claims, ctx.now());
+    all.extend(installers);
+    all.extend(refusals(refused));
+    all
+}
+
+/// When pods were refused, as events say.
+pub(super) fn refusals(refused: &[&AddFailure<'_>]) -> Vec<Moment> {
+    let events = refused.iter().filter_map(|add| match add.reported_by {
+        ReportedBy::Event(event) => Some(event),
+        ReportedBy::Journal(_) => None,
+    });
+    moments::of_events(events)
 }
 
 /// The claims of an entry's token; what cannot be told is noted as a gap. A kubeconfig that is known to be absent, or to

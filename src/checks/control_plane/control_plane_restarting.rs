@@ -11,6 +11,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
 use crate::model::installed::COMPONENT;
+use crate::model::moments;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::Terminated;
 use crate::objects::{ContainerStatus, Deployment, Pod};
@@ -114,6 +115,10 @@ fn finding(
             Evidence::field(&object, format!("status.containerStatuses[{container}].lastState"), said);
         std::iter::once(ended).chain(limit)
     });
+    let times = group
+        .iter()
+        .take(QUOTED)
+        .flat_map(|(pod, _)| moments::of_pod(pod, "created", |name| name == container));
     let name = group[0].0.metadata.name.as_str();
     let log = kubectl().namespace(home).words("logs --previous").operand(name).option("-c", container);
     let remedy = match why {
@@ -130,6 +135,7 @@ fn finding(
         .parameter(container)
         .parameter(if why == Why::Memory { "memory" } else { "often" })
         .evidences(evidence)
+        .timeline(times)
         .remedy(remedy)
 }
 

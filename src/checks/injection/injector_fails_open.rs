@@ -7,11 +7,12 @@ use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
+use crate::model::moments;
 use crate::objects::{Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -68,6 +69,7 @@ fn finding(
         .severity(Severity::Info)
         .evidence(policy)
         .evidences(windows.iter().cloned())
+        .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
         true => finding.fact("pods start unmeshed while the injector is down"),
@@ -76,6 +78,33 @@ fn finding(
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
+}
+
+/// The lives of the injector's pods and of their nodes, and when pods came up without a proxy.
+fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
+    if victims.is_empty() {
+        return Vec::new();
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let own = |pod: &&Pod| {
+        let meta = &pod.metadata;
+        meta.namespace == *namespace && meta.label(COMPONENT) == Some("proxy-injector")
+    };
+    let pods: Vec<&Pod> = ctx.hints::<Pod>().iter().filter(own).collect();
+    let mut moments =
+        moments::pods_created(victims.iter().map(|victim| victim.pod), "created without a proxy");
+    moments.extend(moments::rollouts(&pods, ctx.hints::<ReplicaSet>()));
+    for pod in &pods {
+        moments.extend(moments::of_pod(pod, "injector created", |container| container == "proxy-injector"));
+        let node = ctx.hints::<Node>().iter().find(|node| node.metadata.name == *pod.spec.node_name);
+        moments.extend(node.and_then(moments::of_node));
+        let about = |event: &&Event| {
+            let about = &event.about;
+            about.kind == "Pod" && about.name == pod.metadata.name && about.namespace == *namespace
+        };
+        moments.extend(ctx.hints::<Event>().iter().filter(about).flat_map(moments::of_event));
+    }
+    moments
 }
 
 /// What shows that the injector was not ready when victims were created: a line for the first of them, and what was seen

@@ -6,10 +6,12 @@ use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
-use crate::objects::{Deployment, EndpointSlice, Namespace, Pod, Webhook, WebhookConfiguration};
+use crate::model::installed::COMPONENT;
+use crate::model::moments;
+use crate::objects::{Deployment, EndpointSlice, Namespace, Pod, ReplicaSet, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
@@ -75,6 +77,7 @@ fn finding(
             if webhook.failure_policy.is_empty() { "Fail (the default)" } else { &webhook.failure_policy },
         ))
         .evidences(injector.map(replicas))
+        .timeline(timeline(ctx, injector))
         .remedy(remedy(ctx, configuration, webhook, injector))
         .tie(component_missing("proxy-injector"));
     if !fails_open {
@@ -90,6 +93,29 @@ fn finding(
             (_, None) | (None, _) => true,
         })
         .fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie()))
+}
+
+/// The rollouts and the lives of the injector's pods, and since when none is ready.
+fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> {
+    let namespace = &ctx.namespaces().control_plane;
+    let own = |pod: &&Pod| {
+        pod.metadata.namespace == *namespace && pod.metadata.label(COMPONENT) == Some("proxy-injector")
+    };
+    let pods: Vec<&Pod> = ctx.hints::<Pod>().iter().filter(own).collect();
+    let lives =
+        pods.iter().flat_map(|pod| moments::of_pod(pod, "injector created", |name| name == "proxy-injector"));
+    let since = injector.and_then(|injector| {
+        let meta = &injector.deployment.metadata;
+        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+        Moment::of(
+            unavailable_since(injector),
+            object,
+            "status.conditions[Available]",
+            "no injector available",
+        )
+    });
+    let rollouts = moments::rollouts(&pods, ctx.hints::<ReplicaSet>());
+    rollouts.into_iter().chain(lives).chain(since).collect()
 }
 
 fn unavailable_since(injector: &Component<'_>) -> Option<Timestamp> {

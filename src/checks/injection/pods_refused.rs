@@ -125,6 +125,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .severity(severity)
         .parameter(kind_of(&first.refusal))
         .evidences(group.iter().take(QUOTED).map(|one| one.evidence.clone()))
+        .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(first));
     let finding = match first.refusal {
         Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } if of_linkerd => {

@@ -160,7 +160,8 @@ fn of_quota(
              this namespace",
         )
         .evidence(Evidence::field(format!("ResourceQuota {namespace}/{name}"), "spec.hard", hard.join(", ")))
-        .evidences(against.refused.iter().take(QUOTED).map(|one| one.evidence.clone()));
+        .evidences(against.refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
+        .timeline(against.refused.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()));
     if against.refused.is_empty() {
         let names: Vec<String> = against
             .coming

@@ -14,6 +14,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::serving;
+use crate::model::moments;
 use crate::model::refusal::{self, Refusal, Trouble};
 use crate::objects::{
     EndpointSlice, Event, Namespace, Node, Pod, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
@@ -94,6 +95,7 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
                 let about = &event.about;
                 event_evidence(&format!("{} {}/{}", about.kind, about.namespace, about.name), event)
             }))
+            .timeline(moments::of_events(events.iter().copied()))
             .remedy(remedy(ctx)),
         )
     };
@@ -125,6 +127,7 @@ fn refusing(
          to them, and while the webhook has failurePolicy Fail no pod is created in the namespaces that it covers",
     )
     .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
+    .timeline(refused.iter().flat_map(|one| one.moments.iter().cloned()))
     .evidences(context(ctx, webhook))
     .remedy(remedy(ctx));
     refused.iter().fold(finding, |finding, one| {
@@ -172,6 +175,8 @@ fn passing(
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "metadata.creationTimestamp", format!("{created}, no linkerd-proxy"))
     }))
     .evidences(context(ctx, webhook))
+    .timeline(moments::pods_created(without.iter().map(|unmeshed| unmeshed.pod), "created without a proxy"))
+    .timeline(moments::created("MutatingWebhookConfiguration", &configuration.metadata, "created"))
     .remedy(remedy(ctx));
     Some(without.iter().fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie())))
 }

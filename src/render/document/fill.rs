@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Origin, Outcome,
-    Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions,
+    About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment, Origin,
+    Outcome, Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict,
+    Versions,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -246,6 +247,7 @@ impl From<&finding::Finding> for Finding {
                 .collect(),
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),
+            timeline: finding.timeline.iter().map(Moment::from).collect(),
             remedy: Remedy {
                 steps: finding.remedy.steps.iter().map(Step::from).collect(),
                 verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -297,6 +299,18 @@ impl From<&finding::Evidence> for Evidence {
                 Evidence::Event { reference: reference(&object), object, reason, count, last, said }
             }
             Place::Other { name } => Evidence::Other { name, said },
+        }
+    }
+}
+
+impl From<&finding::Moment> for Moment {
+    fn from(moment: &finding::Moment) -> Moment {
+        Moment {
+            at: moment.at,
+            what: moment.what.clone(),
+            object: moment.object.clone(),
+            reference: reference(&moment.object),
+            field: moment.field.clone(),
         }
     }
 }

@@ -32,6 +32,9 @@ pub struct Finding {
     pub message: String,
     /// What proves it.
     pub evidence: Vec<Evidence>,
+    /// What happened when, in order, where that is what explains it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Moment>,
     /// What to do.
     pub remedy: Remedy,
     /// Fingerprints of the findings that explain it.
@@ -177,6 +180,22 @@ pub enum Evidence {
         /// What was seen.
         said: String,
     },
+}
+
+/// Something that happened at a known moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// When, in UTC.
+    pub at: Timestamp,
+    /// What happened.
+    pub what: String,
+    /// The object that says so: `Pod shop/web-5d9f`, `node worker-1`.
+    pub object: String,
+    /// The same object in fields, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
+    /// Where in it.
+    pub field: String,
 }
 
 /// What to do, in order, and how to see that it worked.
