@@ -62,6 +62,9 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By default the newest release that meshdoctor knows' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to -d 'The release of Linkerd that you are about to upgrade to: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-kubernetes -d 'With --to: the Kubernetes that the cluster will run by then, such as 1.35' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l from -d 'With --to: the release that is installed, where the evidence does not tell' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor\'s release data say' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning' -r -f -a "error\t''
 warning\t''
@@ -70,7 +73,7 @@ never\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report\'s run was asked is asked again where no flag says otherwise' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read the release data and other facts that age from this folder instead of the embedded ones' -r -F
@@ -230,7 +233,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'

@@ -56,13 +56,16 @@ _arguments "${_arguments_options[@]}" : \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: says what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
+'(--pre --crds --verify)--to=[The release of Linkerd that you are about to upgrade to\: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)]:RELEASE:_default' \
+'--to-kubernetes=[With --to\: the Kubernetes that the cluster will run by then, such as 1.35]:VERSION:_default' \
+'--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
 '--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning]:FAIL_ON:(error warning info never)' \
 '(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
 '--verify=[Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each\: fixed, still there, or not checked. What the report'\''s run was asked is asked again where no flag says otherwise]:REPORT.json:_files' \
-'*-o+[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
@@ -285,8 +288,8 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"

@@ -62,6 +62,9 @@ pub struct Front {
     /// When it is judged: after an installation, unless the card says otherwise.
     #[serde(default = "after_install")]
     pub modes: Vec<Mode>,
+    /// Whether it is judged of the release that `--to` names as well, as if the upgrade were done.
+    #[serde(default)]
+    pub rehearsed: bool,
     /// Ids of the symptoms that it accounts for.
     #[serde(default)]
     pub explains: Vec<String>,
@@ -141,11 +144,13 @@ pub enum Mode {
     Pre,
     /// The custom resource definitions are installed and the control plane is about to be (`--crds`).
     Crds,
+    /// Linkerd is installed and about to be upgraded (`--to`).
+    Upgrade,
 }
 
 impl Mode {
     /// Every one of them.
-    pub const ALL: [Mode; 3] = [Mode::Installed, Mode::Pre, Mode::Crds];
+    pub const ALL: [Mode; 4] = [Mode::Installed, Mode::Pre, Mode::Crds, Mode::Upgrade];
 
     /// As cards and reports write it.
     pub fn word(self) -> &'static str {
@@ -153,7 +158,13 @@ impl Mode {
             Mode::Installed => "installed",
             Mode::Pre => "pre",
             Mode::Crds => "crds",
+            Mode::Upgrade => "upgrade",
         }
+    }
+
+    /// Whether checks of a moment are asked in this one: before an upgrade a mesh is asked all that an installed one is.
+    pub fn asks(self, of: &[Mode]) -> bool {
+        of.contains(&self) || (self == Mode::Upgrade && of.contains(&Mode::Installed))
     }
 }
 
@@ -192,6 +203,17 @@ pub struct Case {
     pub blocks: Vec<Block>,
     /// The text of the `expect` block.
     pub expect: String,
+}
+
+impl Front {
+    /// What `--to` has to do with it, in words; nothing where it is asked of today alone.
+    pub fn with_an_upgrade(&self) -> Option<&'static str> {
+        match (self.rehearsed, self.modes.as_slice()) {
+            (true, _) => Some("asked of the target of an upgrade as well (--to)"),
+            (false, [Mode::Upgrade]) => Some("asked before an upgrade (--to)"),
+            (false, _) => None,
+        }
+    }
 }
 
 impl Card {

@@ -8,7 +8,7 @@ mod order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie, timeline_of};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie, When, timeline_of};
 
 /// What a card says of a check, by id: other checks' ids.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
@@ -85,6 +85,7 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
 struct Group {
     check: &'static str,
     severity: Severity,
+    when: When,
     confidence: Confidence,
     message: String,
     fact: Option<String>,
@@ -101,6 +102,7 @@ impl Group {
         Group {
             check: finding.check,
             severity: finding.severity,
+            when: finding.when,
             confidence: finding.confidence,
             message: finding.message.clone(),
             fact: finding.fact.clone(),
@@ -139,10 +141,15 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
             ties.filter_map(|tie| by_check_and_tie.get(&(finding.check, tie)))
                 .flatten()
                 .copied()
-                .filter(|&cause| cause != at)
+                .filter(|&cause| cause != at && of_one_world(&findings[cause], finding))
                 .collect()
         })
         .collect()
+}
+
+/// Whether two findings can be there together: what an upgrade brings explains nothing of today, and the reverse.
+fn of_one_world(one: &Finding, other: &Finding) -> bool {
+    (one.when == When::AfterUpgrade) == (other.when == When::AfterUpgrade)
 }
 
 /// An order in which causes come before what they explain. Cards cannot explain each other in a circle (a test holds
@@ -226,6 +233,7 @@ mod tests {
             rows: None,
             rows_as: None,
             raised: false,
+            when: crate::finding::When::default(),
             caused_by: vec![],
             after: vec![],
             fact: None,

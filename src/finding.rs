@@ -46,6 +46,19 @@ impl fmt::Display for Severity {
     }
 }
 
+/// In which world a finding is there, where a run rehearses an upgrade.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Today; with an upgrade or without.
+    #[default]
+    Now,
+    /// Today, and no more once the upgrade is done.
+    UntilUpgrade,
+    /// Once the upgrade is done.
+    AfterUpgrade,
+}
+
 /// Whether a finding was seen or inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -119,6 +132,8 @@ pub struct Finding {
     pub caused_by: Vec<Fingerprint>,
     /// What is to be repaired before it, the nearest only; filled in by `cause`.
     pub after: Vec<Fingerprint>,
+    /// In which world it is there.
+    pub when: When,
     /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
     /// Holds for every subject, like the message.
     pub fact: Option<String>,

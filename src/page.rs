@@ -91,6 +91,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Since", front.since.clone()),
         ("Applies to", front.applies.clone().unwrap_or_default()),
         ("Requires", front.requires.iter().map(|required| required.words()).collect::<Vec<_>>().join(", ")),
+        ("With an upgrade", front.with_an_upgrade().unwrap_or_default().to_owned()),
         ("Needs", words(&front.needs)),
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),

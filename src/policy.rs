@@ -80,7 +80,7 @@ impl Policy {
         Ok(checks::all()
             .filter(|check| self.only.is_empty() || only.contains(check.id))
             .filter(|check| {
-                check.card().front.modes.contains(&self.mode) || self.only.iter().any(|id| id == check.id)
+                self.mode.asks(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
             })
             .filter(|check| !skip.contains(check.id))
             .collect())

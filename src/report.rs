@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::cause::{self, Relations};
-use crate::checks::{Check, CheckResult, Outcome, Settings, evaluate, verify_raised};
+use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
@@ -48,6 +48,8 @@ pub struct Report {
     pub whole: bool,
     /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
     pub to_cni: Option<String>,
+    /// The upgrade that was rehearsed (`--to`).
+    pub rehearsal: Option<Rehearsal>,
     /// What else was asked of the run.
     pub asked: Asked,
     /// The gate, the counts and the status.
@@ -66,6 +68,17 @@ pub struct Report {
     pub redacted: usize,
     /// What went wrong with the run itself, if anything.
     pub errors: Vec<String>,
+}
+
+/// An upgrade that was rehearsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearsal {
+    /// `--to` and the release that it was taken for: `2.20 (edge-26.6.3)`.
+    pub target: String,
+    /// The release that it was taken for.
+    pub to: LinkerdVersion,
+    /// In which order to go about it; `None` where it is no upgrade to a later release.
+    pub plan: Option<Plan>,
 }
 
 /// How the run went.
@@ -90,6 +103,8 @@ pub struct Asked {
     pub skip: Vec<String>,
     /// `--namespace`.
     pub namespaces: Vec<String>,
+    /// `--to`, `--from`, `--to-kubernetes`.
+    pub upgrade: Option<Upgrade>,
     /// `--linkerd-cni-enabled`.
     pub cni_expected: bool,
     /// `--expected-version`.
@@ -273,11 +288,17 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         cluster_uid: cluster.uid().map(str::to_owned),
         whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
+        rehearsal: question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
+            target: upgrade.in_words(question.knowledge),
+            to: upgrade.to.clone(),
+            plan: crate::checks::plan(cluster, question.knowledge, question.settings),
+        }),
         asked: Asked {
             mode: question.policy.mode,
             only: question.policy.only.clone(),
             skip: question.policy.skip.clone(),
             namespaces: question.settings.namespaces.clone(),
+            upgrade: question.settings.upgrade.clone(),
             cni_expected: question.settings.cni_expected,
             expected_version: question.settings.expected_version.as_ref().map(ToString::to_string),
             linkerd_namespace: None,

@@ -288,6 +288,7 @@ mod tests {
             rows: None,
             rows_as: None,
             raised: false,
+            when: crate::finding::When::default(),
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,

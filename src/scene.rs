@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::card::Mode;
-use crate::checks::Settings;
+use crate::checks::{Settings, Upgrade};
 use crate::collect::Options;
 use crate::fetched::Why;
 use crate::item::answer::{Response, object};
 use crate::item::{Item, Kind, Probe, Server};
+use crate::knowledge::Knowledge;
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
 use crate::node_files::NodeFiles;
@@ -67,6 +68,10 @@ struct RunBlock {
     served: BTreeMap<String, BTreeMap<String, String>>,
     /// `--to-cni`.
     to_cni: Option<String>,
+    /// `--to`.
+    to: Option<String>,
+    /// `--to-kubernetes`.
+    to_kubernetes: Option<String>,
     /// `--pre` or `--crds`: `pre`, `crds`.
     mode: Option<Mode>,
     /// `--linkerd-cni-enabled`.
@@ -243,6 +248,13 @@ impl Scene {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
         }
         self.settings.mode = run.mode.unwrap_or(self.settings.mode);
+        if let Some(given) = run.to {
+            let kubernetes = run.to_kubernetes.map(|version| version.parse()).transpose();
+            let kubernetes = kubernetes.map_err(|e| format!("to-kubernetes: {e}"))?;
+            let upgrade = Upgrade::new(&given, None, kubernetes, Knowledge::embedded().releases());
+            self.settings.upgrade = Some(upgrade.map_err(|e| format!("to: {e}"))?);
+            self.settings.mode = Mode::Upgrade;
+        }
         self.settings.cni_expected |= run.cni_expected;
         self.settings.data_plane |= run.proxy;
         if let Some(version) = run.expected_version {

@@ -84,6 +84,28 @@ impl Values {
         self.get(path)?.as_str().filter(|text| !text.is_empty())
     }
 
+    /// A text, number or boolean by its path, as the text it is written as.
+    pub fn written(&self, path: &str) -> Option<String> {
+        match self.get(path)? {
+            Value::Bool(value) => Some(value.to_string()),
+            _ => self.scalar(path),
+        }
+    }
+
+    /// The same values but for one, that is there.
+    pub fn with(&self, path: &str, text: &str) -> Values {
+        let mut root = self.0.root.clone();
+        let place = path.split('.').try_fold(&mut root, |map, key| map.get_mut(key));
+        if let Some(place) = place {
+            *place = match text {
+                "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                text => Value::String(text.to_owned()),
+            };
+        }
+        Values(Arc::new(Tree { root, marked: None }))
+    }
+
     /// What stands at a path, in words, where it cannot be read as what it has to be. Nothing at all can always be read.
     pub fn unfit(&self, path: &str, wanted: ChartType) -> Option<&'static str> {
         let value = self.get(path)?;

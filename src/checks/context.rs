@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use jiff::Timestamp;
 
 use super::joins::Joins;
+use super::rehearsal::Upgrade;
 use crate::card::{Card, Mode};
 use crate::command::Rerun;
 use crate::fetched::{Fetched, Why};
-use crate::finding::{Confidence, Finding, Remedy, Subject};
+use crate::finding::{Confidence, Finding, Remedy, Subject, When};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
 use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
@@ -40,6 +41,10 @@ pub struct Settings {
     /// `--expected-version`: the release that everything should be at; `None` means what the evidence and the release
     /// knowledge say.
     pub expected_version: Option<LinkerdVersion>,
+    /// `--to`: the upgrade that is about to come.
+    pub upgrade: Option<Upgrade>,
+    /// Whether the world is judged in which that upgrade is done.
+    pub upgraded: bool,
     /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
     pub data_plane: bool,
     /// What it takes to ask the same question again.
@@ -50,8 +55,8 @@ impl Settings {
     /// The way to run `linkerd check` that asks the same.
     pub fn row_mode(&self) -> RowMode {
         match self.mode {
-            Mode::Installed if self.data_plane => RowMode::Proxy,
-            Mode::Installed => RowMode::Default,
+            Mode::Installed | Mode::Upgrade if self.data_plane => RowMode::Proxy,
+            Mode::Installed | Mode::Upgrade => RowMode::Default,
             Mode::Pre if self.cni_expected => RowMode::PreCni,
             Mode::Pre => RowMode::Pre,
             Mode::Crds => RowMode::Crds,
@@ -164,6 +169,7 @@ impl<'a> Context<'a> {
             rows: None,
             rows_as: None,
             raised: false,
+            when: When::default(),
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,
@@ -330,6 +336,9 @@ impl<'a> Context<'a> {
     /// It is not known.
     pub fn server_version(&self) -> Result<&'a K8sVersion, Missing> {
         self.declared(&Item::ServerVersion);
+        if let Some(version) = self.upgraded().and_then(|upgrade| upgrade.kubernetes.as_ref()) {
+            return Ok(version);
+        }
         self.cluster
             .server_version
             .as_ref()

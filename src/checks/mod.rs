@@ -23,6 +23,7 @@ mod native_sidecar;
 mod policy;
 mod pre_install;
 mod refused;
+mod rehearsal;
 mod renew;
 mod requires;
 mod rerun;
@@ -32,6 +33,7 @@ mod serving;
 mod trust_roots;
 mod unjudged;
 mod upgrade;
+mod upgrades;
 mod versions;
 mod viz;
 mod written;
@@ -43,10 +45,12 @@ use std::sync::OnceLock;
 use context::Run;
 pub use context::{Context, Settings};
 use joins::Joins;
+pub use rehearsal::{NoTarget, Upgrade};
 pub use unjudged::Unjudged;
+pub use upgrades::plan::{Phase, Plan};
 
-use crate::card::Card;
-use crate::finding::{Finding, Remedy};
+use crate::card::{Card, Mode};
+use crate::finding::{Finding, Remedy, When};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -136,6 +140,7 @@ static TABLES: &[&[Check]] = &[
     native_sidecar::TABLE,
     policy::TABLE,
     pre_install::TABLE,
+    upgrades::TABLE,
     versions::TABLE,
     viz::TABLE,
 ];
@@ -183,18 +188,28 @@ pub struct CheckResult {
     pub blocked_by: Option<&'static str>,
 }
 
-/// Judges checks in a run of their own, in their order; a panic becomes [`Outcome::Crashed`].
+/// Judges checks in a run of their own, in their order; a panic becomes [`Outcome::Crashed`]. Where an upgrade is about to
+/// come, checks whose cards say so are judged as if it were done as well.
 pub fn evaluate(
     checks: &[&'static Check],
     cluster: &Cluster,
     knowledge: &Knowledge,
     settings: &Settings,
 ) -> Vec<CheckResult> {
-    let joins = Joins::default();
-    checks
-        .iter()
-        .map(|check| evaluate_one(check, &Run { cluster, knowledge, settings, joins: &joins }))
-        .collect()
+    let (joins, then_joins) = (Joins::default(), Joins::default());
+    let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
+    let run = Run { cluster, knowledge, settings, joins: &joins };
+    let judged = checks.iter().map(|check| {
+        let today = evaluate_one(check, &run);
+        match then.as_ref().filter(|_| check.card().front.rehearsed) {
+            None => today,
+            Some(settings) => {
+                let then = evaluate_one(check, &Run { settings, joins: &then_joins, ..run });
+                rehearsal::both(today, then)
+            }
+        }
+    });
+    judged.collect()
 }
 
 fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
@@ -237,6 +252,10 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         }
     };
     for finding in &mut findings {
+        if !Mode::Installed.asks(&card.front.modes) && Mode::Upgrade.asks(&card.front.modes) {
+            finding.when = When::AfterUpgrade;
+            finding.rows = Some(Vec::new());
+        }
         verify(finding, card, run.settings);
     }
     gaps.sort();
@@ -248,6 +267,16 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         None => Outcome::Pass,
     };
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
+}
+
+/// The plan of the upgrade that the run was told of; `None` where it was told of none, or where it is none to a later release.
+pub fn plan(cluster: &Cluster, knowledge: &Knowledge, settings: &Settings) -> Option<Plan> {
+    let upgrade = settings.upgrade.as_ref()?;
+    let check = find(upgrades::PLANNED)?;
+    let joins = Joins::default();
+    let context = Context::new(check.id, check.card(), Run { cluster, knowledge, settings, joins: &joins });
+    // As with a check: a plan that cannot be made takes no finding with it.
+    catch_unwind(AssertUnwindSafe(|| upgrades::plan::plan(&context, upgrade))).ok().flatten()
 }
 
 /// What verifies a cause that took its severity from what it explains: that this is gone. Alone it would be found for as long

@@ -23,7 +23,7 @@ fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
         Requirement::BeforeInstallation => match ctx.settings.mode {
             Mode::Pre => Ok(()),
             // An installed mesh is no obstacle to itself.
-            Mode::Installed | Mode::Crds => {
+            Mode::Installed | Mode::Crds | Mode::Upgrade => {
                 Err(Unjudged::not_applicable("asked before an installation, with --pre"))
             }
         },

@@ -4,7 +4,7 @@
 use super::Settings;
 use crate::card::{Card, Mode};
 use crate::command::{Call, Command, Line, meshdoctor};
-use crate::finding::{Finding, Place, Severity, Subject};
+use crate::finding::{Finding, Place, Severity, Subject, When};
 use crate::item::{Asked, Item};
 
 /// The file that fresh evidence is collected into.
@@ -47,7 +47,7 @@ fn only(finding: &Finding, beside: &[&str]) -> String {
 /// The moment in the life of the mesh.
 fn in_mode(call: Call, mode: Mode) -> Call {
     match mode {
-        Mode::Installed => call,
+        Mode::Installed | Mode::Upgrade => call,
         Mode::Pre => call.words("--pre"),
         Mode::Crds => call.words("--crds"),
     }
@@ -61,6 +61,18 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     }
     if !settings.namespaces.is_empty() {
         call = call.option("-n", settings.namespaces.join(","));
+    }
+    // What is there today is judged without the upgrade.
+    if let Some(upgrade) =
+        settings.upgrade.as_ref().filter(|_| finding.when == When::AfterUpgrade || settings.upgraded)
+    {
+        call = call.option("--to", upgrade.given.clone());
+        if let Some(version) = &upgrade.from {
+            call = call.option("--from", version.to_string());
+        }
+        if let Some(version) = &upgrade.kubernetes {
+            call = call.option("--to-kubernetes", version.to_string());
+        }
     }
     if let Some(version) = &settings.to_cni {
         call = call.option("--to-cni", version.to_string());

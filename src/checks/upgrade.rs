@@ -193,7 +193,7 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
 }
 
 /// Runs a line only where the CLI is of a release. Of an unknown one it says at least which CLI there is.
-fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
+pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
     let shown = linkerd().words("version --client --short").offline();
     match wanted {
         Some(wanted) => {
@@ -220,12 +220,12 @@ fn crds_by_cli(home: &str, first: bool) -> Line {
     call.pipe(apply())
 }
 
-fn apply() -> Call {
+pub(super) fn apply() -> Call {
     kubectl().words("apply -f -")
 }
 
 /// The repository of a channel: the name that it is added under, and its address. Vendors have their own.
-fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
+pub(super) fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
     match version?.channel() {
         Channel::Edge => Some(("linkerd-edge", "https://helm.linkerd.io/edge")),
         Channel::Stable => Some(("linkerd", "https://helm.linkerd.io/stable")),
@@ -339,7 +339,7 @@ fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Comman
 }
 
 /// What tells the tool by which Linkerd was installed.
-fn which_tool(home: &str) -> Command {
+pub(super) fn which_tool(home: &str) -> Command {
     Command::lines([
         Line::from(kubectl().namespace(home).words("get secret linkerd-config-overrides -o name")),
         Line::from(helm().namespace(home).words("list")),

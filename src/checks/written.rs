@@ -49,7 +49,10 @@ impl Reader {
             Err(missing) => return Reader::Unknown(missing),
         };
         if let Some((version, evidence)) = installed(deployments, config(ctx).ok().flatten(), namespace) {
-            return Reader::Version(version, evidence);
+            return match ctx.upgraded() {
+                Some(upgrade) => Reader::Version(upgrade.to.clone(), upgrade.evidence()),
+                None => Reader::Version(version, evidence),
+            };
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
         match ctx.every::<Deployment>() {
@@ -97,9 +100,12 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Mis
     ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
 }
 
-/// The values that the control plane was installed with, if they can be had.
+/// The values that the control plane was installed with, if they can be had; as an upgrade leaves them where one is done.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
-    config(ctx).ok()??.chart_values()
+    let config = config(ctx).ok()??;
+    let values = config.chart_values()?;
+    let installed = installed(ctx.hints::<Deployment>(), Some(config), &ctx.namespaces().control_plane);
+    Some(ctx.upgraded_values(values, installed.as_ref().map(|(version, _)| version)))
 }
 
 fn workloads<'a>(

@@ -7,9 +7,11 @@ use jiff::Timestamp;
 
 mod connection;
 mod help;
+mod rehearsal;
 mod ticket;
 
 pub use connection::{Connection, ConnectionOverrides, Token};
+pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
 use super::values::{
@@ -179,6 +181,8 @@ pub struct Check {
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     #[command(flatten)]
+    pub rehearsal: Rehearsal,
+    #[command(flatten)]
     pub stage: InstallStage,
     /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
     /// meshdoctor's release data say.
@@ -213,7 +217,7 @@ pub struct Check {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Reports {
-    /// Output format: table, short, json or yaml; linkerd or linkerd-table for the rows of 'linkerd check' as its JSON
+    /// Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of 'linkerd check' as its JSON
     /// document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,

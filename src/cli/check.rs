@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnNotChecked, Reports, Verbosity};
+use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Verbosity};
 use super::evidence::{self, Read, Way};
 use super::files;
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use crate::card::Mode;
-use crate::checks::{self, Settings};
+use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
 use crate::item::{Item, Kind};
@@ -26,6 +26,11 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         return super::verify::run(args, path);
     }
     let began = Instant::now();
+    let plan = |output: &Output| output.format == Format::Plan;
+    if args.rehearsal.to.is_none() && args.report.output.iter().any(plan) {
+        let next = "name the release that you are about to upgrade to: --to 2.20";
+        return Err(Stop::usage("-o plan is the plan of an upgrade", next).into());
+    }
     one_standard_output(&args.report.output)?;
     let save = args.save.as_deref().map(|path| ("--save", path));
     files::apart(&args.report.output, save, Some(&args.evidence))?;
@@ -35,7 +40,10 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
-        mode: mode(args.stage.pre, args.stage.crds),
+        mode: match args.rehearsal.to {
+            Some(_) => Mode::Upgrade,
+            None => mode(args.stage.pre, args.stage.crds),
+        },
         gate: args.fail_on.map_or(Gate::Error, gate),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
@@ -49,9 +57,12 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         )
         .into());
     }
+    let upgrade = upgrade(args, knowledge)?;
     let mut settings = Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
+        upgrade,
+        upgraded: false,
         mode: policy.mode,
         cni_expected: args.stage.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
@@ -92,6 +103,18 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     // The process ends here: to take the evidence apart, object by object, would only take time.
     std::mem::forget(read.collected);
     status
+}
+
+/// The upgrade that `--to` means.
+fn upgrade(args: &Check, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
+    let Rehearsal { to: Some(given), from, to_kubernetes } = args.rehearsal.clone() else { return Ok(None) };
+    let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
+    upgrade.map(Some).map_err(|error| {
+        Stop::usage(
+            format!("--to: {error}"),
+            "name a minor such as 2.20 or a release such as edge-26.8.3; what a newer one brings is read from --knowledge",
+        )
+    })
 }
 
 /// The facts of `--knowledge`, where it is given.

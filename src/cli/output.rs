@@ -111,6 +111,7 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Json => render::json::report(report),
         Format::Yaml => render::yaml::report(report),
         Format::Linkerd => render::linkerd::report(report),
+        Format::Plan => for_people(render::plan::markdown(report)),
         Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
         Format::Extension => role::as_typed(render::extension::report(report)),
     }
@@ -196,7 +197,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             origin: None,
         };
         let document = match output.format {
-            Format::Table | Format::Short | Format::LinkerdTable => continue,
+            Format::Table | Format::Short | Format::LinkerdTable | Format::Plan => continue,
             Format::Linkerd => render::linkerd::failure(message, was_asked),
             Format::Json => render::json::failure(&failure),
             Format::Yaml => render::yaml::failure(&failure),

@@ -10,7 +10,7 @@ use crate::inspect::reach::{End, NoEnd};
 use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
-use crate::version::{CniVersion, LinkerdVersion};
+use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// The name of a namespace.
 pub(super) fn namespace(text: &str) -> Result<String, String> {
@@ -37,18 +37,21 @@ pub enum Format {
     Linkerd,
     /// The table of `linkerd check`.
     LinkerdTable,
+    /// The plan of a rehearsed upgrade, as Markdown.
+    Plan,
     /// Rows of `linkerd check`, as its extensions print them: what `json` means to `linkerd meshdoctor`.
     Extension,
 }
 
 /// The words for each form.
-pub const FORMATS: [(&str, Format); 6] = [
+pub const FORMATS: [(&str, Format); 7] = [
     ("table", Format::Table),
     ("short", Format::Short),
     ("json", Format::Json),
     ("yaml", Format::Yaml),
     ("linkerd", Format::Linkerd),
     ("linkerd-table", Format::LinkerdTable),
+    ("plan", Format::Plan),
 ];
 
 /// The words for each form under the name that the command was called by: an extension of Linkerd has to answer `json`
@@ -198,6 +201,11 @@ pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
 /// A version of Linkerd, as `linkerd version` states it.
 pub(super) fn linkerd_version(text: &str) -> Result<LinkerdVersion, String> {
     text.parse().map_err(|error: crate::version::InvalidVersion| error.to_string())
+}
+
+/// A version of Kubernetes: `1.35`, `v1.35.1`.
+pub(super) fn kubernetes_version(text: &str) -> Result<K8sVersion, String> {
+    text.parse().map_err(|_| format!("{text:?} is no version of Kubernetes such as 1.35 or v1.35.1"))
 }
 
 /// A version of the linkerd-cni plugin, as its image tag states it.

@@ -16,7 +16,7 @@ use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use crate::card::Mode;
-use crate::checks::{self, Settings, evaluate};
+use crate::checks::{self, Settings, Upgrade, evaluate};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let checks = if ids.is_empty() { Vec::new() } else { check::select(&policy)? };
     let loaded = check::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    let settings = settings(args, &asked)?;
+    let settings = settings(args, &asked, knowledge)?;
 
     let mut evidence = args.evidence.clone();
     evidence.linkerd_namespace = evidence.linkerd_namespace.or(asked.linkerd_namespace);
@@ -133,9 +133,12 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
     let text = |format: Format, look: Look| match format {
         Format::Short => role::as_typed(render::verify::short(verification)),
         Format::Json => render::verify::json(verification),
-        Format::Table | Format::Yaml | Format::Linkerd | Format::LinkerdTable | Format::Extension => {
-            role::as_typed(render::verify::table(verification, look))
-        }
+        Format::Table
+        | Format::Yaml
+        | Format::Linkerd
+        | Format::LinkerdTable
+        | Format::Plan
+        | Format::Extension => role::as_typed(render::verify::table(verification, look)),
     };
     output::write(&args.report, &args.verbosity, text)?;
     if args.report.output.iter().all(|output| output.file.is_some())
@@ -163,6 +166,7 @@ struct Asked {
     mode: Mode,
     namespaces: Vec<String>,
     to_cni: Option<String>,
+    upgrade: Option<[Option<String>; 3]>,
     cni_expected: bool,
     expected_version: Option<String>,
     linkerd_namespace: Option<String>,
@@ -183,6 +187,7 @@ fn asked(document: &Document) -> Asked {
         }),
         namespaces: then.namespaces,
         to_cni: run.to_cni.clone(),
+        upgrade: then.to.clone().map(|to| [Some(to), then.from, then.to_kubernetes]),
         cni_expected: then.linkerd_cni_enabled || flag("--linkerd-cni-enabled"),
         expected_version: then.expected_version,
         linkerd_namespace: then.linkerd_namespace,
@@ -191,7 +196,7 @@ fn asked(document: &Document) -> Asked {
 }
 
 /// What is asked of this run: what its flags say, and else what the report's run was asked.
-fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
+fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Result<Settings> {
     let wrong = |what: &str, value: &str| {
         Stop::usage(
             format!("the report names {what} {value:?}, which is none"),
@@ -216,11 +221,25 @@ fn settings(args: &Check, asked: &Asked) -> anyhow::Result<Settings> {
         }
         (None, None) => None,
     };
+    let upgrade = asked.upgrade.as_ref().map(|[to, from, kubernetes]| {
+        let given = to.clone().unwrap_or_default();
+        let releases = knowledge.releases();
+        let from = from.as_ref().map(|text| {
+            super::values::linkerd_version(text).map_err(|_| wrong("a release of Linkerd", text))
+        });
+        let kubernetes = kubernetes.as_ref().map(|text| {
+            super::values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text))
+        });
+        Upgrade::new(&given, from.transpose()?, kubernetes.transpose()?, releases)
+            .map_err(|_| wrong("a release of Linkerd", &given))
+    });
     let given_mode = check::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         namespaces: if args.namespace.is_empty() { asked.namespaces.clone() } else { args.namespace.clone() },
         to_cni,
         mode: if given_mode == Mode::Installed { asked.mode } else { given_mode },
+        upgrade: upgrade.transpose()?,
+        upgraded: false,
         cni_expected: args.stage.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,

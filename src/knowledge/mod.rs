@@ -21,6 +21,7 @@ mod redaction;
 mod releases;
 mod signatures;
 mod unread;
+mod upgrades;
 mod value;
 
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use releases::{
 };
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
 pub use unread::{UnreadKind, UnreadKinds};
+pub use upgrades::{Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, Upgrades};
 pub use value::ValueType;
 
 use crate::version::MinorTable;
@@ -73,6 +75,7 @@ pub struct Knowledge {
     chart_values: Part<ChartValues>,
     extensions: Part<Extensions>,
     unread: Part<UnreadKinds>,
+    upgrades: Part<Upgrades>,
     redaction: Part<Redaction>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
@@ -108,6 +111,7 @@ impl Knowledge {
                 ChartValues::NAME,
                 Extensions::NAME,
                 UnreadKinds::NAME,
+                Upgrades::NAME,
                 Redaction::NAME,
             ],
         )?;
@@ -125,6 +129,7 @@ impl Knowledge {
             chart_values: Part::load(dir)?,
             extensions: Part::load(dir)?,
             unread: Part::load(dir)?,
+            upgrades: Part::load(dir)?,
             redaction: Part::fixed(dir)?,
             sidecar_keys: Mutex::default(),
         })
@@ -210,6 +215,11 @@ impl Knowledge {
     /// `unread.yaml`: kinds that no check reads.
     pub fn unread(&self) -> &UnreadKinds {
         self.unread.get()
+    }
+
+    /// What upgrades change.
+    pub fn upgrades(&self) -> &Upgrades {
+        self.upgrades.get()
     }
 
     /// `redaction.yaml`: what passes the sanitizer.

@@ -132,6 +132,17 @@ pub struct ChartDefault {
     changes: Vec<DefaultChange>,
 }
 
+/// A chart value whose default is another in another release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedDefault<'a> {
+    /// Path of the value.
+    pub value: &'a str,
+    /// What it was.
+    pub from: &'a str,
+    /// What it is.
+    pub to: &'a str,
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct DefaultChange {
@@ -245,6 +256,22 @@ impl Releases {
             }
         };
         row.changes.iter().rev().find(holds).map(|change| change.default.as_str())
+    }
+
+    /// The values of a chart whose default is another in `to` than in `from`.
+    pub fn changed_defaults(
+        &self,
+        chart: &str,
+        from: &LinkerdVersion,
+        to: &LinkerdVersion,
+    ) -> Vec<ChangedDefault<'_>> {
+        let of_chart = self.defaults.iter().filter(|row| row.chart == chart);
+        let changed = of_chart.filter_map(|row| {
+            let default = |version| self.default_of(chart, &row.value, version);
+            let (from, to) = (default(from)?, default(to)?);
+            (from != to).then_some(ChangedDefault { value: &row.value, from, to })
+        });
+        changed.collect()
     }
 
     /// Who manages a definition of Gateway API with these labels and annotations, and which of them says so.

@@ -5,10 +5,12 @@
 mod about;
 mod fill;
 mod finding;
+mod rehearsal;
 mod roots;
 
 pub use fill::Failure;
 pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
+pub use rehearsal::{Phase, Rehearsal};
 
 use std::collections::BTreeMap;
 
@@ -40,6 +42,9 @@ pub struct Document {
     pub checks: Vec<Check>,
     /// Every finding, causes and symptoms alike: roots first, the worst first.
     pub findings: Vec<Finding>,
+    /// The upgrade that was rehearsed (`--to`); not there when none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
     /// What explains what: every finding that is named in another's `causedBy`.
     pub causes: Vec<Cause>,
     /// Findings that were waived. Always empty so far.
@@ -87,8 +92,17 @@ pub struct Run {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// `installed`, `pre` (`--pre`) or `crds` (`--crds`).
+    /// `installed`, `pre` (`--pre`), `crds` (`--crds`) or `upgrade` (`--to`).
     pub mode: String,
+    /// `--to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// `--from`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `--to-kubernetes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_kubernetes: Option<String>,
     /// `--only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,

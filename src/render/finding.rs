@@ -7,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step};
+use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step, When};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -113,6 +113,9 @@ impl Printer {
         }
         if let Some(step) = step.filter(|step| !step.after.is_empty()) {
             lines.extend(self.labelled("after", wrap(&step.after_in_words(), self.look.prose() - INDENT)));
+        }
+        if finding.when == When::UntilUpgrade {
+            lines.extend(self.labelled("upgrade", vec!["this ends with it".to_owned()]));
         }
         if in_full {
             lines.extend(self.steps(&finding.remedy.steps));

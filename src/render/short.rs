@@ -1,7 +1,7 @@
 //! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
 //!
 //! ```text
-//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [with the upgrade]|[ends with the upgrade]][ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
 //! not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
@@ -17,7 +17,7 @@ use std::fmt::Write;
 use super::text::clean;
 use crate::checks::Outcome;
 use crate::fetched::Why;
-use crate::finding::{Confidence, Finding, Fingerprint};
+use crate::finding::{Confidence, Finding, Fingerprint, When};
 use crate::judged::Judged;
 use crate::missing::Close;
 use crate::report::Report;
@@ -79,6 +79,11 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
     let mut line = format!("{} {} {subjects}: {}", finding.severity, finding.check, clean(&finding.message));
     if finding.confidence == Confidence::Likely {
         line.push_str(" [likely]");
+    }
+    match finding.when {
+        When::Now => {}
+        When::UntilUpgrade => line.push_str(" [ends with the upgrade]"),
+        When::AfterUpgrade => line.push_str(" [with the upgrade]"),
     }
     for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
         let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();

@@ -7,10 +7,10 @@ use super::finding::Printer;
 use super::look::Look;
 use super::repair::Steps;
 use super::text::{clean, count, width, wrap};
-use super::{coverage, header, headline, subject, unchecked};
+use super::{coverage, header, headline, rehearsal, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::exit;
-use crate::finding::{Finding, Fingerprint, Severity};
+use crate::finding::{Finding, Fingerprint, Severity, When};
 use crate::report::Report;
 
 /// One check's result alone, as cards quote it.
@@ -49,7 +49,15 @@ pub fn report(report: &Report, look: Look) -> String {
     first.extend(steps.lines(report, look));
     blocks.push(first);
     let mut infos: Vec<&Finding> = Vec::new();
-    for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
+    let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
+    let begins = |finding: &&Finding| finding.when == When::AfterUpgrade;
+    let (later, now): (Vec<_>, Vec<_>) = roots().partition(|(_, finding)| begins(finding));
+    let first_later = later.first().map(|(at, _)| *at);
+    for (at, finding) in now.into_iter().chain(later) {
+        if first_later == Some(at) {
+            close_infos(&mut blocks, &mut infos, &printer);
+            blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(it, &report.findings, look)));
+        }
         let explained = folding.explained_by(at, &report.findings);
         // Infos are short, so they stand together.
         if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
@@ -64,8 +72,10 @@ pub fn report(report: &Report, look: Look) -> String {
             );
         }
     }
-    let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
-    blocks.push(infos.iter().map(|info| printer.info(info, column).trim_end().to_owned()).collect());
+    close_infos(&mut blocks, &mut infos, &printer);
+    if first_later.is_none() {
+        blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(it, &report.findings, look)));
+    }
     let unchecked = match look.verbose || look.coverage {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
@@ -81,6 +91,12 @@ pub fn report(report: &Report, look: Look) -> String {
     let blocks: Vec<String> =
         blocks.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n") + "\n").collect();
     blocks.join("\n")
+}
+
+/// The infos that were met, as a block.
+fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer: &Printer) {
+    let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
+    blocks.push(infos.drain(..).map(|info| printer.info(info, column).trim_end().to_owned()).collect());
 }
 
 /// Where to read on: on one line, or on one each where the terminal is narrow.

@@ -42,6 +42,7 @@ mod policies;
 #[cfg(feature = "live")]
 mod probing;
 mod recordings;
+mod rehearsal;
 mod render;
 mod repair;
 mod retold;

@@ -234,7 +234,7 @@ fn report(memory: &Memory) -> Report {
 /// What all checks of the settings' moment say of a recording.
 pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
     let selected: Vec<&'static Check> =
-        checks::all().filter(|check| check.card().front.modes.contains(&settings.mode)).collect();
+        checks::all().filter(|check| settings.mode.asks(&check.card().front.modes)).collect();
     let collected = collect_now(memory, &policy::items(&selected), &Options::default(), None);
     let question = Question {
         checks: &selected,

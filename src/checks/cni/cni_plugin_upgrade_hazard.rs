@@ -1,6 +1,6 @@
 //! `cni-plugin-upgrade-hazard`: what an upgrade of linkerd-cni would break: on the way, or once it is there.
 
-use super::crossing::{self, Upgrade, image};
+use super::crossing::{self, Upgrade, asked_for, image};
 use super::installers::{installers, subject};
 use super::remedy::onto_version;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -15,7 +15,7 @@ use crate::version::CniVersion;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = ctx.knowledge.cni_plugin();
     let newest = CniVersion::Plugin(known.last_release().clone());
-    let to = ctx.settings.to_cni.as_ref().unwrap_or(&newest);
+    let to = asked_for(ctx).unwrap_or(&newest);
     let Some(row) = known.for_version(to) else {
         return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is not known")));
     };
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if let Some(from) = unknown_versions.first() {
         // Of a vendor's build nobody can say what an upgrade changes; only who asked for it is told so.
-        if ctx.settings.to_cni.is_some() {
+        if asked_for(ctx).is_some() {
             let why = Why::Malformed { message: format!("its tag does not say its version: {from}") };
             ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the linkerd-cni that is installed"));
         } else if findings.is_empty() {

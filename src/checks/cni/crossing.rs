@@ -44,10 +44,17 @@ pub(super) fn image(set: &Workload) -> Evidence {
     Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
 }
 
+/// The version that the run was told an upgrade goes to, where it was told of one.
+pub(super) fn asked_for<'a>(ctx: &Context<'a>) -> Option<&'a CniVersion> {
+    let settings = ctx.settings;
+    settings.to_cni.as_ref().or_else(|| settings.upgrade.as_ref()?.plugin.as_ref())
+}
+
 fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
-    let said = match ctx.settings.to_cni {
-        Some(_) => format!("to {to} (--to-cni)"),
-        None => format!("to {to}, the newest known release; --to-cni sets another"),
+    let said = match (&ctx.settings.to_cni, asked_for(ctx)) {
+        (Some(_), _) => format!("to {to} (--to-cni)"),
+        (None, Some(_)) => format!("to {to}, which comes with the target (--to); --to-cni sets another"),
+        (None, None) => format!("to {to}, the newest known release; --to-cni sets another"),
     };
     Evidence::other("upgrade of linkerd-cni", said)
 }

@@ -50,7 +50,7 @@ pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a Conf
 /// There are none; or it is not known whether `linkerd-config` exists, or whether a control plane does.
 pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     let found = config(ctx)?;
-    if let Some(values) = found.and_then(ConfigMap::chart_values) {
+    if let Some(values) = super::super::written::values(ctx) {
         return Ok(values);
     }
     if !present(ctx)? {
@@ -97,7 +97,7 @@ pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) 
 /// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.
 pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     match ctx.settings.mode {
-        Mode::Installed => false,
+        Mode::Installed | Mode::Upgrade => false,
         Mode::Pre | Mode::Crds => true,
     }
 }
@@ -114,6 +114,9 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     if components(deployments, namespace).is_empty() {
         ctx.every::<Deployment>()?;
         return Ok(None);
+    }
+    if let Some(upgrade) = ctx.upgraded() {
+        return Ok(Some((upgrade.to.clone(), upgrade.evidence())));
     }
     match version(deployments, config, namespace) {
         Some(found) => Ok(Some(found)),

@@ -18,11 +18,11 @@ use crate::version::LinkerdVersion;
 /// All of it. Every check that reads it has the same items on its card.
 pub(in crate::checks) struct Survey<'a> {
     /// The policy.
-    pub(super) index: Index<'a>,
+    pub(in crate::checks) index: Index<'a>,
     /// What it was read from.
     pub(super) objects: Objects<'a>,
     /// Injected pods that have not ended, as the controller sees them.
-    pub(super) pods: Vec<(&'a Pod, Workload<'a>)>,
+    pub(in crate::checks) pods: Vec<(&'a Pod, Workload<'a>)>,
     /// ExternalWorkloads, as the controller sees them.
     pub(super) external: Vec<Workload<'a>>,
     /// The release that is installed, where it is known.
@@ -49,6 +49,19 @@ fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     let namespace = ctx.namespaces().control_plane.as_str();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let version = control_plane::installed(deployments, config, namespace).map(|(version, _)| version);
+    read_by(ctx, version)
+}
+
+/// The survey as the controller of a release reads the same objects.
+///
+/// # Errors
+/// As [`survey`].
+pub(in crate::checks) fn read_by<'a>(
+    ctx: &Context<'a>,
+    version: Option<LinkerdVersion>,
+) -> Result<Survey<'a>, Unjudged> {
+    let deployments = ctx.every::<Deployment>()?;
+    let namespace = ctx.namespaces().control_plane.as_str();
     let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
     let controller = Controller::of(deployments, namespace, quirks)
         .map_err(|trouble| Unjudged::blocked("control-plane-not-ready", trouble.to_string()))?;

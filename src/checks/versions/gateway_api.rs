@@ -10,15 +10,15 @@ use crate::missing::Missing;
 use crate::objects::CustomResourceDefinition;
 
 /// The API group.
-pub(super) const GROUP: &str = "gateway.networking.k8s.io";
-pub(super) const HTTP: &str = "httproutes.gateway.networking.k8s.io";
-pub(super) const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
+pub(in crate::checks) const GROUP: &str = "gateway.networking.k8s.io";
+pub(in crate::checks) const HTTP: &str = "httproutes.gateway.networking.k8s.io";
+pub(in crate::checks) const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
 /// The annotation with the release that a definition is from, and the one with its channel.
-pub(super) const BUNDLE: &str = "gateway.networking.k8s.io/bundle-version";
-pub(super) const CHANNEL: &str = "gateway.networking.k8s.io/channel";
+pub(in crate::checks) const BUNDLE: &str = "gateway.networking.k8s.io/bundle-version";
+pub(in crate::checks) const CHANNEL: &str = "gateway.networking.k8s.io/channel";
 
 /// A definition by its name; `None` when it is known not to exist.
-pub(super) fn definition<'a>(
+pub(in crate::checks) fn definition<'a>(
     ctx: &Context<'a>,
     name: &str,
 ) -> Result<Option<&'a CustomResourceDefinition>, Missing> {
@@ -26,13 +26,13 @@ pub(super) fn definition<'a>(
 }
 
 /// Whether a definition serves a version.
-pub(super) fn serves(definition: &CustomResourceDefinition, version: &str) -> bool {
+pub(in crate::checks) fn serves(definition: &CustomResourceDefinition, version: &str) -> bool {
     definition.spec.versions.iter().any(|known| known.name == version && known.served)
 }
 
 /// Adds the step that brings the definitions to the newest release in the range: those that are there in their own channel,
 /// and those that somebody manages not past them.
-pub(super) fn bring(
+pub(in crate::checks) fn bring(
     ctx: &Context<'_>,
     remedy: Remedy,
     there: Option<&CustomResourceDefinition>,

@@ -37,6 +37,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )));
     };
     let (http, grpc) = (http?, grpc?);
+    if comes_with_the_upgrade(ctx, [http, grpc]) {
+        return Ok(Vec::new().into());
+    }
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);
     let required =
         row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
@@ -66,6 +69,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     note_presumed(ctx, &findings);
     Ok(findings.into())
+}
+
+/// Whether the chart of the target's CRDs brings the definitions in its own versions: it has them, and nobody else's are there.
+fn comes_with_the_upgrade(ctx: &Context<'_>, there: [Option<&CustomResourceDefinition>; 2]) -> bool {
+    let Some(upgrade) = ctx.upgraded() else { return false };
+    let brought = ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", &upgrade.to);
+    let linkerds =
+        |definition: &CustomResourceDefinition| definition.metadata.annotations.contains_key(CREATED_BY);
+    brought != Some("false") && there.into_iter().flatten().all(linkerds)
 }
 
 /// Whether a release reads GRPCRoutes: it has the right to.

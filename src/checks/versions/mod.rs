@@ -3,13 +3,13 @@
 use super::{Check, row};
 
 mod cli_control_plane_skew;
-mod cli_install;
+pub(super) mod cli_install;
 mod cli_outdated;
 pub(super) mod compared;
 mod control_plane_mixed_versions;
 mod control_plane_outdated;
 mod data_plane_skew;
-mod gateway_api;
+pub(super) mod gateway_api;
 mod gateway_api_missing;
 mod gateway_api_unsupported;
 mod kubernetes_unsupported;

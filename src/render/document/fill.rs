@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment, Origin,
-    Outcome, Redaction, Reference, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict,
-    Versions,
+    Outcome, Redaction, Reference, Rehearsal, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread,
+    Verdict, Versions,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -44,6 +44,7 @@ impl From<&Failure> for Document {
             coverage: Coverage::default(),
             checks: Vec::new(),
             findings: Vec::new(),
+            rehearsal: None,
             causes: Vec::new(),
             waivers: Vec::new(),
             redaction: Redaction::default(),
@@ -71,6 +72,7 @@ impl From<&Report> for Document {
             verdict: verdict(report),
             coverage: coverage(&report.coverage),
             checks: report.checks.iter().map(Check::from).collect(),
+            rehearsal: report.rehearsal.as_ref().map(|rehearsal| Rehearsal::of(rehearsal, &report.findings)),
             causes: causes(&findings),
             findings,
             waivers: Vec::new(),
@@ -97,8 +99,12 @@ fn run(run: &report::Run) -> Run {
 }
 
 fn asked(asked: &report::Asked) -> Asked {
+    let upgrade = asked.upgrade.as_ref();
     Asked {
         mode: asked.mode.word().to_owned(),
+        to: upgrade.map(|upgrade| upgrade.given.clone()),
+        from: upgrade.and_then(|upgrade| Some(upgrade.from.as_ref()?.to_string())),
+        to_kubernetes: upgrade.and_then(|upgrade| Some(upgrade.kubernetes.as_ref()?.to_string())),
         only: asked.only.clone(),
         skip: asked.skip.clone(),
         namespaces: asked.namespaces.clone(),
@@ -240,6 +246,7 @@ impl From<&finding::Finding> for Finding {
             docs: front.map(|_| crate::page::page_url(finding.check)),
             severity: finding.severity,
             confidence: finding.confidence,
+            when: finding.when,
             subjects: finding
                 .subjects
                 .iter()
@@ -248,15 +255,21 @@ impl From<&finding::Finding> for Finding {
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),
             timeline: finding.timeline.iter().map(Moment::from).collect(),
-            remedy: Remedy {
-                steps: finding.remedy.steps.iter().map(Step::from).collect(),
-                verify: finding.remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
-            },
+            remedy: Remedy::from(&finding.remedy),
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
             after: finding.after.iter().map(ToString::to_string).collect(),
             fact: finding.fact.clone(),
             root_causes: Vec::new(),
             fingerprint: finding.fingerprint().0,
+        }
+    }
+}
+
+impl From<&finding::Remedy> for Remedy {
+    fn from(remedy: &finding::Remedy) -> Remedy {
+        Remedy {
+            steps: remedy.steps.iter().map(Step::from).collect(),
+            verify: remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
         }
     }
 }

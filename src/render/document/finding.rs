@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{Confidence, Severity, StepKind};
+use crate::finding::{Confidence, Severity, StepKind, When};
 
 /// Something wrong or worth knowing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,10 @@ pub struct Finding {
     pub severity: Severity,
     /// Seen or inferred.
     pub confidence: Confidence,
+    /// In which world it is there, where an upgrade was rehearsed (`--to`): `until-upgrade` ends with it, `after-upgrade` begins
+    /// with it; not there for what is there today either way.
+    #[serde(default, skip_serializing_if = "is_now")]
+    pub when: When,
     /// What it is about; at least one.
     pub subjects: Vec<About>,
     /// What is wrong and why it matters.
@@ -52,6 +56,10 @@ pub struct Finding {
     /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
     /// fingerprint of its own, which stays when others are repaired.
     pub fingerprint: String,
+}
+
+fn is_now(when: &When) -> bool {
+    *when == When::Now
 }
 
 /// A finding that nothing else explains.

@@ -1,0 +1,207 @@
+//! What a run is told of an upgrade that is about to come (`--to`), and the two worlds that are judged then: the cluster as
+//! it is, and the cluster as it would be with the target's release in the place of today's. A check whose card says
+//! `rehearsed` is judged in both; what the second world alone has, the upgrade brings in, and what the first alone has ends
+//! with it. Nothing of the evidence is changed: what reads the installed release, the API server's version or chart values
+//! asks [`Context`] for the world it is in.
+
+use std::collections::BTreeSet;
+
+use super::{CheckResult, Context, Outcome};
+use crate::chart::values::Values;
+use crate::finding::{Evidence, Fingerprint, Severity, When};
+use crate::knowledge::{Knowledge, Releases};
+use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
+
+/// The chart of the control plane.
+const CHART: &str = "linkerd-control-plane";
+/// The parameter of findings of the second world, which tells them from the same trouble of today.
+const AFTER: &str = "after the upgrade";
+
+/// An upgrade that is about to come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upgrade {
+    /// `--to`, as it was given: `2.20`.
+    pub given: String,
+    /// The release that this means.
+    pub to: LinkerdVersion,
+    /// `--from`: the release that is installed, where the evidence does not tell or is not to be believed.
+    pub from: Option<LinkerdVersion>,
+    /// `--to-kubernetes`: the Kubernetes that the cluster will run by then.
+    pub kubernetes: Option<K8sVersion>,
+    /// The linkerd-cni that the charts of the target install, where that is known.
+    pub plugin: Option<CniVersion>,
+}
+
+/// A target that names no release that is known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoTarget {
+    /// It is no version.
+    #[error("{0:?} is no release of Linkerd")]
+    NoVersion(String),
+    /// It is newer than what is known.
+    #[error("what {given} brings is not known: the newest known release is {newest}")]
+    Beyond {
+        /// As given.
+        given: String,
+        /// The newest edge that is known.
+        newest: String,
+    },
+    /// It is older than what is known, or of no minor.
+    #[error("what {0} brings is not known")]
+    Unknown(String),
+}
+
+impl Upgrade {
+    /// The upgrade that `--to`, `--from` and `--to-kubernetes` mean.
+    ///
+    /// # Errors
+    /// As [`Upgrade::target`].
+    pub fn new(
+        given: &str,
+        from: Option<LinkerdVersion>,
+        kubernetes: Option<K8sVersion>,
+        releases: &Releases,
+    ) -> Result<Upgrade, NoTarget> {
+        let to = Upgrade::target(given, releases)?;
+        let row = releases.for_version(&to);
+        let plugin = row.map(|row| CniVersion::from_tag(&format!("v{}", row.cni_plugin)));
+        Ok(Upgrade { given: given.to_owned(), to, from, kubernetes, plugin })
+    }
+
+    /// The release that the text of `--to` means: a minor (`2.20`) is the release that opened it, or its last stable one.
+    ///
+    /// # Errors
+    /// It is no version, or of a release that is not known.
+    fn target(given: &str, releases: &Releases) -> Result<LinkerdVersion, NoTarget> {
+        let version = match given.strip_prefix('v').unwrap_or(given).parse::<Minor>() {
+            Ok(minor) => {
+                let row = releases.minor(minor).ok_or_else(|| match minor > releases.newest().minor {
+                    true => NoTarget::Beyond {
+                        given: given.to_owned(),
+                        newest: format!("{}, {}", releases.newest_edge(), releases.newest().minor),
+                    },
+                    false => NoTarget::Unknown(given.to_owned()),
+                })?;
+                match row.last_stable {
+                    Some(stable) => format!("{}-{stable}", Channel::Stable.prefix())
+                        .parse()
+                        .map_err(|_| NoTarget::Unknown(given.to_owned()))?,
+                    None => LinkerdVersion::from(row.opened_by),
+                }
+            }
+            Err(_) => given.parse().map_err(|_| NoTarget::NoVersion(given.to_owned()))?,
+        };
+        if releases.is_beyond(&version) {
+            let newest = format!("{}, {}", releases.newest_edge(), releases.newest().minor);
+            return Err(NoTarget::Beyond { given: given.to_owned(), newest });
+        }
+        if releases.for_version(&version).is_none() {
+            return Err(NoTarget::Unknown(given.to_owned()));
+        }
+        Ok(version)
+    }
+
+    /// The target in words: `2.20 (edge-26.6.3)`, `edge-26.8.3 (2.20)`.
+    pub fn in_words(&self, knowledge: &Knowledge) -> String {
+        if self.given != self.to.as_str() {
+            return format!("{} ({})", self.given, self.to);
+        }
+        match self.to.minor(knowledge.minors()) {
+            Some(minor) => format!("{} ({minor})", self.to),
+            None => self.to.to_string(),
+        }
+    }
+
+    /// The target as evidence.
+    pub fn evidence(&self) -> Evidence {
+        match self.given == self.to.as_str() {
+            true => Evidence::other("--to", self.to.as_str()),
+            false => Evidence::other("--to", format!("{} ({})", self.given, self.to)),
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The upgrade that the run was told of, in both worlds.
+    pub(super) fn upgrade(&self) -> Option<&'a Upgrade> {
+        self.settings.upgrade.as_ref()
+    }
+
+    /// The upgrade, in the world in which it is done.
+    pub(super) fn upgraded(&self) -> Option<&'a Upgrade> {
+        self.upgrade().filter(|_| self.settings.upgraded)
+    }
+
+    /// Chart values as the upgrade leaves them: where one has the default of the release that is installed, it gets that of the
+    /// target. Who wrote that value out keeps it, which the values do not tell.
+    pub(super) fn upgraded_values(&self, values: Values, installed: Option<&LinkerdVersion>) -> Values {
+        let (Some(upgrade), Some(installed)) = (self.upgraded(), installed) else { return values };
+        let releases = self.knowledge.releases();
+        releases.changed_defaults(CHART, installed, &upgrade.to).into_iter().fold(
+            values,
+            |values, changed| match values.written(changed.value).as_deref() == Some(changed.from) {
+                true => values.with(changed.value, changed.to),
+                false => values,
+            },
+        )
+    }
+}
+
+/// What a check says of both worlds.
+pub(super) fn both(mut today: CheckResult, then: CheckResult) -> CheckResult {
+    let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings) && then.gaps.is_empty();
+    let worse = |prints: &BTreeSet<(Fingerprint, Severity)>, print: &Fingerprint, severity: Severity| {
+        !prints.iter().any(|(known, how)| known == print && *how >= severity)
+    };
+    let now: BTreeSet<_> = prints(&today);
+    let after: BTreeSet<_> = prints(&then);
+    if judged {
+        for finding in &mut today.findings {
+            let gone =
+                |subject| !after.iter().any(|(print, _)| *print == finding.subject_fingerprint(subject));
+            if finding.subjects.iter().all(gone) {
+                finding.when = When::UntilUpgrade;
+            }
+        }
+    }
+    for mut finding in then.findings {
+        // What is only worth knowing of the other release is not what an upgrade breaks or changes.
+        if finding.severity < Severity::Warning {
+            continue;
+        }
+        let new: Vec<_> = finding
+            .subjects
+            .iter()
+            .filter(|subject| worse(&now, &finding.subject_fingerprint(subject), finding.severity))
+            .cloned()
+            .collect();
+        if new.is_empty() {
+            continue;
+        }
+        finding.subjects = new;
+        finding.when = When::AfterUpgrade;
+        finding.parameters.push(AFTER.to_owned());
+        // `linkerd check` asks of today.
+        finding.rows = Some(Vec::new());
+        today.findings.push(finding);
+    }
+    today.gaps.extend(then.gaps);
+    today.gaps.sort();
+    today.gaps.dedup();
+    today.outcome = match (today.outcome, then.outcome) {
+        (crashed @ Outcome::Crashed(_), _) | (_, crashed @ Outcome::Crashed(_)) => crashed,
+        _ if !today.findings.is_empty() => Outcome::Findings,
+        _ if !today.gaps.is_empty() => Outcome::Unknown,
+        (now @ Outcome::NotApplicable(_), Outcome::NotApplicable(_)) => now,
+        _ => Outcome::Pass,
+    };
+    today
+}
+
+fn prints(result: &CheckResult) -> BTreeSet<(Fingerprint, Severity)> {
+    let each = result.findings.iter();
+    each.flat_map(|finding| {
+        finding.subjects.iter().map(|subject| (finding.subject_fingerprint(subject), finding.severity))
+    })
+    .collect()
+}

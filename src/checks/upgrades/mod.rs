@@ -1,0 +1,70 @@
+//! Checks of an upgrade that is about to come (`--to`): what it breaks and what it changes on the cluster as it is. What other
+//! checks ask of the installed release is asked of the target by themselves, where their cards say `rehearsed`.
+
+use super::control_plane::installation::of_control_plane;
+use super::{Check, Context, Unjudged, row};
+use crate::finding::Evidence;
+use crate::knowledge::Between;
+use crate::version::LinkerdVersion;
+
+pub(super) mod plan;
+mod release;
+mod upgrade_changes_default;
+mod upgrade_changes_policy;
+mod upgrade_deletes_gateway_api;
+mod upgrade_drops_architecture;
+mod upgrade_drops_extension;
+mod upgrade_drops_value;
+mod upgrade_path;
+mod upgrade_pinned_proxy;
+mod upgrade_target_not_recommended;
+
+/// In alphabetical order.
+pub(super) static TABLE: &[Check] = &[
+    row!("upgrades", "upgrade-changes-default", upgrade_changes_default),
+    row!("upgrades", "upgrade-changes-policy", upgrade_changes_policy),
+    row!("upgrades", "upgrade-deletes-gateway-api", upgrade_deletes_gateway_api),
+    row!("upgrades", "upgrade-drops-architecture", upgrade_drops_architecture),
+    row!("upgrades", "upgrade-drops-extension", upgrade_drops_extension),
+    row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
+    row!("upgrades", "upgrade-path", upgrade_path),
+    row!("upgrades", "upgrade-pinned-proxy", upgrade_pinned_proxy),
+    row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
+];
+
+/// The check whose card names what a plan is made from.
+pub(super) const PLANNED: &str = "upgrade-path";
+
+/// From where to where.
+pub(super) struct Way<'a> {
+    /// What is installed.
+    pub(super) from: LinkerdVersion,
+    /// Where that was seen.
+    pub(super) seen: Evidence,
+    /// The target.
+    pub(super) to: &'a LinkerdVersion,
+    /// The target as evidence.
+    pub(super) target: Evidence,
+}
+
+impl<'a> Way<'a> {
+    /// The upgrade that the run was told of. Reads `deployments.apps` and `linkerd-config`.
+    ///
+    /// # Errors
+    /// The run was told of none; or nobody knows what is installed.
+    pub(super) fn of(ctx: &Context<'a>) -> Result<Way<'a>, Unjudged> {
+        let Some(upgrade) = ctx.upgrade() else {
+            return Err(Unjudged::not_applicable("asked before an upgrade, with --to"));
+        };
+        let (from, seen) = match &upgrade.from {
+            Some(from) => (from.clone(), Evidence::other("--from", from.as_str())),
+            None => of_control_plane(ctx)?,
+        };
+        Ok(Way { from, seen, to: &upgrade.to, target: upgrade.evidence() })
+    }
+
+    /// The two releases.
+    pub(super) fn between<'s>(&'s self, ctx: &'s Context<'_>) -> Between<'s> {
+        Between { from: &self.from, to: self.to, minors: ctx.knowledge.minors() }
+    }
+}

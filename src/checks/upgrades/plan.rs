@@ -1,0 +1,186 @@
+//! The plan of an upgrade: what is done in which order, one release after the other, with the commands that fit how Linkerd was
+//! installed, and how each step is seen to have worked. Made from the same evidence as the findings.
+
+use std::cmp::Ordering;
+
+use super::release;
+use crate::checks::restart;
+use crate::checks::upgrade;
+use crate::checks::versions::cli_install::install;
+use crate::checks::versions::gateway_api::{BUNDLE, HTTP, bring, definition, serves};
+use crate::checks::{Context, Upgrade};
+use crate::command::{linkerd, meshdoctor};
+use crate::finding::{Remedy, StepKind};
+use crate::item::EXTENSION_LABEL;
+use crate::knowledge::ReleaseRow;
+use crate::model::cni;
+use crate::model::control_plane::CREATED_BY;
+use crate::objects::{DaemonSet, Namespace};
+use crate::version::{Channel, LinkerdVersion};
+
+/// The bundle that is taken before.
+const BEFORE: &str = "before-upgrade.tar.gz";
+/// What is asked after the data plane has followed.
+const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
+
+/// A plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Its phases, in order.
+    pub phases: Vec<Phase>,
+}
+
+/// A phase: what belongs together, and what shows that it worked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// What it is about: `Control plane to edge-26.6.3`.
+    pub title: String,
+    /// The steps, and what verifies them.
+    pub remedy: Remedy,
+}
+
+/// The plan from what is installed to the target. `None` for what is no upgrade to a later minor or release.
+pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Plan> {
+    let from = super::Way::of(ctx).ok()?.from;
+    if from.same_release(&upgrade.to) {
+        return None;
+    }
+    let mut phases = vec![before()];
+    for release in hops(ctx, &from, &upgrade.to)? {
+        hop(ctx, &release, &mut phases);
+    }
+    phases.push(back(ctx, &from));
+    let connection = &ctx.settings.rerun.connection;
+    phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
+    Some(Plan { phases })
+}
+
+/// The releases that are gone to, one after the other; `None` where the target is behind.
+fn hops(ctx: &Context<'_>, from: &LinkerdVersion, to: &LinkerdVersion) -> Option<Vec<LinkerdVersion>> {
+    let table = ctx.knowledge.minors();
+    let (first, last) = (from.minor(table)?, to.minor(table)?);
+    if last < first || to.cmp_same_channel(from).is_some_and(std::cmp::Ordering::is_lt) {
+        return None;
+    }
+    let between = |row: &&ReleaseRow| row.minor > first && row.minor < last;
+    let of_row = |row: &ReleaseRow| match row.last_stable {
+        Some(stable) => format!("{}-{stable}", Channel::Stable.prefix()).parse().ok(),
+        None => Some(LinkerdVersion::from(row.opened_by)),
+    };
+    let rows = ctx.knowledge.releases().rows().iter().filter(between);
+    Some(rows.filter_map(of_row).chain([to.clone()]).collect())
+}
+
+fn before() -> Phase {
+    let remedy = Remedy::new()
+        .step(StepKind::Note, "Deal with what is to be repaired, and with what the upgrade will break")
+        .run(
+            StepKind::Command,
+            "Keep what is there now, to compare with and to go back to",
+            meshdoctor().words("collect --output").arg(BEFORE),
+        );
+    Phase { title: "Before".to_owned(), remedy }
+}
+
+fn hop(ctx: &Context<'_>, to: &LinkerdVersion, phases: &mut Vec<Phase>) {
+    let row = ctx.knowledge.releases().for_version(to);
+    phases.extend(row.and_then(|row| gateway_api(ctx, row, to)));
+    let act = format!("Install the linkerd CLI {to}");
+    let remedy = match to.channel() {
+        Channel::Edge => {
+            Remedy::new().run(StepKind::Command, act, install("https://run.linkerd.io/install-edge", to))
+        }
+        Channel::Stable => {
+            Remedy::new().run(StepKind::Command, act, install("https://run.linkerd.io/install", to))
+        }
+        _ => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
+    };
+    let remedy = upgrade::crds(ctx, remedy, &format!("Bring the CRDs of {to}"), to, false);
+    let remedy = remedy.shown_by(
+        meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
+    );
+    phases.push(Phase { title: format!("CLI and CRDs of {to}"), remedy });
+
+    let installs = ctx.hints::<DaemonSet>().iter().any(cni::is_installer);
+    if let Some(row) = row.filter(|_| installs) {
+        let plugin = format!("v{}", row.cni_plugin);
+        let remedy = Remedy::new()
+            .run(
+                StepKind::Command,
+                format!("See what linkerd-cni {plugin} changes on these nodes"),
+                meshdoctor().words("check --to-cni").arg(&*plugin).words("--only cni-plugin-upgrade-hazard"),
+            )
+            .step(
+                StepKind::Upgrade,
+                format!("Upgrade linkerd-cni to {plugin}, with what installed it, and let its DaemonSet come up on every node"),
+            )
+            .shown_by(meshdoctor().words("check --only cni"));
+        phases.push(Phase { title: format!("linkerd-cni to {plugin}"), remedy });
+    }
+
+    let remedy = release::control_plane(ctx, Remedy::new(), to);
+    let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
+    let remedy = remedy
+        .run(StepKind::Command, "Have Linkerd check itself", checked)
+        .shown_by(meshdoctor().words("check --expected-version").arg(to.to_string()));
+    phases.push(Phase { title: format!("Control plane to {to}"), remedy });
+
+    let namespaces = ctx.hints::<Namespace>();
+    let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
+    let mut names: Vec<&str> = extensions.collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
+        let remedy =
+            names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
+        phases.push(Phase { title: format!("Extensions to {to}"), remedy });
+    }
+
+    let act = "Restart what is meshed, a namespace at a time: each pod gets the new proxy when it is created";
+    let remedy = restart::all_meshed(ctx, Remedy::new(), act);
+    let remedy =
+        remedy.shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on warning"));
+    phases.push(Phase { title: format!("Data plane to {to}"), remedy });
+}
+
+/// The Gateway API, where what is there is too old for the release.
+fn gateway_api(ctx: &Context<'_>, row: &ReleaseRow, to: &LinkerdVersion) -> Option<Phase> {
+    let wanted = row.gateway_api.as_ref()?;
+    // Linkerd's own come with its CRDs.
+    let definition = definition(ctx, HTTP).ok()??;
+    if definition.metadata.annotations.contains_key(CREATED_BY) {
+        return None;
+    }
+    let bundle = definition.metadata.annotations.get(BUNDLE)?;
+    let number = bundle.strip_prefix('v').unwrap_or(bundle).parse().ok()?;
+    if wanted.compare(&number) != Ordering::Less && serves(definition, &wanted.http_route) {
+        return None;
+    }
+    let remedy = bring(ctx, Remedy::new(), Some(definition), wanted).shown_by(
+        meshdoctor()
+            .words("check --to")
+            .arg(to.to_string())
+            .words("--only gateway-api-missing,gateway-api-unsupported"),
+    );
+    Some(Phase { title: format!("Gateway API for {to}, which finds {bundle}"), remedy })
+}
+
+fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Until the data plane restarts, the control plane alone can go back: proxies of the older release are still there",
+    );
+    let remedy = match release::helm_release(ctx) {
+        Some(_) => remedy.step(
+            StepKind::Note,
+            format!("Then apply the chart of {from} again with the values it had, rather than helm rollback of the CRDs"),
+        ),
+        None => remedy.step(StepKind::Note, format!("Then apply the control plane of {from} again, with its own CLI or chart")),
+    };
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Leave the CRDs of the newer release: taking a definition away takes its objects with it. Once pods run the newer proxy, \
+         take the data plane back first, which Linkerd has no procedure for",
+    );
+    Phase { title: "The way back".to_owned(), remedy }
+}

@@ -1,0 +1,49 @@
+//! `upgrade-changes-default`: a value has the default of the installed release, and the target has another.
+
+use super::Way;
+use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+
+const CHART: &str = "linkerd-control-plane";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let values = values(ctx)?;
+    let changed = ctx.knowledge.releases().changed_defaults(CHART, &way.from, way.to);
+    let home = ctx.namespaces().control_plane.as_str();
+    let findings: Vec<Finding> = changed
+        .into_iter()
+        .filter(|changed| values.written(changed.value).is_none_or(|written| written == changed.from))
+        // With linkerd-cni there is no linkerd-init whose rules could change.
+        .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
+        .filter_map(|changed| {
+            let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
+            let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
+            let message = format!(
+                "{} is {} by default in the target, where it was {}: {}",
+                changed.value, changed.to, changed.from, matters.why
+            );
+            let place = format!("ConfigMap {home}/{CONFIG}");
+            let said = values.written(changed.value).unwrap_or_else(|| "not set".to_owned());
+            Some(
+                ctx.finding(subject, message)
+                    .severity(matters.severity)
+                    .likely()
+                    .parameter(changed.value)
+                    .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
+                    .evidence(way.target.clone())
+                    .remedy(Remedy::new().step(
+                        StepKind::ChartValue,
+                        format!(
+                            "To keep it as it is, set {} in your values; linkerd-config does not tell whether they say so already",
+                            matters.keep
+                        ),
+                    ))
+                    .fact(format!("{}: {} to {}", changed.value, changed.from, changed.to)),
+            )
+        })
+        .collect();
+    Ok(findings.into())
+}

@@ -1,0 +1,76 @@
+//! `upgrade-changes-policy`: the policy controller of the target reads the same objects otherwise, so that others are let in.
+
+use std::collections::BTreeSet;
+
+use super::Way;
+use crate::checks::policy::read_by;
+use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let today = read_by(ctx, Some(way.from.clone()))?;
+    let then = read_by(ctx, Some(way.to.clone()))?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for ((pod, now), (_, after)) in today.pods.iter().zip(&then.pods) {
+        if !ctx.judges(&pod.metadata.namespace) {
+            continue;
+        }
+        let ports: BTreeSet<u16> = ports(&today.index.taken_ports(now), &then.index.taken_ports(after), pod);
+        for port in ports {
+            let (old, new) = (today.index.inbound(now, port), then.index.inbound(after, port));
+            if to_json(&old) != to_json(&new) {
+                findings.push(finding(ctx, &way, after, port, (&old, &new)));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+/// The ports that are taken by either, and those that containers name.
+fn ports(old: &[u16], new: &[u16], pod: &crate::objects::Pod) -> BTreeSet<u16> {
+    let named = pod.spec.all_containers().flat_map(|container| &container.ports);
+    old.iter().chain(new).copied().chain(named.map(|port| port.container_port)).collect()
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    way: &Way<'_>,
+    workload: &Workload<'_>,
+    port: u16,
+    (old, new): (&Inbound<'_>, &Inbound<'_>),
+) -> Finding {
+    let meta = workload.meta;
+    let message = format!(
+        "the policy controller of the target answers otherwise for port {port}: {} today, {} then",
+        in_words(old),
+        in_words(new)
+    );
+    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    ctx.finding(Subject::object(Kind::Pod, &meta.namespace, &meta.name), message)
+        .parameter(port.to_string())
+        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), in_words(old)))
+        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.to), in_words(new)))
+        .evidence(way.target.clone())
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "See who is let in today, and write down what is to hold, as a Server and its policies, before the upgrade",
+            meshdoctor().words("policy").operand(format!("{}/{}:{port}", meta.namespace, meta.name)),
+        ))
+}
+
+/// What takes it, and who is let in by what: `Server api: clients by policies front, ops`.
+fn in_words(inbound: &Inbound<'_>) -> String {
+    let taken = match inbound.taken_by {
+        TakenBy::Server(server) => format!("Server {}", server.metadata.name),
+        TakenBy::Default(policy) => format!("no Server ({})", policy.as_str()),
+    };
+    let by: BTreeSet<&str> = inbound.authorizations.iter().map(|one| one.by.name()).collect();
+    match by.is_empty() {
+        true => format!("{taken}, nobody is let in to all of it"),
+        false => format!("{taken}, let in by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,47 @@
+//! `upgrade-drops-value`: a chart value is set that the target ignores or refuses.
+
+use super::Way;
+use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::knowledge::{Effect, LostValue};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let values = values(ctx)?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let set = ctx.knowledge.upgrades().values(way.between(ctx)).filter_map(|row| {
+        let written = values.written(&row.value).filter(|written| !row.defaults.contains(written))?;
+        let taken = row.unless.as_ref().is_some_and(|path| values.bool(path) == Some(true));
+        // linkerd-cni does what linkerd-init would have done.
+        let by_cni = row.effect == Effect::Refused && values.bool("cniEnabled") == Some(true);
+        (!taken && !by_cni).then_some((row, written))
+    });
+    let findings: Vec<Finding> = set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, way: &Way<'_>, home: &str, row: &LostValue, written: String) -> Finding {
+    let (severity, what) = match row.effect {
+        Effect::Refused => (Severity::Error, "the target refuses"),
+        Effect::Ignored => (Severity::Warning, "the target does not read"),
+        Effect::Deprecated => (Severity::Info, "the target advises against"),
+    };
+    let message = format!("{what} the chart value {}: {}", row.value, row.why);
+    let mut instead = row.instead.chars();
+    let first = instead.next().map(|c| c.to_ascii_uppercase()).into_iter();
+    ctx.finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
+        .severity(severity)
+        .parameter(row.value.clone())
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/{CONFIG}"),
+            format!("data.values: {}", row.value),
+            written,
+        ))
+        .evidence(way.target.clone())
+        .remedy(Remedy::new().step(
+            StepKind::ChartValue,
+            format!("{} (in your values, before the upgrade)", first.chain(instead).collect::<String>()),
+        ))
+}

@@ -1,0 +1,21 @@
+//! `upgrade-target-not-recommended`: upstream advises against the target.
+
+use super::Way;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let releases = ctx.knowledge.releases();
+    let Some(row) = way.to.edge().and_then(|edge| releases.not_recommended(edge)) else {
+        return Ok(Verdict::fine());
+    };
+    let message = format!("Linkerd advises against this release: {}", row.why);
+    let remedy = Remedy::new().step(StepKind::Upgrade, format!("Go to {} or a later one", row.instead));
+    let finding = ctx
+        .finding(Subject::thing("upgrade"), message)
+        .evidence(way.target)
+        .evidence(Evidence::other("release data", format!("as of {}", releases.date())))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,184 @@
+//! `upgrades.yaml`: what an upgrade changes for those who set a value, pinned an image, or run what is gone.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use crate::finding::Severity;
+use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
+
+/// What upgrades change.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Upgrades {
+    source: String,
+    date: jiff::civil::Date,
+    values: Vec<LostValue>,
+    defaults: Vec<DefaultMatters>,
+    init_in_proxy: EdgeTag,
+    architectures: Vec<GoneArchitecture>,
+    extensions: Vec<GoneExtension>,
+}
+
+/// A chart value that is not taken any more.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LostValue {
+    /// Its path.
+    pub value: String,
+    /// What stood there by default, through the releases.
+    pub defaults: Vec<String>,
+    from: EdgeTag,
+    /// What comes of it.
+    pub effect: Effect,
+    /// The value, by path, that has to be true for it to be taken all the same.
+    pub unless: Option<String>,
+    /// What that means.
+    pub why: String,
+    /// What to do instead.
+    pub instead: String,
+}
+
+/// What comes of a chart value that is not taken any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Nothing reads it.
+    Ignored,
+    /// It is read, for now.
+    Deprecated,
+    /// Something is refused for it.
+    Refused,
+}
+
+/// What it means that a default is another one.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefaultMatters {
+    /// The path of the value.
+    pub value: String,
+    /// What it is by default now.
+    pub default: String,
+    /// How much that matters.
+    pub severity: Severity,
+    /// What it means.
+    pub why: String,
+    /// How things stay as they were.
+    pub keep: String,
+}
+
+/// An architecture for which there are no images any more.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoneArchitecture {
+    /// As nodes name it.
+    pub name: String,
+    from: EdgeTag,
+}
+
+/// An extension that is not released any more.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoneExtension {
+    /// Its name.
+    pub name: String,
+    from: EdgeTag,
+    /// Where Linkerd says what to do.
+    pub guide: String,
+}
+
+/// Two releases, and whether something begins between them.
+#[derive(Debug, Clone, Copy)]
+pub struct Between<'a> {
+    /// What is installed.
+    pub from: &'a LinkerdVersion,
+    /// The target.
+    pub to: &'a LinkerdVersion,
+    /// Which edge opened which minor.
+    pub minors: &'a MinorTable,
+}
+
+impl Between<'_> {
+    /// Whether what begins at an edge is in the target and not in what is installed. A vendor's build may have it earlier:
+    /// then it is presumed to come with this upgrade.
+    fn begins(&self, edge: EdgeTag) -> bool {
+        let change = Introduced::at_edge(edge);
+        match (self.from.contains(&change, self.minors), self.to.contains(&change, self.minors)) {
+            (Contains::Yes, _) | (_, Contains::No) | (Contains::Unknown, Contains::Unknown) => false,
+            (Contains::No, Contains::Yes | Contains::Unknown) | (Contains::Unknown, Contains::Yes) => true,
+        }
+    }
+}
+
+impl Upgrades {
+    /// The values that the target does not take any more.
+    pub fn values<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k LostValue> {
+        self.values.iter().filter(move |row| between.begins(row.from))
+    }
+
+    /// What it means that a value has this default, where it means anything.
+    pub fn default(&self, value: &str, default: &str) -> Option<&DefaultMatters> {
+        self.defaults.iter().find(|row| row.value == value && row.default == default)
+    }
+
+    /// The edge from which on linkerd-init is in the proxy's image, where the target is the first to have it so.
+    pub fn init_in_proxy(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.init_in_proxy).then_some(self.init_in_proxy)
+    }
+
+    /// The architectures for which the target has no images any more.
+    pub fn architectures<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k GoneArchitecture> {
+        self.architectures.iter().filter(move |row| between.begins(row.from))
+    }
+
+    /// The extensions that the target has no release of any more.
+    pub fn extensions<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k GoneExtension> {
+        self.extensions.iter().filter(move |row| between.begins(row.from))
+    }
+
+    /// Where the facts are from, and when they were last checked.
+    pub fn source(&self) -> (&str, jiff::civil::Date) {
+        (&self.source, self.date)
+    }
+}
+
+impl KnowledgeFile for Upgrades {
+    const NAME: &'static str = "upgrades.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/upgrades.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        if self.source.is_empty() {
+            return Err("no source".to_owned());
+        }
+        for (at, row) in self.values.iter().enumerate() {
+            if self.values[..at].iter().any(|other| other.value == row.value) {
+                return Err(format!("{} is listed twice", row.value));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+    use super::*;
+
+    #[test]
+    fn what_an_upgrade_drops_begins_between_its_two_releases() {
+        let knowledge = Knowledge::embedded();
+        let upgrades = knowledge.upgrades();
+        let lost = |from: &str, to: &str| -> Vec<&str> {
+            let (from, to) = (from.parse().expect("a version"), to.parse().expect("a version"));
+            let between = Between { from: &from, to: &to, minors: knowledge.minors() };
+            upgrades.values(between).map(|row| row.value.as_str()).collect()
+        };
+        assert!(lost("edge-25.4.4", "edge-25.10.7").contains(&"controlPlaneTracing"));
+        assert!(!lost("edge-25.10.7", "edge-26.6.3").contains(&"controlPlaneTracing"));
+        assert!(lost("edge-25.10.7", "edge-26.6.3").contains(&"proxyInit.image.name"));
+        assert!(lost("edge-26.6.3", "edge-26.8.3").is_empty());
+        assert!(lost("stable-2.14.10", "edge-25.4.4").contains(&"proxy.cores"));
+        assert!(lost("enterprise-2.18.1", "enterprise-2.20.0").contains(&"controlPlaneTracing"));
+        // Back to an older one nothing begins.
+        assert!(lost("edge-26.6.3", "edge-25.4.4").is_empty());
+    }
+}

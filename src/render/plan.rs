@@ -1,0 +1,114 @@
+//! The plan of a rehearsed upgrade as Markdown, to be pasted into a change request: what it will break and change, then what is
+//! done in which order, and how each phase is seen to have worked.
+
+use std::fmt::Write;
+
+use super::subject;
+use super::text::clean;
+use crate::card::Mode;
+use crate::checks::find;
+use crate::finding::{Finding, Remedy, Severity, When};
+use crate::report::Report;
+
+/// The plan; says why where there is none.
+pub fn markdown(report: &Report) -> String {
+    let Some(rehearsal) = &report.rehearsal else {
+        return "No upgrade was rehearsed: name the release with --to.\n".to_owned();
+    };
+    let mut text = format!("# Upgrade of Linkerd to {}\n\n", clean(&rehearsal.target));
+    let subject = &report.subject;
+    let mut installed: Vec<&str> = subject.control_plane.values().map(String::as_str).collect();
+    installed.sort_unstable();
+    installed.dedup();
+    let kubernetes = subject.kubernetes.as_deref().unwrap_or("of unknown version");
+    _ = writeln!(
+        text,
+        "Rehearsed on {} {} (Kubernetes {}), which runs {}; as of {}, with release data of {}.\n",
+        clean(&report.origin.kind),
+        clean(&report.origin.name),
+        clean(kubernetes),
+        clean(&installed.join(", ")),
+        report.at.0,
+        report.knowledge_date
+    );
+    let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
+    let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
+    section(&mut text, "Will break", later().filter(|finding| finding.severity == Severity::Error));
+    section(&mut text, "Will change", later().filter(|finding| finding.severity < Severity::Error));
+    let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
+    section(&mut text, "To be repaired before", roots().filter(today));
+    let gaps: Vec<_> = report.coverage.gaps.iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
+    if !gaps.is_empty() {
+        text.push_str("## Could not be rehearsed\n\n");
+        for gap in gaps {
+            _ = writeln!(text, "- {}: {}", clean(&gap.missing.to_string()), clean(&gap.close.to_string()));
+        }
+        text.push('\n');
+    }
+    let Some(plan) = &rehearsal.plan else {
+        text.push_str("There is no plan: this is no upgrade to a later release.\n");
+        return text;
+    };
+    for (number, phase) in (1..).zip(&plan.phases) {
+        _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
+        steps(&mut text, &phase.remedy);
+    }
+    text
+}
+
+/// Whether one of these checks asks about an upgrade.
+fn is_of_an_upgrade(checks: &[&str]) -> bool {
+    checks.iter().filter_map(|id| find(id)).any(|check| {
+        let front = &check.card().front;
+        front.rehearsed || front.modes.contains(&Mode::Upgrade)
+    })
+}
+
+fn section<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'a Finding>) {
+    let mut findings = findings.peekable();
+    if findings.peek().is_none() {
+        return;
+    }
+    _ = writeln!(text, "## {title}\n");
+    for finding in findings {
+        _ = writeln!(
+            text,
+            "- [ ] **{}**, {}: {}",
+            finding.check,
+            clean(&subject::brief(finding.subjects.iter())),
+            clean(&finding.message)
+        );
+        for step in &finding.remedy.steps {
+            _ = writeln!(text, "  - {}", clean(&step.text));
+            for line in step.command.iter().flat_map(|command| command.rendered()) {
+                _ = writeln!(text, "    `{}`", clean(&line));
+            }
+        }
+    }
+    text.push('\n');
+}
+
+fn steps(text: &mut String, remedy: &Remedy) {
+    for step in &remedy.steps {
+        _ = writeln!(text, "- [ ] {}", clean(&step.text));
+        let lines: Vec<String> = step.command.iter().flat_map(|command| command.rendered()).collect();
+        fenced(text, &lines);
+    }
+    let verify: Vec<String> = remedy.verify.iter().flat_map(|command| command.rendered()).collect();
+    if !verify.is_empty() {
+        text.push_str("- [ ] Go on when this exits with 0:\n");
+        fenced(text, &verify);
+    }
+    text.push('\n');
+}
+
+fn fenced(text: &mut String, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    text.push_str("  ```sh\n");
+    for line in lines {
+        _ = writeln!(text, "  {}", clean(line));
+    }
+    text.push_str("  ```\n");
+}

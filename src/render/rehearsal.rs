@@ -1,0 +1,42 @@
+//! What a rehearsed upgrade brings, in a line that heads its findings.
+
+use super::look::Look;
+use super::text::{count, wrap_from};
+use crate::finding::{Finding, Severity, When};
+use crate::report::Rehearsal;
+
+/// `WITH THE UPGRADE to 2.20 (edge-26.6.3): 1 will break, 3 will change, 1 ends with it`.
+pub(super) fn lines(rehearsal: &Rehearsal, findings: &[Finding], look: Look) -> Vec<String> {
+    const WORD: &str = "WITH THE UPGRADE";
+    let of = |when: When| findings.iter().filter(move |finding| finding.when == when);
+    let breaks = of(When::AfterUpgrade).filter(|finding| finding.severity == Severity::Error).count();
+    let changes = of(When::AfterUpgrade).count() - breaks;
+    let ends = of(When::UntilUpgrade).count();
+    let mut words = Vec::new();
+    if breaks > 0 {
+        words.push(format!("{} will break", count(breaks, "thing", "things")));
+    }
+    if changes > 0 {
+        words.push(format!("{} will change", count(changes, "thing", "things")));
+    }
+    if words.is_empty() {
+        words.push("nothing is found that breaks or changes".to_owned());
+    }
+    if ends > 0 {
+        words.push(count(ends, "finding of today ends with it", "findings of today end with it"));
+    }
+    let plan = match rehearsal.plan {
+        Some(_) => "; -o plan says in which order to go about it",
+        None => "",
+    };
+    let said = format!("to {}: {}{plan}", rehearsal.target, words.join(", "));
+    let painted = match (breaks, changes) {
+        (0, 0) => look.good(WORD),
+        (0, _) => look.doubtful(WORD),
+        _ => look.bad(WORD),
+    };
+    let mut lines =
+        wrap_from(&said, look.prose().saturating_sub(WORD.len() + 1), look.prose() - 2).into_iter();
+    let first = format!("{painted} {}", lines.next().unwrap_or_default());
+    std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
+}

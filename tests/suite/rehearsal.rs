@@ -1,0 +1,231 @@
+//! Upgrades that are rehearsed on recorded clusters: what each brings to an install that is well, what the target was taken for,
+//! and the plan. The recordings lie outside the repository; where there are none, that is said.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use meshdoctor::card::Mode;
+use meshdoctor::checks::{Settings, Upgrade};
+use meshdoctor::finding::{Severity, When};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::render;
+use meshdoctor::report::Report;
+
+use crate::cli::meshdoctor;
+use crate::recordings::{folder, memory, report_on};
+
+/// A recording, the target, and what begins with the upgrade: severity, check, and what tells it from others of that check.
+const BRINGS: &[(&str, &str, &[&str])] = &[
+    ("healthy-2.15", "2.16", &[]),
+    ("healthy-2.15", "2.17", &["error upgrade-path skips", "warning data-plane-skew behind 2"]),
+    ("healthy-2.15", "2.18", &["error upgrade-path skips", "warning data-plane-skew behind 3"]),
+    (
+        "healthy-2.15",
+        "2.19",
+        &[
+            "error upgrade-path skips",
+            "warning gateway-api-missing",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 4",
+        ],
+    ),
+    (
+        "healthy-2.15",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning gateway-api-missing",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 5",
+        ],
+    ),
+    ("healthy-2.17", "2.18", &[]),
+    (
+        "healthy-2.17",
+        "2.19",
+        &[
+            "error upgrade-path skips",
+            "warning gateway-api-missing",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    (
+        "healthy-2.17",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning gateway-api-missing",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 3",
+        ],
+    ),
+    ("healthy-2.18", "2.19", &["warning upgrade-changes-default proxyInit.iptablesMode"]),
+    (
+        "healthy-2.18",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.18-cni", "2.19", &[]),
+    (
+        "healthy-2.18-cni",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.18-ha", "2.19", &["warning upgrade-changes-default proxyInit.iptablesMode"]),
+    (
+        "healthy-2.18-ha",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.18-multicluster", "2.19", &["warning upgrade-changes-default proxyInit.iptablesMode"]),
+    (
+        "healthy-2.18-multicluster",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.18-native-sidecar", "2.19", &["warning upgrade-changes-default proxyInit.iptablesMode"]),
+    (
+        "healthy-2.18-native-sidecar",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.18-viz", "2.19", &["warning upgrade-changes-default proxyInit.iptablesMode"]),
+    (
+        "healthy-2.18-viz",
+        "2.20",
+        &[
+            "error upgrade-path skips",
+            "warning upgrade-changes-default proxy.nativeSidecar",
+            "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning data-plane-skew behind 2",
+        ],
+    ),
+    ("healthy-2.19", "2.20", &["warning upgrade-changes-default proxy.nativeSidecar"]),
+    ("healthy-2.20", "edge-26.8.3", &[]),
+];
+
+fn rehearsed(recording: &str, to: &str) -> Option<Report> {
+    let folder = folder()?;
+    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
+    Some(report_on(&memory(&folder.join(recording)), &settings))
+}
+
+fn begins(report: &Report) -> Vec<String> {
+    let later = report.findings.iter().filter(|finding| finding.when == When::AfterUpgrade);
+    later
+        .map(|finding| {
+            let of: Vec<&str> = finding
+                .parameters
+                .iter()
+                .map(String::as_str)
+                .filter(|it| *it != "after the upgrade")
+                .collect();
+            format!("{} {} {}", finding.severity, finding.check, of.join(" ")).trim_end().to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn an_upgrade_of_an_install_that_is_well_brings_what_is_known_of_it() {
+    let mut wrong = Vec::new();
+    for (recording, to, expected) in BRINGS {
+        let Some(report) = rehearsed(recording, to) else { return };
+        let found = begins(&report);
+        if found != *expected {
+            wrong.push(format!("(\"{recording}\", \"{to}\", &{found:?}),"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is there today is said alike, with the upgrade or without.
+#[test]
+fn a_rehearsal_takes_nothing_away_of_what_is_wrong_today() {
+    let Some(folder) = folder() else { return };
+    for recording in ["issuer-expired", "healthy-2.18-viz", "pods-not-injected", "control-plane-mixed"] {
+        let today = report_on(&memory(&folder.join(recording)), &Settings::default());
+        let Some(report) = rehearsed(recording, "2.20") else { return };
+        let said = |report: &Report| -> BTreeSet<(String, String, Severity)> {
+            let now = report.findings.iter().filter(|finding| finding.when != When::AfterUpgrade);
+            now.map(|finding| (finding.fingerprint().0, finding.message.clone(), finding.severity)).collect()
+        };
+        assert_eq!(said(&today), said(&report), "{recording}");
+        assert_eq!(today.rows, report.rows, "{recording}: linkerd check asks of today");
+    }
+}
+
+#[test]
+fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
+    let Some(report) = rehearsed("healthy-2.18", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    let places: Vec<usize> = [
+        "CLI and CRDs of edge-25.10.7",
+        "Control plane to edge-25.10.7",
+        "Data plane to edge-25.10.7",
+        "CLI and CRDs of edge-26.6.3",
+        "Control plane to edge-26.6.3",
+        "Data plane to edge-26.6.3",
+        "The way back",
+    ]
+    .iter()
+    .map(|title| plan.find(title).unwrap_or_else(|| panic!("no {title:?} in\n{plan}")))
+    .collect();
+    assert!(places.is_sorted(), "{plan}");
+    assert!(plan.contains("kubectl -n shop rollout restart deployment/api deployment/web"), "{plan}");
+
+    // Its definitions of Gateway API are Linkerd's, and come with the CRDs.
+    let Some(report) = rehearsed("healthy-2.15", "2.18") else { return };
+    assert!(!render::plan::markdown(&report).contains("Gateway API for"));
+    let Some(back) = rehearsed("healthy-2.20", "2.18") else { return };
+    assert!(back.rehearsal.as_ref().unwrap().plan.is_none());
+    assert!(render::plan::markdown(&back).contains("There is no plan"));
+}
+
+#[test]
+fn a_target_that_is_none_is_refused_with_what_would_be_one() {
+    for (words, said) in [
+        (&["--to", "2.99"][..], "what 2.99 brings is not known"),
+        (&["--to", "edge-99.1.1"], "what edge-99.1.1 brings is not known"),
+        (&["--to", "latest"], "\"latest\" is no release of Linkerd"),
+        (&["--to", "2.2"], "what 2.2 brings is not known"),
+        (&["--to-kubernetes", "1.35"], "--to"),
+        (&["--to", "2.20", "--to-kubernetes", "new"], "no version of Kubernetes"),
+        (&["--to", "2.20", "--pre"], "cannot be used with"),
+        (&["-o", "plan"], "-o plan is the plan of an upgrade"),
+    ] {
+        let mut empty = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+        empty.write_all(br#"{"apiVersion": "v1", "kind": "List", "items": []}"#).unwrap();
+        let words = [&["check", "--bundle", empty.path().to_str().unwrap()], words].concat();
+        let output = meshdoctor(&words).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        assert!(error.contains(said), "{words:?}: {error}");
+    }
+}
