@@ -37,7 +37,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
 '--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
 '--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -101,7 +101,7 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
 '--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
 '--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -143,7 +143,7 @@ json\:"For programs"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
 '--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
 '--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -183,7 +183,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
 '--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
 '--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
@@ -231,7 +231,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[A log\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE, NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines about the CNI are kept, redacted. Repeatable]:NAME=FILE:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
 '--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
 '--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
 '-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \

@@ -85,6 +85,14 @@ pub struct Collected {
     pub redaction: Redaction,
 }
 
+impl Collected {
+    /// Adds what another source answered of items that were not asked for before.
+    pub fn add(&mut self, other: Collected) {
+        self.cluster.answers.extend(other.cluster.answers);
+        self.redaction.touched += other.redaction.touched;
+    }
+}
+
 /// Collects `items` from `source`.
 pub async fn collect<S: Source>(
     source: &S,

@@ -48,6 +48,7 @@ pub mod rows;
 pub mod save;
 pub mod scene;
 pub mod source;
+pub mod tails;
 pub mod terminal;
 pub mod ticket;
 pub mod token;

@@ -25,6 +25,7 @@ mod pre_install;
 mod refused;
 mod rehearsal;
 mod renew;
+mod reported;
 mod requires;
 mod rerun;
 mod restart;

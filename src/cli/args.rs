@@ -15,8 +15,8 @@ pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
 use super::values::{
-    CliVersionArg, CompleteArg, NodesArg, Output, cli_version, cni_version, complete, end, linkerd_version,
-    logs, namespace, node, nodes, output, target,
+    CliVersionArg, CompleteArg, LogsArg, NodesArg, Output, cli_version, cni_version, complete, end,
+    linkerd_version, logs, namespace, node, nodes, output, target,
 };
 use crate::inspect::policy::Target;
 use crate::inspect::reach::End;
@@ -100,10 +100,11 @@ pub struct EvidenceArgs {
     /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
     #[arg(long, value_name = "NAME=PATH|DIR", value_parser = nodes)]
     pub nodes: Vec<NodesArg>,
-    /// A log: the journal text of a node (NODE=FILE), or what kubectl logs prints of a pod (NAMESPACE/POD=FILE,
-    /// NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines about the CNI are kept, redacted. Repeatable.
-    #[arg(long, value_name = "NAME=FILE", value_parser = logs)]
-    pub logs: Vec<(String, PathBuf)>,
+    /// Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a
+    /// value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container
+    /// (NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines of known meaning are kept, redacted. Repeatable.
+    #[arg(long, value_name = "NAME=FILE", value_parser = logs, num_args = 0..=1, default_missing_value = "")]
+    pub logs: Vec<LogsArg>,
     /// The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged
     /// against it.
     #[arg(long, value_name = "RFC3339")]

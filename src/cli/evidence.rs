@@ -1,13 +1,13 @@
 //! From flags to collected evidence: chooses the source, reads it, and saves what was read when that was asked for.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::{Connection, EvidenceArgs, NodePods, Verbosity};
 use super::progress::Progress;
 use super::rerun;
 use super::stop::Stop;
-use super::values::{CliVersionArg, CompleteArg, NodesArg};
+use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg};
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
 use crate::item::Item;
@@ -79,7 +79,7 @@ pub(super) fn read(
     save: Save<'_>,
 ) -> anyhow::Result<Read> {
     let evidence = way.evidence;
-    let live = evidence.live || way.node_pods.is_some();
+    let live = evidence.live || asks_for_logs(evidence) || way.node_pods.is_some();
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
     let cli_version = match &evidence.linkerd_cli {
@@ -148,17 +148,34 @@ fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Optio
     Ok(Some(nodes))
 }
 
+/// Whether the cluster's own logs are to be read.
+pub(super) fn asks_for_logs(evidence: &EvidenceArgs) -> bool {
+    evidence.logs.contains(&LogsArg::Live)
+}
+
 /// The logs of `--logs`, if any was given.
 fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
-    if evidence.logs.is_empty() {
+    let files: Vec<(String, PathBuf)> = evidence
+        .logs
+        .iter()
+        .filter_map(|logs| match logs {
+            LogsArg::File(name, path) => Some((name.clone(), path.clone())),
+            LogsArg::Live => None,
+        })
+        .collect();
+    if asks_for_logs(evidence) && !evidence.bundle.is_empty() {
+        let cause = "--logs without a file reads them from a cluster, and --bundle reads none";
+        return Err(Stop::usage(cause, "give files: --logs NAMESPACE/POD/CONTAINER=FILE").into());
+    }
+    if files.is_empty() {
         return Ok(None);
     }
-    let stdin = |path: &std::path::PathBuf| path.as_os_str() == STDIN;
-    if evidence.bundle.iter().any(stdin) && evidence.logs.iter().any(|(_, path)| stdin(path)) {
+    let stdin = |path: &PathBuf| path.as_os_str() == STDIN;
+    if evidence.bundle.iter().any(stdin) && files.iter().any(|(_, path)| stdin(path)) {
         let cause = "--bundle - and --logs NAME=- both read standard input";
         return Err(Stop::usage(cause, "give one of them as a file").into());
     }
-    Ok(Some(Logs::open(&evidence.logs, std::io::stdin()).map_err(load)?))
+    Ok(Some(Logs::open(&files, std::io::stdin()).map_err(load)?))
 }
 
 /// The bundles and dumps of `--bundle`.

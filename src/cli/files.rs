@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::EvidenceArgs;
 use super::stop::Stop;
-use super::values::{NodesArg, Output};
+use super::values::{LogsArg, NodesArg, Output};
 
 /// What a file is to a run, for messages.
 struct Used<'a> {
@@ -71,8 +71,10 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
         let (NodesArg::One { path, .. } | NodesArg::Folder(path)) = nodes;
         Used { flag: format!("--nodes {}", path.display()), path }
     });
-    let logs =
-        evidence.logs.iter().map(|(_, path)| Used { flag: format!("--logs {}", path.display()), path });
+    let logs = evidence.logs.iter().filter_map(|logs| match logs {
+        LogsArg::File(_, path) => Some(Used { flag: format!("--logs {}", path.display()), path }),
+        LogsArg::Live => None,
+    });
     bundles.chain(nodes).chain(logs).filter(|used| !is_stdin(used.path)).collect()
 }
 

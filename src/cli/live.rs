@@ -32,21 +32,24 @@ pub(super) use connected::{dry_run, read};
 
 #[cfg(feature = "live")]
 mod connected {
+    use std::collections::BTreeSet;
     use std::time::Instant;
 
     use anyhow::Context;
     use tokio::runtime::{Builder, Runtime};
 
     use super::super::args;
-    use super::super::evidence::{finish, warn};
+    use super::super::evidence::{asks_for_logs, finish, warn};
     use super::super::node_pods;
     use super::super::signals::Signals;
     use super::super::values::CliVersionArg;
     use super::{Logs, NodeEvidence, Read, Reading, Stop, Way};
     use crate::collect::collect;
+    use crate::item::Item;
     use crate::source::Source;
     use crate::source::layered::Layered;
     use crate::source::live::{Cli, Connect, ConnectionOverrides, Live};
+    use crate::tails;
 
     /// Reads the cluster, with the node evidence and logs that were given besides.
     pub(in super::super) fn read(
@@ -78,8 +81,24 @@ mod connected {
                         pods_left = !left.is_empty();
                         nodes = Some(read);
                     }
-                    let source = Layered::new(live, nodes).with_logs(logs);
-                    let collecting = collect(&source, reading.items, &reading.options, saver, progress);
+                    // Whose logs are read is only known when the rest is.
+                    let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
+                    let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
+                    let source = Layered::new(live, nodes).with_logs(beside);
+                    let collecting = async {
+                        let Some(given) = later else {
+                            return collect(&source, reading.items, &reading.options, saver, progress).await;
+                        };
+                        let mut items = reading.items.clone();
+                        items.remove(&Item::Logs);
+                        let mut collected = collect(&source, &items, &reading.options, saver, progress).await;
+                        let wanted = tails::wanted(&collected.cluster, &items);
+                        let logs = source.base().tails(&wanted, given.unwrap_or_default()).await;
+                        let logs = Layered::new(NodeEvidence::default(), None).with_logs(Some(logs));
+                        let items = BTreeSet::from([Item::Logs]);
+                        collected.add(collect(&logs, &items, &reading.options, saver, progress).await);
+                        collected
+                    };
                     let collected = tokio::select! {
                         collected = collecting => collected,
                         () = signals.next() => return Err(interrupted().into()),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::{Connection as Flags, EvidenceArgs};
 use super::role;
-use super::values::{CliVersionArg, NodesArg};
+use super::values::{CliVersionArg, LogsArg, NodesArg};
 use crate::command::{Connection, Flag, Repeated, Rerun};
 
 /// What the flags of a run say of the evidence.
@@ -13,6 +13,9 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let mut options = looked_at(evidence);
     if connection.probe {
         options.push(Flag { option: Repeated::Probe, value: None });
+    }
+    if evidence.logs.contains(&LogsArg::Live) {
+        options.push(Flag { option: Repeated::Logs, value: None });
     }
     Rerun { connection: self::connection(connection), options, provided: provided(evidence) }
 }
@@ -75,11 +78,15 @@ fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {
         NodesArg::One { name, path } => (Repeated::Nodes, format!("{name}={}", path.display())),
         NodesArg::Folder(path) => (Repeated::Nodes, text(path)),
     });
-    let logs =
-        evidence.logs.iter().map(|(name, path)| (Repeated::Logs, format!("{name}={}", path.display())));
+    let nodes = nodes.map(|(option, value)| Flag { option, value: Some(value) });
+    let logs = evidence.logs.iter().filter_map(|logs| match logs {
+        LogsArg::File(name, path) => {
+            Some(Flag { option: Repeated::Logs, value: Some(format!("{name}={}", path.display())) })
+        }
+        LogsArg::Live => None,
+    });
     let live = evidence.live.then_some(Flag { option: Repeated::Live, value: None });
-    let given = nodes.chain(logs).map(|(option, value)| Flag { option, value: Some(value) });
-    let given: Vec<Flag> = given.collect();
+    let given: Vec<Flag> = nodes.chain(logs).collect();
     // Where nothing is provided, a cluster is read anyway.
     if given.is_empty() { given } else { live.into_iter().chain(given).collect() }
 }

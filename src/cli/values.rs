@@ -162,15 +162,25 @@ pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
     }
 }
 
-/// `--logs`: whose log, and the file; the file may have a '=' in its name, the name may not.
-pub(super) fn logs(text: &str) -> Result<(String, PathBuf), String> {
+/// `--logs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogsArg {
+    /// Without a value: the cluster's own.
+    Live,
+    /// Whose log, and the file.
+    File(String, PathBuf),
+}
+
+/// `--logs`: nothing, or whose log, and the file; the file may have a '=' in its name, the name may not.
+pub(super) fn logs(text: &str) -> Result<LogsArg, String> {
     match text.split_once('=') {
+        None if text.is_empty() => Ok(LogsArg::Live),
         Some(("", _)) => Err("the name of a node or pod comes before the '='".to_owned()),
         Some((_, "")) => Err("a file follows the '='; '-' is standard input".to_owned()),
         Some((name, _)) if LogOf::parse(name).is_none() => Err(format!(
             "{name:?} names neither a node nor a pod: NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
         )),
-        Some((name, path)) => Ok((name.to_owned(), PathBuf::from(path))),
+        Some((name, path)) => Ok(LogsArg::File(name.to_owned(), PathBuf::from(path))),
         None => {
             Err("whose log is it? NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned())
         }

@@ -71,10 +71,14 @@ fn spelling(arg: &Arg) -> String {
             Some(names) => names.iter().map(ToString::to_string).collect(),
             None => vec![arg.get_id().as_str().to_uppercase()],
         };
-        if !spelling.is_empty() {
-            spelling.push(' ');
+        let values = values.join(" ");
+        let optional = arg.get_num_args().is_some_and(|number| number.min_values() == 0);
+        match (optional, arg.is_require_equals_set()) {
+            (true, true) => spelling.push_str(&format!("[={values}]")),
+            (true, false) => spelling.push_str(&format!(" [{values}]")),
+            (false, _) if spelling.is_empty() => spelling.push_str(&values),
+            (false, _) => spelling.push_str(&format!(" {values}")),
         }
-        spelling.push_str(&values.join(" "));
     }
     spelling
 }

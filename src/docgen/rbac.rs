@@ -65,7 +65,7 @@ pub fn cluster_role() -> String {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
     }
     if probes || links {
-        role.push_str("# What it reads only where you want it, forwarded ports and the credentials of links: rbac-optional.yaml.\n");
+        role.push_str("# What it reads only where you want it, forwarded ports, logs and the credentials of links: rbac-optional.yaml.\n");
     }
     role
 }
@@ -97,6 +97,16 @@ pub fn optional_roles() -> String {
        - apiGroups: [\"\"]\n    resources: [pods]\n    verbs: [list]\n  \
        - apiGroups: [\"\"]\n    resources: [pods/portforward]\n    verbs: [create, get]\n\
      ---\n\
+     # For --logs without a file, which reads the last lines of the control plane's logs and of proxies that findings are about. The\n\
+     # right covers whatever pods write; of that only lines of known meaning are kept. Bind it where you want it read:\n\
+     #   kubectl -n linkerd create rolebinding meshdoctor-logs --clusterrole=meshdoctor-logs --user=NAME\n\
+     apiVersion: rbac.authorization.k8s.io/v1\n\
+     kind: ClusterRole\n\
+     metadata:\n  \
+       name: meshdoctor-logs\n\
+     rules:\n  \
+       - apiGroups: [\"\"]\n    resources: [pods/log]\n    verbs: [get]\n\
+     ---\n\
      # For {credentials} and, with --probe, {linked}: the Secrets that Links name hold kubeconfigs of other\n\
      # clusters. Only the address in them is kept. Give the names that this prints, in the namespace of the Links:\n\
      #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{{range .items[*]}}{{.metadata.namespace}}{{\" \"}}{{.spec.clusterCredentialsSecret}}{{\"\\n\"}}{{end}}'\n\
@@ -121,8 +131,12 @@ mod tests {
         let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&roles)
             .map(|document| serde::Deserialize::deserialize(document).expect("it is YAML"))
             .collect();
-        assert_eq!(documents.len(), 2);
-        assert_eq!(documents[1]["rules"][0]["resourceNames"].as_array().map(Vec::len), Some(1));
+        assert_eq!(documents.len(), 3);
+        let rules = documents.iter().flat_map(|document| document["rules"].as_array().expect("rules"));
+        let secrets: Vec<_> =
+            rules.filter(|rule| rule["resources"] == serde_json::json!(["secrets"])).collect();
+        assert_eq!(secrets.len(), 1);
+        assert_eq!(secrets[0]["resourceNames"].as_array().map(Vec::len), Some(1));
     }
 
     #[test]

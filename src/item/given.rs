@@ -62,13 +62,17 @@ impl Asked for OfLogs {
     }
 
     fn documented(&self) -> String {
-        "log texts, given with --logs or in a bundle (no permission)".to_owned()
+        "log texts, read with --logs, given with --logs NAME=FILE or in a bundle (get on pods/log, only for --logs alone)".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
+            Why::Denied { .. } => "grant get on pods/log (see docs/rbac-optional.yaml)",
+            Why::TimedOut { .. } | Why::Failed { .. } => {
+                "run again; with -v for what the API server answered"
+            }
             Why::NotOffered | Why::NotCaptured => {
-                "provide logs: --logs NODE=FILE or --logs NAMESPACE/POD=FILE"
+                "provide logs: --logs reads them from the cluster, --logs NODE=FILE or --logs NAMESPACE/POD/CONTAINER=FILE from a file"
             }
             _ => "provide the log as text, under the name of its node or pod: --logs NAME=FILE",
         }))

@@ -11,6 +11,7 @@ mod extensions;
 mod file;
 mod key;
 mod linkerd_check;
+mod mesh_logs;
 mod native_sidecar;
 mod nearest;
 mod node;
@@ -40,6 +41,7 @@ pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
+pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub(crate) use nearest::apart;
@@ -71,6 +73,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     policy_controller: Part<PolicyController>,
     linkerd_check: Part<LinkerdCheck>,
+    mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
     chart_values: Part<ChartValues>,
     extensions: Part<Extensions>,
@@ -107,6 +110,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 PolicyController::NAME,
                 LinkerdCheck::NAME,
+                MeshLogs::NAME,
                 ControlPlane::NAME,
                 ChartValues::NAME,
                 Extensions::NAME,
@@ -125,6 +129,7 @@ impl Knowledge {
             node: Part::load(dir)?,
             policy_controller: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
+            mesh_logs: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
             extensions: Part::load(dir)?,
@@ -195,6 +200,11 @@ impl Knowledge {
     /// `linkerd-check.yaml`: the rows of `linkerd check`.
     pub fn linkerd_check(&self) -> &LinkerdCheck {
         self.linkerd_check.get()
+    }
+
+    /// `mesh-logs.yaml`: what lines in the logs of the control plane and of proxies mean.
+    pub fn mesh_logs(&self) -> &MeshLogs {
+        self.mesh_logs.get()
     }
 
     /// `chart-values.yaml`: the types of what `linkerd-config` holds.

@@ -6,8 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::node;
+use crate::knowledge::Knowledge;
 use crate::names::{is_label, is_subdomain};
 use crate::objects::{Object, by_metadata, meta::Meta};
+use crate::redact;
 
 /// So many bytes of one log are read, from its end.
 pub const MAX_RAW: usize = node::MAX_RAW_LOG;
@@ -131,11 +133,36 @@ impl LogObject {
 
     /// Redacted, only the lines that matter here, the last ones. Doing it twice changes nothing.
     pub fn normalised(mut self) -> LogObject {
+        if let Some(LogOf::Pod { container: Some(container), .. }) = self.of()
+            && Knowledge::embedded().mesh_logs().reads(&container)
+        {
+            return self.of_mesh(&container);
+        }
         let of_node = matches!(self.of(), Some(LogOf::Node(_)));
         let words: &[&str] = if of_node { &node::JOURNAL_WORDS } else { &WORDS };
         let kept = node::filter_log(self.text.as_bytes(), words);
         self.cut |= kept.cut;
         self.text = String::from_utf8_lossy(&kept.bytes).into_owned();
+        self
+    }
+}
+
+/// How much is kept of the log of one container of Linkerd's: the last lines.
+const MESH_LINES: usize = 400;
+
+impl LogObject {
+    /// Of a container of Linkerd's: lines that have a meaning, each as far as it has one.
+    fn of_mesh(mut self, container: &str) -> LogObject {
+        let logs = Knowledge::embedded().mesh_logs();
+        let over = self.text.len().saturating_sub(MAX_RAW);
+        let begin = self.text[..].char_indices().map(|(at, _)| at).find(|at| *at >= over).unwrap_or(0);
+        // A key spans lines that would be torn apart.
+        let clean = redact::text(&self.text[begin..]);
+        let mut kept: Vec<String> = clean.lines().filter_map(|line| logs.kept(container, line)).collect();
+        let more = kept.len().saturating_sub(MESH_LINES);
+        kept.drain(..more);
+        self.cut |= over > 0 || more > 0;
+        self.text = kept.into_iter().map(|line| line + "\n").collect();
         self
     }
 }
@@ -189,6 +216,21 @@ mod tests {
         {
             assert_eq!(LogOf::parse(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn of_linkerds_containers_only_known_lines_are_kept_and_no_secret_in_them() {
+        let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
+        let of = LogOf::parse("shop/web-1/linkerd-proxy").expect("a container");
+        let text = format!(
+            "2026-01-15T11:58:11Z  INFO outbound: GET /cni/validation?card=17\n\
+             2026-01-15T11:58:12Z ERROR identity: certify: Failed to obtain identity error=bearer {token}\n"
+        );
+        let once = LogObject::new(&of, text, false).normalised();
+        assert_eq!(once.text.lines().count(), 1, "{}", once.text);
+        assert!(once.text.starts_with("2026-01-15T11:58:12Z Failed to obtain identity"), "{}", once.text);
+        assert!(!once.text.contains(token), "{}", once.text);
+        assert_eq!(once.clone().normalised(), once);
     }
 
     #[test]

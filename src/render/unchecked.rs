@@ -92,7 +92,7 @@ impl Way {
             Way::Probe => "--probe",
             Way::Collect => "meshdoctor collect",
             Way::Cli => "--linkerd-cli VERSION",
-            Way::Logs => "--logs NAME=FILE",
+            Way::Logs => "--logs [NAME=FILE]",
             Way::Cluster => "a cluster or --bundle",
         }
     }

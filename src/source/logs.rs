@@ -16,6 +16,27 @@ const MAX_PIPED: u64 = 64 * MAX_RAW as u64;
 /// The path that means stdin.
 pub const STDIN: &str = "-";
 
+/// The end of a container's log, as a cluster is asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ContainerLog {
+    /// The pod's namespace.
+    pub namespace: String,
+    /// The pod.
+    pub pod: String,
+    /// The container.
+    pub container: String,
+    /// Whether it is the log of the run before the last restart.
+    pub previous: bool,
+}
+
+impl ContainerLog {
+    /// Whose log it is.
+    pub fn of(&self) -> LogOf {
+        let (namespace, pod) = (self.namespace.clone(), self.pod.clone());
+        LogOf::Pod { namespace, pod, container: Some(self.container.clone()) }
+    }
+}
+
 /// Logs by whose they are.
 #[derive(Debug, Default)]
 pub struct Logs {
@@ -73,6 +94,24 @@ impl Logs {
         Ok(logs)
     }
 
+    /// Adds the end of a log that a cluster gave, as far as it is kept; what was added before it is older.
+    pub fn add(&mut self, tail: &ContainerLog, text: String, cut: bool) {
+        let kept = LogObject::new(&tail.of(), text, cut).normalised();
+        let held = self.texts.entry(tail.of()).or_default();
+        held.0.push_str(&kept.text);
+        if !held.0.is_empty() && !held.0.ends_with('\n') {
+            held.0.push('\n');
+        }
+        held.1 |= kept.cut;
+    }
+
+    /// Remembers that a log could not be read.
+    pub fn unread(&mut self, why: Why) {
+        if !self.trouble.contains(&why) {
+            self.trouble.push(why);
+        }
+    }
+
     /// The files, for the report's origin.
     pub fn name(&self) -> &str {
         &self.name
@@ -80,7 +119,7 @@ impl Logs {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.texts.is_empty() && self.trouble.is_empty()
     }
 
     /// Each log as an object.
@@ -89,10 +128,10 @@ impl Logs {
             let object = LogObject::new(of, text.clone(), *cut);
             take(&serde_json::to_vec(&object).expect("a log is plain text"));
         }
-        if self.trouble.is_empty() {
-            Fetched::Complete
-        } else {
-            Fetched::Partial { reasons: self.trouble.clone() }
+        match (self.trouble.as_slice(), self.texts.is_empty()) {
+            ([], _) => Fetched::Complete,
+            ([first, ..], true) => Fetched::Missing { reason: first.clone() },
+            (reasons, false) => Fetched::Partial { reasons: reasons.to_vec() },
         }
     }
 }

@@ -12,6 +12,7 @@ mod control_plane_not_evictable;
 mod control_plane_not_ready;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
+mod control_plane_reports_errors;
 mod control_plane_restarting;
 mod control_plane_role_missing;
 mod crd_missing;
@@ -38,6 +39,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
+    row!("control-plane", "control-plane-reports-errors", control_plane_reports_errors),
     row!("control-plane", "control-plane-restarting", control_plane_restarting),
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "crd-missing", crd_missing),

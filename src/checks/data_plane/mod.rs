@@ -13,6 +13,7 @@ mod proxy_cpu_limit_low;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
 mod proxy_port_taken;
+mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
@@ -29,5 +30,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),
+    row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
 ];

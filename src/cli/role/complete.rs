@@ -49,7 +49,8 @@ impl<'a> Place<'a> {
     fn after(root: &'a Command, words: &[String]) -> Place<'a> {
         let mut place = Place { command: root, flag: None, positionals: 0, literal: false };
         for word in words {
-            if place.flag.take().is_some() {
+            let optional = |flag: &Arg| flag.get_num_args().is_some_and(|number| number.min_values() == 0);
+            if place.flag.take().is_some_and(|flag| !(optional(flag) && word.starts_with('-'))) {
                 continue;
             }
             if place.literal || !word.starts_with('-') || word == "-" {

@@ -42,6 +42,7 @@ mod proxy;
 mod quote;
 mod served;
 mod split;
+mod tails;
 mod traffic;
 mod why;
 

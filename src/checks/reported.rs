@@ -1,0 +1,140 @@
+//! What containers of Linkerd's say in their logs, as far as a line has a meaning and is of now: what the same log says is past,
+//! what a process that started since has behind it, and what was said long ago by one that is ready is not told.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Context;
+use crate::command::kubectl;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind};
+use crate::item::Item;
+use crate::knowledge::{MeshSignature, written_at};
+use crate::model::log::{Log, LogOf};
+use crate::model::owners::Owners;
+use crate::objects::{ContainerStatus, Pod};
+
+/// How long ago something may have been said for it to be of now.
+const LATELY: SignedDuration = SignedDuration::from_hours(1);
+/// How many logs a gap names.
+const NAMED: usize = 3;
+
+/// Something that the log of a container says.
+pub(super) struct Reported<'a> {
+    container: &'a str,
+    row: &'a MeshSignature,
+    /// The lines that say so, the oldest first.
+    lines: Vec<&'a str>,
+}
+
+/// The containers of a pod of which lines are known.
+pub(super) fn containers<'a>(ctx: &Context<'a>, pod: &'a Pod) -> impl Iterator<Item = &'a str> {
+    let logs = ctx.knowledge.mesh_logs();
+    let all = pod.spec.init_containers.iter().chain(&*pod.spec.containers);
+    all.map(|container| &*container.name).filter(|name| logs.reads(name))
+}
+
+/// The log of a container, if it was read.
+pub(super) fn log_of<'a>(logs: &'a [Log], pod: &Pod, name: &str) -> Option<&'a Log> {
+    let meta = &pod.metadata;
+    logs.iter().find(|log| match &log.of {
+        Some(LogOf::Pod { namespace, pod, container: Some(container) }) => {
+            *namespace == meta.namespace && *pod == meta.name && container == name
+        }
+        Some(_) | None => false,
+    })
+}
+
+/// What a log says that holds now.
+pub(super) fn reported<'a>(
+    ctx: &Context<'a>,
+    log: &'a Log,
+    pod: &Pod,
+    container: &'a str,
+) -> Vec<Reported<'a>> {
+    let status = pod.container_status(container);
+    let rows =
+        ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
+    let said = rows.filter_map(|row| {
+        let at = |wanted: &dyn Fn(&str) -> bool| log.lines.iter().rposition(|line| wanted(line));
+        let last = at(&|line| row.matches(line))?;
+        if at(&|line| row.is_over(line)).is_some_and(|over| over > last) {
+            return None;
+        }
+        let lines: Vec<&str> =
+            log.lines.iter().map(String::as_str).filter(|line| row.matches(line)).collect();
+        let reported = Reported { container, row, lines };
+        (reported.lines.len() >= row.times && is_of_now(ctx, &reported, status)).then_some(reported)
+    });
+    said.collect()
+}
+
+fn is_of_now(ctx: &Context<'_>, reported: &Reported<'_>, status: Option<&ContainerStatus>) -> bool {
+    let ready = status.is_some_and(|status| status.ready);
+    let started = status.and_then(|status| status.state.running.as_ref()?.started_at);
+    let said = reported.last();
+    if reported.row.ends && ready {
+        return false;
+    }
+    if ready && said.zip(started).is_some_and(|(said, started)| said < started) {
+        return false;
+    }
+    reported.row.lasting || !ready || said.is_none_or(|said| ctx.now().duration_since(said) <= LATELY)
+}
+
+impl Reported<'_> {
+    fn last(&self) -> Option<Timestamp> {
+        written_at(self.lines.last()?)
+    }
+
+    /// The finding: as sure as the log tells when it was written.
+    pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
+        let Reported { container, row, lines } = self;
+        let meta = &pod.metadata;
+        let object = format!("Pod {}/{}", meta.namespace, meta.name);
+        let count = if lines.len() > 1 { format!(", {} lines", lines.len()) } else { String::new() };
+        let quoted = lines.last().map_or("", |line| line.trim());
+        let moments = [(lines.first(), "first line"), (lines.last(), "last line")].map(|(line, which)| {
+            let what = if lines.len() > 1 { format!("{}, {which}", row.says) } else { row.says.clone() };
+            Moment::of(line.and_then(|line| written_at(line)), &object, format!("log of {container}"), what)
+        });
+        let log =
+            kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
+        let remedy = Remedy::new().step(StepKind::Note, sentence(&row.remedy)).run(
+            StepKind::Command,
+            "Read the lines around it",
+            log.words("--timestamps --tail=200"),
+        );
+        let finding = ctx
+            .finding(
+                owners.of(pod).subject(vec![meta.name.clone()]),
+                format!("{}: the log of {container} says so", row.says),
+            )
+            .severity(row.severity)
+            .parameter(row.id.clone())
+            .evidence(Evidence::other(format!("{object}, log of {container}{count}"), quoted))
+            .timeline(moments.into_iter().flatten())
+            .remedy(remedy);
+        // What a warning says keeps nothing from running.
+        let finding = if row.severity == Severity::Error { finding } else { finding.explains_nothing() };
+        match self.last() {
+            Some(_) => finding,
+            // It may be of the past.
+            None => finding.severity(row.severity.min(Severity::Warning)).likely(),
+        }
+    }
+}
+
+fn sentence(clause: &str) -> String {
+    let mut letters = clause.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Notes logs that nobody provided.
+pub(super) fn not_read(ctx: &Context<'_>, names: &[String]) {
+    let Some((_, rest)) = names.split_at_checked(NAMED.min(names.len())).filter(|_| !names.is_empty()) else {
+        return;
+    };
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let part = format!("the logs of {}{more}", names[..NAMED.min(names.len())].join(", "));
+    ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, part));
+}

@@ -1,0 +1,218 @@
+//! `mesh-logs.yaml`: what lines in the logs of the control plane and of proxies mean, and what of such a line is kept. Every other
+//! line is dropped: what an application or a request writes is nobody's business.
+
+use serde::Deserialize;
+
+use super::file::KnowledgeFile;
+use crate::finding::Severity;
+
+/// How much of a line is kept behind its time.
+const KEPT: usize = 300;
+
+/// One meaning of a line.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MeshSignature {
+    /// Name of the row.
+    pub id: String,
+    /// The containers in whose logs it is looked for.
+    pub containers: Vec<String>,
+    #[serde(default)]
+    all: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    over: Vec<String>,
+    /// How many such lines are needed.
+    #[serde(default = "once")]
+    pub times: usize,
+    /// Whether the process ends with it.
+    #[serde(default)]
+    pub ends: bool,
+    /// Whether it is said once and holds until the process starts again.
+    #[serde(default)]
+    pub lasting: bool,
+    /// Whether nothing behind the pieces is kept.
+    #[serde(default)]
+    bare: bool,
+    /// How much harm, where it is of now.
+    pub severity: Severity,
+    /// What is wrong, as a clause.
+    pub says: String,
+    /// What to do, starting with a verb.
+    pub remedy: String,
+    /// The releases in whose source the text was found.
+    pub seen_in: Vec<String>,
+    /// Where in the source.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Threads in which it was seen.
+    #[serde(default)]
+    pub refs: Vec<String>,
+    /// Such a line.
+    pub example: String,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// The table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MeshLogs {
+    source: String,
+    date: jiff::civil::Date,
+    signatures: Vec<MeshSignature>,
+}
+
+impl MeshSignature {
+    /// Whether a line says it.
+    pub fn matches(&self, line: &str) -> bool {
+        self.at(line).is_some()
+    }
+
+    /// Whether a line says that it is past.
+    pub fn is_over(&self, line: &str) -> bool {
+        self.over.iter().any(|piece| line.contains(piece.as_str()))
+    }
+
+    /// From where to where its pieces stand in a line.
+    fn at(&self, line: &str) -> Option<(usize, usize)> {
+        let mut ends = (usize::MAX, 0);
+        let mut take = |piece: &String| {
+            let at = line.find(piece.as_str())?;
+            ends = (ends.0.min(at), ends.1.max(at + piece.len()));
+            Some(())
+        };
+        for piece in &self.all {
+            take(piece)?;
+        }
+        if !self.any.is_empty() && !self.any.iter().any(|piece| take(piece).is_some()) {
+            return None;
+        }
+        Some(ends)
+    }
+}
+
+impl MeshLogs {
+    /// All rows.
+    pub fn rows(&self) -> &[MeshSignature] {
+        &self.signatures
+    }
+
+    /// Whether the logs of a container of that name are read for these lines, and for no others.
+    pub fn reads(&self, container: &str) -> bool {
+        self.signatures.iter().any(|row| row.containers.iter().any(|of| of == container))
+    }
+
+    /// What is kept of a line of a container's log; nothing where no row knows it. Kept again, it stays what it is.
+    pub fn kept(&self, container: &str, line: &str) -> Option<String> {
+        let rows = self.signatures.iter().filter(|row| row.containers.iter().any(|of| of == container));
+        let part = rows.clone().find_map(|row| {
+            let (begin, end) = row.at(line)?;
+            Some(if row.bare { &line[begin..end] } else { &line[begin..] })
+        });
+        let over = || {
+            let mut pieces = rows.clone().flat_map(|row| &row.over);
+            pieces.find(|piece| line.contains(piece.as_str())).map(String::as_str)
+        };
+        let part = part.or_else(over)?;
+        let part = part.trim_end_matches(['"', '\r']);
+        let cut = part.char_indices().nth(KEPT).map_or(part, |(at, _)| &part[..at]);
+        Some(match written_at(line) {
+            Some(time) => format!("{time} {cut}"),
+            None => cut.to_owned(),
+        })
+    }
+
+    /// Where the facts are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// When they were last checked.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+/// When a line was written, where it says so at its beginning: as kubelets, logrus and Rust programs write it.
+pub fn written_at(line: &str) -> Option<jiff::Timestamp> {
+    let first = line.split_whitespace().next()?;
+    let logrus = line.strip_prefix("time=\"").and_then(|rest| rest.split('"').next());
+    let at: jiff::Timestamp = logrus.unwrap_or(first).parse().ok()?;
+    jiff::Timestamp::from_second(at.as_second()).ok()
+}
+
+impl KnowledgeFile for MeshLogs {
+    const NAME: &'static str = "mesh-logs.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/mesh-logs.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        for row in &self.signatures {
+            let id = &row.id;
+            if row.all.is_empty() && row.any.is_empty() || row.containers.is_empty() {
+                return Err(format!("{id}: neither a text nor a container"));
+            }
+            if !row.matches(&row.example) {
+                return Err(format!("{id}: its example does not say it"));
+            }
+            if row.seen_in.is_empty() || row.times == 0 {
+                return Err(format!("{id}: no release, or no line"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::knowledge::Knowledge;
+
+    #[test]
+    fn every_example_has_its_own_row_first_and_is_kept_the_same_twice() {
+        let logs = Knowledge::embedded().mesh_logs();
+        for row in logs.rows() {
+            for container in &row.containers {
+                let kept = logs.kept(container, &row.example).expect("an example is kept");
+                assert!(row.matches(&kept), "{}: {kept}", row.id);
+                assert_eq!(logs.kept(container, &kept).as_deref(), Some(kept.as_str()), "{}", row.id);
+                let first = logs
+                    .rows()
+                    .iter()
+                    .find(|other| other.containers.contains(container) && other.matches(&kept));
+                assert_eq!(first.map(|row| &row.id), Some(&row.id));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_else_of_a_line_is_kept() {
+        let logs = Knowledge::embedded().mesh_logs();
+        for noise in [
+            "[ 9.1s]  INFO ThreadId(01) outbound: linkerd_app_core::serve: Connection closed error=connection error: password hunter2",
+            "[ 9.1s] DEBUG ThreadId(01) request{path=/secret?token=abc}: linkerd_proxy_http: done",
+            "2026/01/15 11:58:12 http: TLS handshake error from 10.0.0.1:34052: EOF",
+            "[ 9.1s]  WARN linkerd_reconnect: Failed to connect error=endpoint 127.0.0.1:8090: Connection refused (os error 111)",
+            "[ 9.1s]  WARN linkerd_stack::failfast: Service entering failfast after 3s",
+        ] {
+            for container in ["linkerd-proxy", "proxy-injector", "identity", "policy", "destination"] {
+                assert_eq!(logs.kept(container, noise), None, "{noise}");
+            }
+        }
+        let line = "2026-01-15T11:58:12Z span{authority=web.shop key=hunter2}: Failed to obtain identity error=status: Unknown";
+        let kept = logs.kept("linkerd-proxy", line);
+        assert_eq!(
+            kept.as_deref(),
+            Some("2026-01-15T11:58:12Z Failed to obtain identity error=status: Unknown")
+        );
+        let panic = "thread 'main' panicked at 'secret hunter2', src/main.rs:1:1";
+        assert_eq!(logs.kept("policy", panic).as_deref(), Some("panicked at"));
+        assert_eq!(
+            logs.kept("linkerd-proxy", "[ 1.0s] INFO linkerd2_proxy: Certified identity id=web.shop")
+                .as_deref(),
+            Some("Certified identity")
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Whose logs are worth a look: the containers of the control plane, and the proxies of pods that findings are about. Asks
+//! nobody; how many there are is bounded.
+
+use std::collections::BTreeSet;
+
+use crate::checks::{self, Check, Settings, evaluate};
+use crate::finding::{Severity, Subject};
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::model::Cluster;
+use crate::model::installed::COMPONENT;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::source::logs::ContainerLog;
+
+/// Pods of the control plane: three components, some replicas of each.
+const OF_CONTROL_PLANE: usize = 30;
+/// Pods that findings are about.
+const OF_FINDINGS: usize = 20;
+
+/// The ends of logs that are to be read, the run before the last restart before the present one.
+pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
+    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let home = cluster.namespaces.control_plane.as_str();
+    let own = |pod: &&Pod| {
+        pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
+    };
+    let logs = Knowledge::embedded().mesh_logs();
+    let mut tails = Vec::new();
+    for pod in pods.iter().filter(own).take(OF_CONTROL_PLANE) {
+        let containers = pod.spec.init_containers.iter().chain(&*pod.spec.containers);
+        let names = containers.map(|container| &*container.name).filter(|name| logs.reads(name));
+        tails.extend(names.flat_map(|name| of_container(pod, name)));
+    }
+    let found = found(cluster, items);
+    let found = pods.iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace != home
+            && pod.spec.proxy().is_some()
+            && !pod.is_finished()
+            && found.contains(&(meta.namespace.clone(), meta.name.clone()))
+    });
+    tails.extend(found.take(OF_FINDINGS).flat_map(|pod| of_container(pod, PROXY_CONTAINER)));
+    tails
+}
+
+/// Its log, and that of its run before. One that never ran has none.
+fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
+    let Some(status) = pod.container_status(container) else { return Vec::new() };
+    let tail = |previous| ContainerLog {
+        namespace: pod.metadata.namespace.clone(),
+        pod: pod.metadata.name.clone(),
+        container: container.to_owned(),
+        previous,
+    };
+    let has_run = status.state.running.is_some() || status.state.terminated.is_some();
+    let before = (status.restart_count > 0).then(|| tail(true));
+    before.into_iter().chain((has_run || status.restart_count > 0).then(|| tail(false))).collect()
+}
+
+/// The pods that warnings and errors are about, by namespace and name, as far as they can be told without logs.
+fn found(cluster: &Cluster, items: &BTreeSet<Item>) -> BTreeSet<(String, String)> {
+    let able = |check: &&'static Check| check.card().front.needs.iter().all(|item| items.contains(item));
+    let checks: Vec<&'static Check> = checks::all().filter(able).collect();
+    let results = evaluate(&checks, cluster, Knowledge::embedded(), &Settings::default());
+    let findings = results.iter().flat_map(|result| &result.findings);
+    let subjects = findings.filter(|finding| finding.severity >= Severity::Warning).flat_map(|f| &f.subjects);
+    let mut pods = BTreeSet::new();
+    for subject in subjects {
+        if let Subject::Object { kind, namespace, name, pods: of_it } = subject {
+            pods.extend(of_it.iter().map(|pod| (namespace.clone(), pod.clone())));
+            if kind == "Pod" {
+                pods.insert((namespace.clone(), name.clone()));
+            }
+        }
+    }
+    pods
+}
