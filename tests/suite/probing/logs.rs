@@ -8,8 +8,9 @@ use meshdoctor::render::document::Outcome;
 use serde_json::json;
 
 use super::cluster::{Cluster, Server, change, mesh};
-use super::twice;
+use super::{AT, kubeconfig, run, twice};
 use crate::canary;
+use crate::cli::meshdoctor;
 
 const CONTROL_PLANE: &str = "control-plane-reports-errors";
 const PROXIES: &str = "proxy-reports-errors";
@@ -95,4 +96,23 @@ async fn without_the_flag_no_log_is_read() {
     let ran = twice(&server, &[], &[]).await;
     assert_eq!(ran.outcomes(&[CONTROL_PLANE])[0].1, Outcome::NotChecked);
     assert!(!server.asked().iter().any(|path| path.ends_with("/log")));
+}
+
+/// What a ticket of a live cluster holds is judged again as the cluster was, logs included.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ticket_of_a_live_cluster_is_judged_as_the_cluster() {
+    let server = Server::start(troubled()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = kubeconfig(folder.path(), &server).display().to_string();
+    let path = folder.path().join("ticket.tar.gz").display().to_string();
+    let cluster = ["--kubeconfig", &config, "--linkerd-cli", "edge-25.4.4", "--at", AT, "--logs"];
+    let mut command = meshdoctor(&[&["ticket", "-o", &path], &cluster[..]].concat());
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    canary::clean("what ticket says", &[output.stdout, output.stderr.clone()].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (live, _) = run(&[&["check", "-o", "json"], &cluster[..]].concat()).await;
+    let (again, _) = run(&["check", "--bundle", &path, "-o", "json"]).await;
+    assert_eq!(live["findings"], again["findings"]);
+    assert!(again["findings"].to_string().contains(CONTROL_PLANE));
 }
