@@ -1,13 +1,13 @@
 //! `data-plane-anchors-disjoint`: proxies do not hold the trust anchor that the issuer leads to.
 
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
-use super::proxies::{Holders, holders, since};
+use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
 use crate::certificates::{Certificate, reach};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Moment, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
@@ -32,7 +32,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // The same for all of them, and it takes a look at every pod.
     let first = first_steps(ctx);
-    let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, &first));
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let mut since_then = anchors_since(ctx, roots);
+    since_then.extend(issuer.iter().flat_map(|issuer| issuer.moments(ctx.now())));
+    let shared = (&first, since_then.as_slice());
+    let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, shared));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -80,7 +84,7 @@ fn finding(
     bundle: &Bundle,
     issuer: Option<&Issuer<'_>>,
     needed: &[&Certificate],
-    first: &Remedy,
+    (first, since_then): (&Remedy, &[Moment]),
 ) -> Finding {
     let names = held.names();
     let because = "new pods get the current bundle; a connection fails until both of its ends have it";
@@ -100,8 +104,7 @@ fn finding(
     let finding = ctx
         .finding(held.owner.subject(names), message)
         .evidences(held.evidence())
-        .timeline(since(ctx, held.pods.iter().copied()))
-        .timeline(issuer.map(|issuer| issuer.moments(ctx.now())).unwrap_or_default())
+        .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))
         .remedy(remedy);
     match issuer {

@@ -1,12 +1,12 @@
 //! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
-use super::proxies::{Hashed, Holders, hashed, holders, since};
+use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};
 use crate::certificates::BundlePrint;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::ConfigMap;
 
@@ -25,15 +25,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(vec![finding].into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
-    let mut findings: Vec<Finding> = stale.iter().map(|held| finding(ctx, held, &current)).collect();
-    if let Ok(Some(roots)) = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS) {
+    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
+    let since_then = anchors_since(ctx, roots.as_ref().ok().copied().flatten());
+    let mut findings: Vec<Finding> =
+        stale.iter().map(|held| finding(ctx, held, &current, &since_then)).collect();
+    if let Ok(Some(roots)) = roots {
         let text = roots.data.get(BUNDLE).map_or("", String::as_str);
-        findings.extend(hashed(ctx, text)?.iter().map(|held| by_hash(ctx, held, &current)));
+        findings.extend(hashed(ctx, text)?.iter().map(|held| by_hash(ctx, held, &current, &since_then)));
     }
     Ok(findings.into())
 }
 
-fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Finding {
+fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_then: &[Moment]) -> Finding {
     let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let pod = held.pods.first().map(|pod| &pod.metadata);
     let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
@@ -46,7 +49,7 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Findi
     )
     .likely()
     .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
-    .timeline(since(ctx, held.pods.iter().copied()))
+    .timeline(since(since_then, held.pods.iter().copied()))
     .evidence(Evidence::field(
         format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
         IN_FORCE,
@@ -56,7 +59,7 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint) -> Findi
     .remedy(remedy)
 }
 
-fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Finding {
+fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_then: &[Moment]) -> Finding {
     let message = if held.bundle.overlaps(current) {
         "the proxy has an outdated bundle of trust anchors that shares some with the current one: it works as long as other \
          proxies' certificates chain to one of those"
@@ -70,7 +73,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint) -> Find
     remedy.steps.push(renew(&held.owner, &names, because));
     ctx.finding(held.owner.subject(names), message)
         .evidences(held.evidence())
-        .timeline(since(ctx, held.pods.iter().copied()))
+        .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(Evidence::field(
             format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
             IN_FORCE,

@@ -8,7 +8,6 @@ use crate::certificates::{BundlePrint, from_bundle};
 use crate::checks::Context;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::finding::{Evidence, Moment};
-use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::moments;
@@ -52,10 +51,9 @@ pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec
 }
 
 /// When the pods of a workload were created, and the anchors came that they lack.
-pub(super) fn since<'a>(ctx: &Context<'_>, pods: impl IntoIterator<Item = &'a Pod>) -> Vec<Moment> {
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+pub(super) fn since<'a>(anchors: &[Moment], pods: impl IntoIterator<Item = &'a Pod>) -> Vec<Moment> {
     let mut moments = moments::pods_created(pods, "created with its anchors");
-    moments.extend(anchors_since(ctx, roots));
+    moments.extend(anchors.iter().cloned());
     moments
 }
 
