@@ -68,6 +68,29 @@ pub struct PluginRelease {
     pub notes: Vec<String>,
 }
 
+/// A defect that meets what some clusters use.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PluginDefect {
+    /// Its name.
+    pub id: String,
+    /// What goes wrong, as a clause.
+    pub what: String,
+    /// The first version without it.
+    pub until: Version,
+    /// What a cluster has to use for it.
+    pub meets: String,
+    /// Where this is known from.
+    pub source: String,
+}
+
+impl PluginDefect {
+    /// Whether a version has it.
+    pub fn holds(&self, version: &Version) -> bool {
+        *version < self.until
+    }
+}
+
 /// The plugin's versions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -82,6 +105,7 @@ pub struct CniPlugin {
     last_release: Version,
     cni_specs: Vec<Version>,
     first_chart_without_policy: EdgeTag,
+    defects: Vec<PluginDefect>,
 }
 
 impl PluginRelease {
@@ -132,6 +156,11 @@ pub struct HostBinaries {
 
 impl CniPlugin {
     /// What is known of a version: the row it falls into. `None` for versions newer than the file, for those that were
+    /// Defects that meet what some clusters use.
+    pub fn defects(&self) -> &[PluginDefect] {
+        &self.defects
+    }
+
     /// released with Linkerd itself, and for unknown ones.
     pub fn for_version(&self, version: &CniVersion) -> Option<&PluginRelease> {
         let version = version.plugin().filter(|version| **version <= self.last)?;

@@ -34,7 +34,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
 pub use chart_values::{ChartType, ChartValues};
-pub use cni_plugin::{CniPlugin, HostBinaries, PluginRelease, Support};
+pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
 pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};

@@ -12,6 +12,7 @@ pub mod journal;
 pub mod log;
 pub mod managed_by;
 pub mod moments;
+pub mod network_policy;
 pub mod networks;
 pub mod node;
 pub mod owners;

@@ -23,6 +23,11 @@ pub const DEBUG_CONTAINER: &str = "linkerd-debug";
 /// The variable in which a proxy gets its trust anchors. Of its value only a [`BundlePrint`] is kept.
 pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 
+/// The variable in which a proxy gets its own identity, with its account and namespace to be filled in.
+pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
+/// The variable in which a proxy gets the identity of what collects its traces.
+pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
+
 /// A container of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -209,6 +214,11 @@ pub struct EnvVar {
 }
 
 impl Container {
+    /// The value of an environment variable that is kept.
+    pub fn env_value(&self, name: &str) -> Option<&str> {
+        self.env.iter().find(|variable| variable.name == name)?.value.as_deref()
+    }
+
     /// What the kubelet asks of it over HTTP.
     pub fn http_probes(&self) -> impl Iterator<Item = &HttpGet> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
@@ -249,6 +259,8 @@ const KEPT_ENV: &[&str] = &[
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",
     "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
+    LOCAL_NAME,
+    COLLECTOR_NAME,
     "DEST_CNI_NET_DIR",
     "DEST_CNI_BIN_DIR",
 ];

@@ -1,5 +1,6 @@
 //! CronJobs.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::job::JobSpec;
@@ -15,12 +16,28 @@ pub struct CronJob {
     /// What was asked for.
     #[serde(deserialize_with = "nullable")]
     pub spec: CronJobSpec,
+    /// When it last made a Job, and when one last ended well.
+    #[serde(deserialize_with = "nullable")]
+    pub status: CronJobStatus,
+}
+
+/// When a CronJob last made a Job, and when one last ended well.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CronJobStatus {
+    /// When it last made a Job.
+    pub last_schedule_time: Option<Timestamp>,
+    /// When a Job of it last ended well; API servers before 1.21 do not say.
+    pub last_successful_time: Option<Timestamp>,
 }
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CronJobSpec {
+    /// Whether it makes none for now.
+    #[serde(deserialize_with = "nullable")]
+    pub suspend: bool,
     /// The Job it makes.
     #[serde(deserialize_with = "nullable")]
     pub job_template: JobTemplate,

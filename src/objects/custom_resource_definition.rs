@@ -16,6 +16,18 @@ pub struct CustomResourceDefinition {
     /// Group, names, versions.
     #[serde(deserialize_with = "nullable")]
     pub spec: CrdSpec,
+    /// What is stored.
+    #[serde(deserialize_with = "nullable")]
+    pub status: CrdStatus,
+}
+
+/// What is stored of a definition's objects.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CrdStatus {
+    /// The versions in which objects may be stored.
+    #[serde(deserialize_with = "nullable")]
+    pub stored_versions: Vec<String>,
 }
 
 /// Metadata of a definition, with all its annotations: the bundle version of Gateway API is one of them.

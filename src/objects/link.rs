@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
@@ -14,6 +15,45 @@ pub struct Link {
     /// Which cluster, and how to reach it.
     #[serde(deserialize_with = "nullable")]
     pub spec: LinkSpec,
+    /// What the link's controller made of the services over there; only newer versions have it.
+    #[serde(deserialize_with = "nullable")]
+    pub status: LinkStatus,
+}
+
+/// What a link's controller made of the services of the other cluster.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LinkStatus {
+    /// Those that are mirrored.
+    #[serde(deserialize_with = "nullable")]
+    pub mirror_services: Vec<LinkedService>,
+    /// Those that join a federated service.
+    #[serde(deserialize_with = "nullable")]
+    pub federated_services: Vec<LinkedService>,
+}
+
+/// What became of one service.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LinkedService {
+    /// The service over there.
+    #[serde(deserialize_with = "nullable")]
+    pub remote_ref: RemoteRef,
+    /// `Mirrored` is one of them.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
+}
+
+/// A service of the other cluster.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct RemoteRef {
+    /// Its name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Its namespace.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
 }
 
 impl Link {
@@ -68,16 +108,17 @@ pub struct ProbeSpec {
     pub period: String,
 }
 
-// Every release serves this version, and every field that is read is in it.
+// Every field of the specification that is read is in every version; the status came with the last but one.
 impl Listed for Link {
     type Object = Link;
     const KIND: Kind = Kind::Link;
     const INFO: KindInfo = KindInfo {
+        older: &["v1alpha2", "v1alpha1"],
         passes: "{spec: {targetClusterName: text, targetClusterDomain: text, targetClusterLinkerdNamespace: text, \
              clusterCredentialsSecret: text, gatewayAddress: text, gatewayPort: word, gatewayIdentity: text, \
              probeSpec: spec-probe, selector: selector, remoteDiscoverySelector: selector, \
-             federatedServiceSelector: selector}, status: {conditions: conditions}}",
-        ..KindInfo::namespaced("multicluster.linkerd.io", "v1alpha1", "Link", "links")
+             federatedServiceSelector: selector}, status: {mirrorServices: link-service, federatedServices: link-service}}",
+        ..KindInfo::namespaced("multicluster.linkerd.io", "v1alpha3", "Link", "links")
     };
 }
 

@@ -32,15 +32,45 @@ pub struct NetworkPolicySpec {
     /// What may come in: everything that one of these lets through.
     #[serde(deserialize_with = "nullable")]
     pub ingress: Vec<NetworkPolicyRule>,
+    /// What may go out: everything that one of these lets through.
+    #[serde(deserialize_with = "nullable")]
+    pub egress: Vec<NetworkPolicyRule>,
 }
 
-/// One rule; of the other ends of connections nothing is read.
+/// One rule.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NetworkPolicyRule {
-    /// Ports of the pods; all where nothing is said.
+    /// Ports that connections go to; all where nothing is said.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<NetworkPolicyPort>,
+    /// The other ends of connections; all where nothing is said.
+    #[serde(rename = "from", alias = "to", deserialize_with = "nullable")]
+    pub peers: Vec<NetworkPolicyPeer>,
+}
+
+/// The other end of connections: pods, all pods of namespaces, pods of namespaces, or addresses.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NetworkPolicyPeer {
+    /// Pods, of the policy's own namespace where no namespaces are selected.
+    pub pod_selector: Option<LabelSelector>,
+    /// Namespaces.
+    pub namespace_selector: Option<LabelSelector>,
+    /// Addresses.
+    pub ip_block: Option<IpBlock>,
+}
+
+/// Addresses outside of the cluster, as they are written.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct IpBlock {
+    /// A CIDR.
+    #[serde(deserialize_with = "nullable")]
+    pub cidr: String,
+    /// What is left out of it.
+    #[serde(deserialize_with = "nullable")]
+    pub except: Vec<String>,
 }
 
 /// A port, or a range of them.
@@ -76,5 +106,13 @@ impl NetworkPolicySpec {
     /// Whether it says what may come in.
     pub fn is_about_ingress(&self) -> bool {
         self.policy_types.is_empty() || self.policy_types.iter().any(|direction| direction == "Ingress")
+    }
+
+    /// Whether it says what may go out.
+    pub fn is_about_egress(&self) -> bool {
+        match self.policy_types.as_slice() {
+            [] => !self.egress.is_empty(),
+            types => types.iter().any(|direction| direction == "Egress"),
+        }
     }
 }

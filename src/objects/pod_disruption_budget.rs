@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::condition::Condition;
 use super::meta::{Meta, nullable};
+use super::selector::LabelSelector;
 use super::{Kind, KindInfo, Listed, object};
 
 /// A PodDisruptionBudget.
@@ -12,9 +13,23 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct PodDisruptionBudget {
     /// Name, namespace, labels.
     pub metadata: Meta,
+    /// Which pods it covers, and which of them may be evicted all the same.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: BudgetSpec,
     /// What the disruption controller counted.
     #[serde(deserialize_with = "nullable")]
     pub status: BudgetStatus,
+}
+
+/// Which pods a budget covers.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BudgetSpec {
+    /// By their labels; none where nothing is said.
+    pub selector: Option<LabelSelector>,
+    /// `AlwaysAllow` lets those be evicted that are not healthy.
+    #[serde(deserialize_with = "nullable")]
+    pub unhealthy_pod_eviction_policy: String,
 }
 
 /// What the disruption controller counted.

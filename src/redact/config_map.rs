@@ -13,8 +13,15 @@ use super::{json, keys, text};
 use crate::chart::yaml;
 
 /// What is read of Cilium's ConfigMap, which holds all of its settings.
-const CILIUM: [&str; 4] =
-    ["cni-exclusive", "cni-chaining-mode", "cni-chaining-target", "write-cni-conf-when-ready"];
+const CILIUM: [&str; 7] = [
+    "bpf-lb-sock",
+    "bpf-lb-sock-hostns-only",
+    "cni-chaining-mode",
+    "cni-chaining-target",
+    "cni-exclusive",
+    "kube-proxy-replacement",
+    "write-cni-conf-when-ready",
+];
 /// Chart values whose lists hold variables of an environment.
 const ENVIRONMENTS: [&str; 4] = ["additionalEnv", "experimentalEnv", "env", "extraEnv"];
 /// The longest text that is the value of a setting.

@@ -52,6 +52,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "lastTimestamp",
             "eventTime",
             "lastObservedTime",
+            "lastScheduleTime",
+            "lastSuccessfulTime",
             "startTime",
             "startedAt",
             "finishedAt",
@@ -73,6 +75,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "targetClusterLinkerdNamespace",
             "clusterCredentialsSecret",
             "gatewayIdentity",
+            "controllerName",
             "audience",
             "controllerName",
             "providerID",
@@ -102,6 +105,8 @@ const REASONS: &[(&str, &[&str])] = &[
         &[
             "podIP",
             "podCIDR",
+            "cidr",
+            "except[]",
             "clusterIP",
             "addresses[]",
             "targetPort",
@@ -142,7 +147,14 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
     (
         "A version, or an image with its tag: what is compared with releases.",
-        &["image", "containerRuntimeVersion", "kernelVersion", "kubeletVersion", "osImage"],
+        &[
+            "image",
+            "containerRuntimeVersion",
+            "kernelVersion",
+            "kubeletVersion",
+            "osImage",
+            "storedVersions[]",
+        ],
     ),
     (
         "A sentence that Kubernetes, the container runtime or Linkerd writes, and in which the cause stands. It is searched for \
@@ -152,6 +164,10 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "A word of the command of a container that is Linkerd's own, by namespace and labels. Those of others are replaced.",
         &["command[]", "args[]"],
+    ),
+    (
+        "The value of a variable that Linkerd sets for its own containers, of those that are known by name.",
+        &["env[].value"],
     ),
     (
         "A setting of Linkerd's, its CNI plugin's or Cilium's ConfigMap, of those that are known by name. The data of other \

@@ -1,18 +1,25 @@
 //! `control-plane-anchors-stale`: pods of the control plane were created for another bundle of trust anchors than the current one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
 use super::proxies::anchors_since;
-use crate::certificates::BundlePrint;
+use crate::certificates::{BundlePrint, Certificate, from_bundle};
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy, Severity};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
 use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod};
+
+/// The containers that read the bundle, as they start.
+const READERS: [&str; 2] = ["identity", "linkerd-proxy"];
+/// How many containers of a workload are quoted.
+const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -22,16 +29,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
     }
     let values = values(ctx);
-    if values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true) {
-        return Err(Unjudged::not_applicable(
-            "the chart does not know the trust anchors, so its pods do not show them",
-        ));
-    }
     let in_force = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
     let installed = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let Some(current) = in_force else {
         return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
     };
+    let sure = older(ctx, pods, current);
+    let external = values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true);
+    if external {
+        return Ok(sure.into());
+    }
+    let told: BTreeSet<&str> = sure.iter().flat_map(|finding| &finding.subjects).flat_map(pods_of).collect();
     let namespace = &ctx.namespaces().control_plane;
     let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
@@ -41,6 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         if let Some(hash) = meta.annotation(TRUST_ROOT_HASH)
+            && !told.contains(meta.name.as_str())
             && !in_force.into_iter().chain(installed).any(|text| is_hash_of(hash, text))
         {
             found.entry((owners.of(pod), hash)).or_default().push(pod);
@@ -69,5 +78,64 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = findings.collect();
+    findings.extend(sure);
+    Ok(findings.into())
+}
+
+/// The names of the pods that a finding is about.
+fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
+    let (name, pods) = match subject {
+        Subject::Object { name, pods, .. } => (Some(name.as_str()), pods.as_slice()),
+        Subject::Node { .. } | Subject::Thing { .. } => (None, &[][..]),
+    };
+    name.into_iter().chain(pods.iter().map(String::as_str))
+}
+
+/// Containers that started before an anchor of the bundle was made: what reads it only then cannot have that one.
+fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
+    let namespace = &ctx.namespaces().control_plane;
+    let Some(newest) =
+        from_bundle(bundle).unwrap_or_default().into_iter().max_by_key(Certificate::not_before)
+    else {
+        return Vec::new();
+    };
+    let made = newest.not_before();
+    let owners = ctx.owners();
+    let mut found: BTreeMap<Owner, Vec<(&Pod, &str, Timestamp)>> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        if meta.namespace != *namespace || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        let started = READERS.into_iter().filter_map(|name| {
+            let at = pod.container_status(name)?.state.running.as_ref()?.started_at?;
+            (at < made).then_some((pod, name, at))
+        });
+        if let Some(first) = started.min_by_key(|(_, _, at)| *at) {
+            found.entry(owners.of(pod)).or_default().push(first);
+        }
+    }
+    let findings = found.into_iter().map(|(owner, containers)| {
+        let names: Vec<String> = containers.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
+        let mut remedy = Remedy::new();
+        remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
+        ctx.finding(
+            owner.subject(names),
+            "a container of the control plane started before a trust anchor of the current bundle was made, so it does not have that \
+             anchor: it refuses what chains to it alone, an issuer or the certificate of a proxy",
+        )
+        .parameter("older")
+        .evidences(containers.iter().take(QUOTED).map(|(pod, name, at)| {
+            let object = format!("Pod {namespace}/{}", pod.metadata.name);
+            Evidence::field(object, format!("{name}: state.running.startedAt"), at.to_string())
+        }))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
+            IN_FORCE,
+            format!("{}: not before {made}", newest.summary()),
+        ))
+        .remedy(remedy)
+    });
+    findings.collect()
 }

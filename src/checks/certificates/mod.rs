@@ -12,13 +12,16 @@ mod issuer_expired;
 mod issuer_expiring;
 mod issuer_key_mismatch;
 mod issuer_named_like_anchor;
+mod issuer_not_reloaded;
 mod issuer_not_trusted;
 mod issuer_outlives_anchor;
 mod issuer_pinned_as_anchor;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod issuer_update_skipped;
+mod old_anchor_removed_too_soon;
 mod proxies;
+mod proxy_trust_domain_differs;
 pub(super) mod remedy;
 mod role;
 mod trust_anchor_duplicated;
@@ -45,12 +48,15 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-expiring", issuer_expiring),
     row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),
     row!("certificates", "issuer-named-like-anchor", issuer_named_like_anchor),
+    row!("certificates", "issuer-not-reloaded", issuer_not_reloaded),
     row!("certificates", "issuer-not-trusted", issuer_not_trusted),
     row!("certificates", "issuer-outlives-anchor", issuer_outlives_anchor),
     row!("certificates", "issuer-pinned-as-anchor", issuer_pinned_as_anchor),
     row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
     row!("certificates", "issuer-unsupported", issuer_unsupported),
     row!("certificates", "issuer-update-skipped", issuer_update_skipped),
+    row!("certificates", "old-anchor-removed-too-soon", old_anchor_removed_too_soon),
+    row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),
     row!("certificates", "trust-anchor-expiring", trust_anchor_expiring),

@@ -7,6 +7,10 @@ mod add_failures;
 mod carried;
 mod chart;
 mod chart_value;
+mod cni_plugin_defect;
+mod cni_pod_security;
+mod cni_race_unprotected;
+mod cni_validator_target;
 mod config_map;
 mod crossing;
 mod effect;
@@ -111,7 +115,10 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
     row!("cni", "cni-nsenter-missing", cni_nsenter_missing),
     row!("cni", "cni-object-missing", cni_object_missing),
+    row!("cni", "cni-plugin-defect", cni_plugin_defect),
     row!("cni", "cni-plugin-upgrade-hazard", cni_plugin_upgrade_hazard),
+    row!("cni", "cni-pod-security", cni_pod_security),
+    row!("cni", "cni-race-unprotected", cni_race_unprotected),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),
     row!("cni", "cni-token-expired", cni_token_expired),
@@ -119,6 +126,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-token-not-rotated", cni_token_not_rotated),
     row!("cni", "cni-token-revoked", cni_token_revoked),
     row!("cni", "cni-validator-failed", cni_validator_failed),
+    row!("cni", "cni-validator-target", cni_validator_target),
     row!("cni", "cni-version-incompatible", cni_version_incompatible),
     row!("cni", "node-evidence-outdated", node_evidence_outdated),
 ];

@@ -4,8 +4,9 @@ use jiff::SignedDuration;
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::objects::PodDisruptionBudget;
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::model::pod_status::word;
+use crate::objects::{Pod, PodDisruptionBudget};
 
 /// A rollout uses a budget up for so long without anything being wrong.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
@@ -33,13 +34,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             status.desired_healthy,
             since.map(|since| format!(", since {since}")).unwrap_or_default(),
         );
+        let stuck = unready(ctx, budget);
         let look = kubectl().namespace(namespace).words("get pods -o wide");
         let remedy = if unhealthy {
             Remedy::new()
                 .run(StepKind::Command, "See which pods are not ready, and repair them first", look)
                 .step(
                     StepKind::Note,
-                    "Where a node has to go at once, drain it with --disable-eviction: it deletes the pods",
+                    "Where a node has to go at once, drain it with --disable-eviction: it deletes the pods. With \
+                     unhealthyPodEvictionPolicy: AlwaysAllow in the budget (Kubernetes 1.27 and later) a pod that is not ready \
+                     never stands in the way of its own eviction",
                 )
         } else {
             Remedy::new().step(
@@ -58,10 +62,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "status.disruptionsAllowed",
                 said,
             ))
+            .evidences(stuck.iter().map(|pod| {
+                let ready = pod.condition("Ready");
+                let since = ready.and_then(|ready| ready.last_transition_time);
+                let since = since.map(|since| format!(", not ready since {since}")).unwrap_or_default();
+                let object = format!("Pod {namespace}/{}", pod.metadata.name);
+                Evidence::field(object, "status", format!("{}{since}", word(pod)))
+            }))
             .parameter(if unhealthy { "unhealthy" } else { "too-few-replicas" })
             .remedy(remedy.shown_by(shown));
+        let finding = stuck.iter().fold(finding, |finding, pod| {
+            finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
+        });
         // Without its time it may be that of a rollout.
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
     Ok(findings.into())
+}
+
+/// The pods that a budget covers and that use it up: those that are not ready.
+fn unready<'a>(ctx: &Context<'a>, budget: &PodDisruptionBudget) -> Vec<&'a Pod> {
+    let Some(selector) = &budget.spec.selector else { return Vec::new() };
+    let covered = ctx.hints::<Pod>().iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace == budget.metadata.namespace && !pod.is_finished() && selector.matches(&meta.labels)
+    });
+    covered.filter(|pod| pod.condition("Ready").is_some_and(|ready| ready.status != "True")).collect()
 }

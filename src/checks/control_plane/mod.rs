@@ -7,9 +7,11 @@ mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
 mod control_plane_annotation_ignored;
 mod control_plane_below_ha;
+mod control_plane_churning;
 mod control_plane_missing;
 mod control_plane_not_evictable;
 mod control_plane_not_ready;
+mod control_plane_on_one_node;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
 mod control_plane_reports_errors;
@@ -19,11 +21,15 @@ mod crd_missing;
 mod extension_command_missing;
 mod extension_namespace_twice;
 pub(super) mod failing;
+mod heartbeat_failing;
 pub(super) mod installation;
 mod linkerd_config_missing;
 mod linkerd_config_unreadable;
+mod linkerd_image_not_pulled;
+mod network_policy_blocks_webhooks;
 mod networks;
 mod proxy_init_not_root;
+mod removed_component_left;
 mod service_account_missing;
 mod validator_webhook_missing;
 
@@ -34,9 +40,11 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
     row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),
     row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
+    row!("control-plane", "control-plane-churning", control_plane_churning),
     row!("control-plane", "control-plane-missing", control_plane_missing),
     row!("control-plane", "control-plane-not-evictable", control_plane_not_evictable),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
+    row!("control-plane", "control-plane-on-one-node", control_plane_on_one_node),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
     row!("control-plane", "control-plane-reports-errors", control_plane_reports_errors),
@@ -45,9 +53,13 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "crd-missing", crd_missing),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
+    row!("control-plane", "heartbeat-failing", heartbeat_failing),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
     row!("control-plane", "linkerd-config-unreadable", linkerd_config_unreadable),
+    row!("control-plane", "linkerd-image-not-pulled", linkerd_image_not_pulled),
+    row!("control-plane", "network-policy-blocks-webhooks", network_policy_blocks_webhooks),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
+    row!("control-plane", "removed-component-left", removed_component_left),
     row!("control-plane", "service-account-missing", service_account_missing),
     row!("control-plane", "validator-webhook-missing", validator_webhook_missing),
 ];

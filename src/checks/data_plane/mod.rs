@@ -4,17 +4,22 @@ use super::{Check, row};
 
 mod app_runs_as_proxy;
 mod await_hook_failing;
+mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
 mod init_container_before_proxy;
+mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod opaque;
 mod opaque_ports_mismatch;
+mod pod_address_shared;
 mod proxy_cpu_limit_low;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
 mod proxy_port_taken;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
+mod route_of_two_controllers;
+mod trace_collector_identity;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 
@@ -22,14 +27,19 @@ pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "app-runs-as-proxy", app_runs_as_proxy),
     row!("data-plane", "await-hook-failing", await_hook_failing),
+    row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
+    row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
+    row!("data-plane", "pod-address-shared", pod_address_shared),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
+    row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
+    row!("data-plane", "trace-collector-identity", trace_collector_identity),
 ];

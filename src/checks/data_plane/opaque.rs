@@ -1,6 +1,9 @@
-//! Which ports an annotation marks as opaque. It reads what it is handed and judges nothing.
+//! Which ports of Services and pods are marked as opaque, and which pods are behind a Service. It reads what it is handed and
+//! judges nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::objects::{Pod, Service, ServicePort, TargetPort};
 
 /// The annotation, on Services, pods and namespaces.
 pub(super) const ANNOTATION: &str = "config.linkerd.io/opaque-ports";
@@ -40,6 +43,63 @@ impl Opaque {
         });
         let more = ports.iter().filter(|port| !within(&self.meant, **port)).map(ToString::to_string);
         ranges.chain(more).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The ports that a Service marks; `None` without the annotation.
+pub(super) fn of_service(service: &Service) -> Option<Opaque> {
+    let named = service.spec.ports.iter().filter(|port| !port.name.is_empty());
+    let named = named.map(|port| (port.name.as_str(), port.port)).collect();
+    service.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
+}
+
+/// The ports that a pod marks; `None` without the annotation.
+pub(super) fn of_pod(pod: &Pod) -> Option<Opaque> {
+    let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
+    let named = ports.filter(|port| !port.name.is_empty());
+    let named = named.map(|port| (port.name.as_str(), port.container_port)).collect();
+    pod.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
+}
+
+/// The port of a pod that a Service's port leads to; `None` where the pod has none of that name.
+pub(super) fn target(port: &ServicePort, pod: &Pod) -> Option<u16> {
+    match &port.target_port {
+        None | Some(TargetPort::Number(0)) => Some(port.port),
+        Some(TargetPort::Number(number)) => Some(*number),
+        Some(TargetPort::Name(name)) => {
+            let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
+            ports.into_iter().find(|port| port.name == *name).map(|port| port.container_port)
+        }
+    }
+}
+
+/// Pods by namespace and label, so that no Service looks at all of them.
+pub(super) struct Selected<'a>(HashMap<(&'a str, &'a str, &'a str), Vec<&'a Pod>>);
+
+impl<'a> Selected<'a> {
+    pub(super) fn of(pods: &'a [Pod]) -> Selected<'a> {
+        let mut index: HashMap<(&str, &str, &str), Vec<&Pod>> = HashMap::new();
+        let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
+        for pod in pods.iter().filter(alive) {
+            for (key, value) in &pod.metadata.labels {
+                let at = (pod.metadata.namespace.as_str(), key.as_str(), value.as_str());
+                index.entry(at).or_default().push(pod);
+            }
+        }
+        Selected(index)
+    }
+
+    /// The pods that a Service selects.
+    pub(super) fn by(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
+        let selector = &service.spec.selector;
+        let lists = selector.iter().map(|(key, value)| {
+            let at = (service.metadata.namespace.as_str(), key.as_str(), value.as_str());
+            self.0.get(&at).map_or(&[][..], Vec::as_slice)
+        });
+        let fewest = lists.min_by_key(|list| list.len()).unwrap_or_default().to_vec();
+        fewest
+            .into_iter()
+            .filter(|pod| selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value)))
     }
 }
 

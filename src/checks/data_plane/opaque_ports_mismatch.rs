@@ -1,10 +1,10 @@
 //! `opaque-ports-mismatch`: a Service and its pods disagree on which ports are opaque.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::opaque::{ANNOTATION, Opaque};
+use super::opaque::{ANNOTATION, Opaque, Selected, of_pod, of_service, target};
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -12,7 +12,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod, Service, ServicePort, TargetPort};
+use crate::objects::{ConfigMap, Pod, Service};
 
 /// How many workloads are quoted.
 const QUOTED: usize = 3;
@@ -39,7 +39,7 @@ struct Difference<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let services = ctx.seen::<Service>()?;
-    let by_label = Labels::of(pods);
+    let by_label = Selected::of(pods);
     let owners = ctx.owners();
     let default = default_ports(ctx);
     let mut findings = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let mut differences: BTreeMap<(Lacks, bool), Difference<'_>> = BTreeMap::new();
         let mut seen: BTreeSet<(Owner, Option<&str>)> = BTreeSet::new();
-        for pod in by_label.selected(service) {
+        for pod in by_label.by(service) {
             // Replicas say the same.
             if !seen.insert((owners.of(pod), pod.metadata.annotation(ANNOTATION))) {
                 continue;
@@ -78,36 +78,6 @@ fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
     Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
 }
 
-/// Pods by namespace and label, so that no Service looks at all of them.
-struct Labels<'a>(HashMap<(&'a str, &'a str, &'a str), Vec<&'a Pod>>);
-
-impl<'a> Labels<'a> {
-    fn of(pods: &'a [Pod]) -> Labels<'a> {
-        let mut index: HashMap<(&str, &str, &str), Vec<&Pod>> = HashMap::new();
-        let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
-        for pod in pods.iter().filter(alive) {
-            for (key, value) in &pod.metadata.labels {
-                let at = (pod.metadata.namespace.as_str(), key.as_str(), value.as_str());
-                index.entry(at).or_default().push(pod);
-            }
-        }
-        Labels(index)
-    }
-
-    /// The pods that a Service selects.
-    fn selected(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
-        let selector = &service.spec.selector;
-        let lists = selector.iter().map(|(key, value)| {
-            let at = (service.metadata.namespace.as_str(), key.as_str(), value.as_str());
-            self.0.get(&at).map_or(&[][..], Vec::as_slice)
-        });
-        let fewest = lists.min_by_key(|list| list.len()).unwrap_or_default().to_vec();
-        fewest
-            .into_iter()
-            .filter(|pod| selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value)))
-    }
-}
-
 /// The ports that one side marks as opaque and the other does not; and whether that changes nothing, because the port is
 /// opaque by default there.
 fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks, bool, Pair)> {
@@ -133,33 +103,6 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
             _ => None,
         })
         .collect()
-}
-
-/// The ports that a Service marks; `None` without the annotation.
-fn of_service(service: &Service) -> Option<Opaque> {
-    let named = service.spec.ports.iter().filter(|port| !port.name.is_empty());
-    let named = named.map(|port| (port.name.as_str(), port.port)).collect();
-    service.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
-}
-
-/// The ports that a pod marks; `None` without the annotation.
-fn of_pod(pod: &Pod) -> Option<Opaque> {
-    let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
-    let named = ports.filter(|port| !port.name.is_empty());
-    let named = named.map(|port| (port.name.as_str(), port.container_port)).collect();
-    pod.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
-}
-
-/// The port of a pod that a Service's port leads to; `None` where the pod has none of that name.
-fn target(port: &ServicePort, pod: &Pod) -> Option<u16> {
-    match &port.target_port {
-        None | Some(TargetPort::Number(0)) => Some(port.port),
-        Some(TargetPort::Number(number)) => Some(*number),
-        Some(TargetPort::Name(name)) => {
-            let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
-            ports.into_iter().find(|port| port.name == *name).map(|port| port.container_port)
-        }
-    }
 }
 
 fn finding(

@@ -3,6 +3,7 @@
 
 use super::{Check, row};
 
+mod gateway_identity_mismatch;
 mod gateway_probe_failing;
 mod link_anchors_differ;
 mod link_crd_missing;
@@ -18,9 +19,11 @@ mod multicluster_proxy_unhealthy;
 mod service_mirror_legacy;
 mod service_mirror_not_running;
 mod service_mirror_role_missing;
+mod service_not_mirrored;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("multicluster", "gateway-identity-mismatch", gateway_identity_mismatch),
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
     row!("multicluster", "link-anchors-differ", link_anchors_differ),
     row!("multicluster", "link-crd-missing", link_crd_missing),
@@ -35,4 +38,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "service-mirror-legacy", service_mirror_legacy),
     row!("multicluster", "service-mirror-not-running", service_mirror_not_running),
     row!("multicluster", "service-mirror-role-missing", service_mirror_role_missing),
+    row!("multicluster", "service-not-mirrored", service_not_mirrored),
 ];

@@ -161,6 +161,18 @@ impl<'a> Switch<'a> {
     }
 
     /// The first key that is read at a place, there or on its namespace.
+    /// What the proxies of a template are, and the annotation that decides it: key, value, and whether the namespace has it.
+    pub(super) fn native(
+        &self,
+        object: &Annotated<'a>,
+        site: &Site<'a>,
+        written: &Written<'a>,
+    ) -> (Option<(&'a str, &'a str, bool)>, Option<bool>) {
+        let deciding = self.deciding(object, site, written);
+        let native = deciding.map_or(self.default, |d| go_bool(d.value).or(self.default));
+        (deciding.map(|d| (d.key, d.value, d.inherited)), native)
+    }
+
     fn deciding(
         &self,
         object: &Annotated<'a>,

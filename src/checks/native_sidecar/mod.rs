@@ -11,6 +11,7 @@ mod native_sidecar_key_not_read;
 mod native_sidecar_key_overridden;
 mod native_sidecar_kubernetes_too_old;
 mod native_sidecar_value_invalid;
+mod native_sidecar_wait_refused;
 mod wording;
 
 pub(super) use family::Survey;
@@ -24,4 +25,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "native-sidecar-key-overridden", native_sidecar_key_overridden),
     row!("native-sidecar", "native-sidecar-kubernetes-too-old", native_sidecar_kubernetes_too_old),
     row!("native-sidecar", "native-sidecar-value-invalid", native_sidecar_value_invalid),
+    row!("native-sidecar", "native-sidecar-wait-refused", native_sidecar_wait_refused),
 ];

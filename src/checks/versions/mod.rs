@@ -8,9 +8,11 @@ mod cli_outdated;
 pub(super) mod compared;
 mod control_plane_mixed_versions;
 mod control_plane_outdated;
+mod crd_stored_version_gone;
 mod data_plane_skew;
 pub(super) mod gateway_api;
 mod gateway_api_missing;
+mod gateway_api_owned_elsewhere;
 mod gateway_api_unsupported;
 mod kubernetes_unsupported;
 mod newest;
@@ -22,8 +24,10 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "cli-outdated", cli_outdated),
     row!("versions", "control-plane-mixed-versions", control_plane_mixed_versions),
     row!("versions", "control-plane-outdated", control_plane_outdated),
+    row!("versions", "crd-stored-version-gone", crd_stored_version_gone),
     row!("versions", "data-plane-skew", data_plane_skew),
     row!("versions", "gateway-api-missing", gateway_api_missing),
+    row!("versions", "gateway-api-owned-elsewhere", gateway_api_owned_elsewhere),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
     row!("versions", "stale-endpoints-release", stale_endpoints_release),

@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{ConfigMap, Namespace, Pod};
+use crate::objects::{ConfigMap, Namespace, Pod, Service};
 
 /// The annotation of the namespace that says where a Prometheus of the operator's own answers.
 const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
@@ -17,6 +17,12 @@ const CONFIG: &str = "prometheus-config";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Viz)?;
     if let Some(url) = external(namespace) {
+        if let Some((home, name)) = service_of(url)
+            && let Some(services) = ctx.noted(ctx.every::<Service>())
+            && !services.iter().any(|s| s.metadata.namespace == home && s.metadata.name == name)
+        {
+            return Ok(vec![elsewhere_gone(ctx, namespace, url, home, name)].into());
+        }
         return Err(Unjudged::not_applicable(format!("viz uses another Prometheus: {url}")));
     }
     let namespace = namespace.metadata.name.as_str();
@@ -44,6 +50,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(no_pods(ctx, namespace));
     }
     Ok(findings.into())
+}
+
+/// Namespace and name of the Service of this cluster that a URL names; `None` where it may be one of elsewhere.
+fn service_of(url: &str) -> Option<(&str, &str)> {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', ':']).next()?;
+    let mut parts = host.split('.');
+    let (name, home) = (parts.next()?, parts.next()?);
+    matches!(parts.next(), None | Some("svc")).then_some((home, name))
+}
+
+/// viz asks a Prometheus of this cluster whose Service is not there.
+fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &str, name: &str) -> Finding {
+    let viz = &namespace.metadata.name;
+    let remedy = reinstall(
+        ctx,
+        Remedy::new(),
+        Extension::Viz,
+        " with prometheusUrl set to where that Prometheus answers",
+    );
+    let remedy = remedy.step(
+        StepKind::Note,
+        "That Prometheus needs the scrape jobs that viz's own would have: linkerd-controller, linkerd-proxy and the like, or the chart's \
+         podMonitor values, and a policy that lets it read the proxies' metrics",
+    );
+    ctx.finding(
+        Subject::object(Kind::Service, home, name),
+        "viz is told to ask another Prometheus, and there is no such Service: viz has no metrics to show",
+    )
+    .parameter("external")
+    .evidence(Evidence::field(format!("Namespace {viz}"), format!("metadata.annotations[{EXTERNAL}]"), url))
+    .evidence(Evidence::other(format!("Service {home}/{name}"), "does not exist"))
+    .fails_rows([])
+    .remedy(remedy)
 }
 
 /// Where another Prometheus answers, if the namespace of viz names one.

@@ -1,0 +1,86 @@
+//! `issuer-not-reloaded`: the issuer is newer than the pods of identity, and nothing says that they took it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::identity::{ISSUER, identity_deployment, issuer};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Command, kubectl};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::model::installed::COMPONENT;
+use crate::objects::{Event, Pod};
+
+/// What identity says when it takes a new issuer, and when it does not, which another check finds.
+const SAID: [&str; 2] = ["IssuerUpdated", "IssuerUpdateSkipped"];
+/// Until when a kubelet has brought a changed Secret into a pod, with room to spare.
+const DELIVERED: SignedDuration = SignedDuration::from_mins(5);
+/// For how long API servers keep events unless they are told otherwise.
+const KEPT: SignedDuration = SignedDuration::from_mins(60);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = &ctx.namespaces().control_plane;
+    let issuer = issuer(ctx)?;
+    let pods = ctx.seen::<Pod>()?;
+    let made = issuer.certificate().not_before();
+    let age = ctx.now().duration_since(made);
+    let older: Vec<(&Pod, Timestamp)> = pods
+        .iter()
+        .filter(|pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace && meta.label(COMPONENT) == Some("identity") && !pod.is_finished()
+        })
+        .filter_map(|pod| Some((pod, started(pod)?)))
+        .filter(|(_, started)| *started < made)
+        .collect();
+    if older.is_empty() || age < DELIVERED {
+        return Ok(Verdict::fine());
+    }
+    let events = ctx.noted(ctx.every::<Event>());
+    let told = events.unwrap_or_default().iter().any(|event| {
+        SAID.contains(&event.reason.as_str())
+            && event.about.namespace == *namespace
+            && event.last.is_some_and(|last| last >= made)
+    });
+    if told {
+        return Ok(Verdict::fine());
+    }
+    // What was said longer ago is forgotten, and silence says nothing.
+    let silent = age < KEPT && events.is_some();
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Restart identity: it reads the issuer as it starts",
+        Command::lines([
+            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
+            kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+        ]),
+    );
+    let message = if silent {
+        "the issuer was replaced, and identity has not said that it took the new one: certificates may still come from the old one, and \
+         fail when that expires"
+    } else {
+        "the issuer is newer than the pods of identity, which read it again when it changes: that they did is not seen any more, as events \
+         are kept for an hour"
+    };
+    let finding = ctx
+        .finding(Subject::object("Secret", namespace, ISSUER), message)
+        .severity(if silent { Severity::Warning } else { Severity::Info })
+        .likely()
+        .parameter(if silent { "silent" } else { "forgotten" })
+        .evidence(issuer.quoted(format!("not before {made}")))
+        .evidences(older.iter().map(|(pod, started)| {
+            let object = format!("Pod {namespace}/{}", pod.metadata.name);
+            Evidence::field(
+                object,
+                "status.containerStatuses[identity].state.running.startedAt",
+                started.to_string(),
+            )
+        }))
+        .evidences(silent.then(|| Evidence::other("Events", format!("no {} since {made}", SAID[0]))))
+        .remedy(remedy);
+    let finding = if silent { finding.tie(identity_deployment(ctx)) } else { finding.explains_nothing() };
+    Ok(vec![finding].into())
+}
+
+/// When the container that holds the issuer started.
+fn started(pod: &Pod) -> Option<Timestamp> {
+    pod.container_status("identity")?.state.running.as_ref()?.started_at
+}

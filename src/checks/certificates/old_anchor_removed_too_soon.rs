@@ -1,0 +1,81 @@
+//! `old-anchor-removed-too-soon`: a trust anchor went while certificates under it may still be in use.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::identity::{IN_FORCE, TRUST_ROOTS, issuer, need_control_plane, values};
+use super::proxies::holders;
+use crate::checks::restart;
+use crate::checks::trust_roots::in_force;
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::objects::Pod;
+
+/// How long the chart has identity issue certificates for.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+/// How many workloads are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let Some(current) = in_force(ctx)? else {
+        need_control_plane(ctx)?;
+        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
+    };
+    let issuer = issuer(ctx)?;
+    let made = issuer.certificate().not_before();
+    let lifetime = values(ctx)
+        .and_then(|values| seconds(values.text("identity.issuer.issuanceLifetime")?))
+        .unwrap_or(USUAL);
+    let over = made.checked_add(lifetime).unwrap_or(Timestamp::MAX);
+    // Bundles with an anchor that is not there any more, beside those that are.
+    let wider = holders(ctx, &|held| held.overlaps(&current) && held.exceeds(&current))?;
+    let older: Vec<_> = wider
+        .iter()
+        .filter_map(|held| {
+            let pod = held.pods.iter().find(|pod| started(pod).is_some_and(|started| started < made))?;
+            Some((held, *pod))
+        })
+        .collect();
+    if older.is_empty() || ctx.now() >= over || ctx.now() < made {
+        return Ok(Verdict::fine());
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        format!(
+            "Put the old trust anchor back beside the new one, the way it was added, and take it out after {over}, when the last \
+             certificate under it is over"
+        ),
+    );
+    let remedy = restart::all_meshed(
+        ctx,
+        remedy,
+        "Or restart what is meshed now: new pods have certificates of the new issuer",
+    );
+    let finding = ctx
+        .finding(
+            Subject::object("ConfigMap", namespace, TRUST_ROOTS),
+            "a trust anchor was taken out of the bundle while proxies may still hold certificates of the issuer before this one: whoever has \
+             the new bundle alone refuses them until they are renewed",
+        )
+        .likely()
+        .evidence(Evidence::field(&object, IN_FORCE, current.shown()))
+        .evidences(older.iter().take(QUOTED).filter_map(|(held, _)| held.evidence()))
+        .evidence(issuer.quoted(format!("not before {made}; certificates of the one before it end by {over}")))
+        .remedy(remedy);
+    let finding = older.iter().fold(finding, |finding, (held, _)| {
+        held.pods.iter().fold(finding, |finding, pod| {
+            finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+        })
+    });
+    Ok(vec![finding].into())
+}
+
+fn started(pod: &Pod) -> Option<Timestamp> {
+    pod.status.start_time.or(pod.metadata.creation_timestamp)
+}
+
+/// A duration as the chart has it: `24h0m0s`, `86400s`.
+fn seconds(text: &str) -> Option<SignedDuration> {
+    text.parse::<SignedDuration>().ok().filter(|lifetime| lifetime.is_positive())
+}

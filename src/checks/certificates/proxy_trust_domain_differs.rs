@@ -1,0 +1,61 @@
+//! `proxy-trust-domain-differs`: proxies have their names in another trust domain than the mesh.
+
+use std::collections::BTreeMap;
+
+use super::identity::{config, need_control_plane, trust_domain};
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Remedy};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::Pod;
+use crate::objects::container::LOCAL_NAME;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    if config(ctx)?.is_none() {
+        need_control_plane(ctx)?;
+        return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
+    }
+    let Some(domain) = trust_domain(ctx) else {
+        return Err(Unjudged::blocked("linkerd-config-unreadable", "linkerd-config holds no chart values"));
+    };
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home);
+        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() || !ctx.judges(&meta.namespace) {
+            continue;
+        }
+        let Some(name) = pod.spec.proxy().and_then(|proxy| proxy.env_value(LOCAL_NAME)) else { continue };
+        if domain_of(name, home).is_some_and(|other| other != domain) {
+            found.entry((owners.of(pod), name)).or_default().push(meta.name.clone());
+        }
+    }
+    let findings = found.into_iter().map(|((owner, name), pods)| {
+        let mut remedy = Remedy::new();
+        remedy.steps.push(renew(&owner, &pods, "new pods get the trust domain of today"));
+        let pod = format!("Pod {}/{}", owner.namespace, pods[0]);
+        ctx.finding(
+            owner.subject(pods),
+            "the proxy has its name in another trust domain than the control plane: identity refuses to certify it, and policies that \
+             name identities do not match it",
+        )
+        .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{LOCAL_NAME}]"), name))
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/linkerd-config"),
+            "data.values: identityTrustDomain",
+            &*domain,
+        ))
+        .remedy(remedy)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The trust domain in the name of a proxy of the control plane in a namespace.
+fn domain_of<'n>(name: &'n str, home: &str) -> Option<&'n str> {
+    let (_, rest) = name.split_once(".serviceaccount.identity.")?;
+    rest.strip_prefix(home)?.strip_prefix('.').filter(|domain| !domain.is_empty())
+}

@@ -1,0 +1,79 @@
+//! `cni-plugin-defect`: the version of linkerd-cni has a defect that meets what this cluster uses.
+
+use semver::Version;
+
+use super::chart::{self, image_version};
+use super::installers::{installers, shown, subject};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::model::cni::{self, INSTALLER};
+use crate::objects::{DaemonSet, Pod, Workload};
+use crate::version::CniVersion;
+
+/// The annotation with the ports that skip the proxy on their way in.
+const SKIP: &str = "config.linkerd.io/skip-inbound-ports";
+/// DaemonSets of other networks that write their configuration again now and then, which old installers lose races with.
+const OTHERS: [&str; 4] = ["cilium", "aws-node", "calico-node", "kube-multus-ds"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let all = ctx.seen::<DaemonSet>()?;
+    let sets = installers(ctx)?;
+    let pods = ctx.seen::<Pod>()?;
+    if sets.is_empty() {
+        return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
+    }
+    let other = all
+        .iter()
+        .find(|set| OTHERS.contains(&set.metadata.name.as_str()) && set.metadata.namespace == "kube-system");
+    let skips = pods.iter().find(|pod| {
+        let asked = pod.metadata.annotation(SKIP).is_some_and(|ports| !ports.trim().is_empty());
+        asked && super::pods::relies_on_plugin(pod) && ctx.judges(&pod.metadata.namespace)
+    });
+    let mut findings = Vec::new();
+    for set in sets {
+        let version = cni::version_of(&set.spec.template);
+        // Tags of vendors say nothing about which corrections are in.
+        let Some(CniVersion::Plugin(version)) = version else { continue };
+        for defect in ctx.knowledge.cni_plugin().defects().iter().filter(|defect| defect.holds(&version)) {
+            let met = match defect.meets.as_str() {
+                "skip-inbound-ports" => skips.map(|pod| {
+                    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+                    let said = pod.metadata.annotation(SKIP).unwrap_or_default();
+                    Evidence::field(object, format!("metadata.annotations[{SKIP}]"), said)
+                }),
+                "other-network" => other.map(|other| {
+                    Evidence::other(shown(other), "writes its configuration into the same directory")
+                }),
+                _ => Some(Evidence::other("since", "whatever the cluster uses")),
+            };
+            let Some(met) = met else { continue };
+            findings.push(finding(ctx, set, &version, defect, met));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    set: &Workload,
+    version: &Version,
+    defect: &crate::knowledge::PluginDefect,
+    met: Evidence,
+) -> Finding {
+    let image = set.spec.template.spec.container(INSTALLER).map(|container| container.image.clone());
+    let clean = ctx.knowledge.cni_plugin().last_release();
+    let words = format!("Run a plugin without it: v{} or newer, best the newest", defect.until);
+    ctx.finding(subject(set), format!("the installed linkerd-cni has a known defect: {}", defect.what))
+        .severity(if defect.meets == "other-network" { Severity::Info } else { Severity::Warning })
+        .likely()
+        .parameter(defect.id.clone())
+        .evidences(image.map(|image| {
+            Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", image)
+        }))
+        .evidence(Evidence::other(
+            "versions with it",
+            format!("before v{}, and v{version} runs", defect.until),
+        ))
+        .evidence(met)
+        .remedy(chart::set(ctx, Remedy::new(), words, None, &[image_version(format!("v{clean}"))]))
+}

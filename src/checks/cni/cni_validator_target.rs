@@ -1,0 +1,125 @@
+//! `cni-validator-target`: linkerd-network-validator dials an address that something answers, or that is not redirected.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::container::VALIDATOR_CONTAINER;
+use crate::objects::{Pod, Service};
+
+/// The annotation with the ports that skip the proxy on their way out.
+const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let services = ctx.seen::<Service>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let mut answered: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
+    let mut skipped: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
+    for pod in pods {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
+        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        let Some(target) = target(pod) else { continue };
+        if let Some(who) = answers(target, services, pods) {
+            answered.entry((owners.of(pod), target, who)).or_default().push(meta.name.clone());
+        } else if let Some(ports) = meta.annotation(SKIP).filter(|ports| holds(ports, target.port())) {
+            skipped.entry((owners.of(pod), target, ports.to_owned())).or_default().push(meta.name.clone());
+        }
+    }
+    if answered.is_empty() && skipped.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let cure = || {
+        upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::ChartValue,
+            "Have it dial an address that is routed and that nothing has, such as the default, then restart the workloads",
+            Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
+        )
+    };
+    let quoted = |owner: &Owner, names: &[String], target: SocketAddr| {
+        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+        Evidence::field(
+            object,
+            format!("initContainers[{VALIDATOR_CONTAINER}].args"),
+            format!("--connect-addr {target}"),
+        )
+    };
+    let mut findings = Vec::new();
+    for ((owner, target, who), names) in answered {
+        let seen = quoted(&owner, &names, target);
+        findings.push(
+            ctx.finding(
+                owner.subject(names),
+                "linkerd-network-validator dials an address at which something in the cluster answers: where traffic is not redirected it \
+                 reaches that, and says that it got a wrong answer instead of none",
+            )
+            .parameter("answered")
+            .evidence(seen)
+            .evidence(Evidence::other("at that address", who))
+            .remedy(cure()),
+        );
+    }
+    for ((owner, target, ports), names) in skipped {
+        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+        let seen = quoted(&owner, &names, target);
+        findings.push(
+            ctx.finding(
+                owner.subject(names),
+                "linkerd-network-validator dials a port that skips the proxy on its way out: it is never redirected, so the pod does not \
+                 start",
+            )
+            .parameter("skipped")
+            .evidence(seen)
+            .evidence(Evidence::field(object, format!("metadata.annotations[{SKIP}]"), ports))
+            .remedy(cure()),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// What the validator of a pod dials.
+fn target(pod: &Pod) -> Option<SocketAddr> {
+    let args = &pod.spec.container(VALIDATOR_CONTAINER)?.args;
+    let next = args.iter().position(|arg| arg == "--connect-addr").and_then(|at| args.get(at + 1));
+    let given =
+        next.map(String::as_str).or_else(|| args.iter().find_map(|arg| arg.strip_prefix("--connect-addr=")));
+    given?.parse().ok()
+}
+
+/// What in the cluster has that address and port.
+fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<String> {
+    let ip: IpAddr = target.ip();
+    let service = services.iter().find(|service| {
+        service.spec.cluster_ip == Some(ip)
+            && service.spec.ports.iter().any(|port| i64::from(port.port) == i64::from(target.port()))
+    });
+    if let Some(service) = service {
+        return Some(format!("Service {}/{}", service.metadata.namespace, service.metadata.name));
+    }
+    let pod = pods.iter().find(|pod| pod.status.pod_ip == Some(ip) && !pod.spec.host_network)?;
+    Some(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name))
+}
+
+/// Whether a list of ports and ranges holds one.
+fn holds(ports: &str, port: u16) -> bool {
+    ports.split(',').any(|part| {
+        let part = part.trim();
+        match part.split_once('-') {
+            Some((from, to)) => match (from.trim().parse::<u16>(), to.trim().parse::<u16>()) {
+                (Ok(from), Ok(to)) => (from..=to).contains(&port),
+                _ => false,
+            },
+            None => part.parse() == Ok(port),
+        }
+    })
+}

@@ -1,0 +1,82 @@
+//! `control-plane-churning`: something changes the templates of the control plane again and again.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::control_plane::{CORE, Component, components};
+use crate::model::managed_by::ManagedBy;
+use crate::objects::{Deployment, ReplicaSet, Workload};
+
+/// The time that is looked at.
+const SPAN: SignedDuration = SignedDuration::from_hours(24);
+/// An upgrade makes one, a bad one that is taken back and tried again some more. A Deployment keeps ten old ones.
+const MANY: usize = 6;
+/// How many are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Deployment>()?;
+    let namespace = &ctx.namespaces().control_plane;
+    let mut made: BTreeMap<&str, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
+    for set in ctx.seen::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
+        let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
+        if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp)
+            && ctx.now().duration_since(at) <= SPAN
+        {
+            made.entry(&owner.name).or_default().push((at, set));
+        }
+    }
+    let findings = components(deployments, namespace)
+        .into_iter()
+        .filter(|c| CORE.contains(&c.name))
+        .filter_map(|component| {
+            let sets =
+                made.get(component.deployment.metadata.name.as_str()).filter(|sets| sets.len() >= MANY)?;
+            Some(finding(ctx, &component, sets.clone()))
+        });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestamp, &Workload)>) -> Finding {
+    sets.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let meta = &component.deployment.metadata;
+    let (namespace, name) = (&meta.namespace, &meta.name);
+    let managed = ManagedBy::of(meta);
+    let gitops = managed.gitops.map(|gitops| gitops.to_string());
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "See who writes the Deployment, and which of its annotations differ from one ReplicaSet to the next",
+            kubectl().namespace(namespace).words("get deployment").operand(name).words("-o yaml --show-managed-fields"),
+        )
+        .step(
+            StepKind::Note,
+            "Give the chart fixed certificates, of cert-manager or your own (proxyInjector, profileValidator and policyValidator: \
+             externalSecret and caBundle or injectCaFrom): without them each rendering makes new ones, and their checksums restart the pods",
+        )
+        .step(
+            StepKind::Note,
+            "Where a GitOps controller applies the chart, have it leave alone what is generated: caBundle of the webhooks, the data of \
+             their Secrets, the annotations checksum/config, the schedule of the heartbeat",
+        );
+    ctx.finding(
+        Subject::object("Deployment", namespace, name),
+        "the control plane is rolled out again and again: something changes its template, most often certificates that each rendering of \
+         the chart makes anew; webhooks fail for as long as the halves differ",
+    )
+    .likely()
+    .evidence(Evidence::other(
+        format!("ReplicaSets of {name}"),
+        format!("{} made within 24 hours", sets.len()),
+    ))
+    .evidences(sets.iter().take(QUOTED).map(|(at, set)| {
+        let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
+        Evidence::field(object, "metadata.creationTimestamp", at.to_string())
+    }))
+    .evidences(gitops.map(|gitops| Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))))
+    .remedy(remedy)
+}

@@ -1,0 +1,129 @@
+//! `control-plane-on-one-node`: the loss of one node takes a whole component of the control plane along.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::control_plane::{CORE, Component, components};
+use crate::model::installed::COMPONENT;
+use crate::objects::{Deployment, Node, Pod};
+
+/// With fewer nodes there is nowhere else to go.
+const ENOUGH: usize = 3;
+/// The labels by which clouds and autoscalers mark nodes that they may take away at any time.
+const SPOT: [(&str, &str); 7] = [
+    ("karpenter.sh/capacity-type", "spot"),
+    ("eks.amazonaws.com/capacityType", "SPOT"),
+    ("cloud.google.com/gke-spot", "true"),
+    ("cloud.google.com/gke-preemptible", "true"),
+    ("cloud.google.com/gke-provisioning", "spot"),
+    ("kubernetes.azure.com/scalesetpriority", "spot"),
+    ("node.kubernetes.io/lifecycle", "spot"),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Deployment>()?;
+    let pods = ctx.every::<Pod>()?;
+    let nodes = ctx.every::<Node>()?;
+    let ready = nodes.iter().filter(|node| {
+        let ready = node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True");
+        ready && !node.spec.unschedulable
+    });
+    let ready = ready.count();
+    if ready < ENOUGH {
+        return Err(Unjudged::not_applicable(format!(
+            "{ready} nodes are ready: there is nowhere else to go"
+        )));
+    }
+    let spot: BTreeMap<&str, (&str, &str)> =
+        nodes.iter().filter_map(|node| Some((node.metadata.name.as_str(), spot(node)?))).collect();
+    let namespace = &ctx.namespaces().control_plane;
+    let mut findings = Vec::new();
+    for component in components(deployments, namespace) {
+        let own = pods.iter().filter(|pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace
+                && meta.label(COMPONENT) == Some(component.name)
+                && !pod.is_finished()
+        });
+        let on: BTreeSet<&str> =
+            own.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty()).collect();
+        if !CORE.contains(&component.name) || component.wanted() < 2 || on.is_empty() {
+            continue;
+        }
+        let risky = on.iter().all(|node| spot.contains_key(node));
+        match (component.wanted(), on.len()) {
+            (_, 1) => findings.push(together(ctx, &component, &on, ready)),
+            (_, _) if risky => findings.push(on_spot(ctx, &component, &on, &spot)),
+            (_, _) => {}
+        }
+    }
+    Ok(findings.into())
+}
+
+/// The label that says that a node may be taken away.
+fn spot(node: &Node) -> Option<(&'static str, &'static str)> {
+    SPOT.into_iter().find(|(key, value)| node.metadata.label(key) == Some(value))
+}
+
+fn subject(component: &Component<'_>) -> Subject {
+    let meta = &component.deployment.metadata;
+    Subject::object("Deployment", &meta.namespace, &meta.name)
+}
+
+fn shown(component: &Component<'_>) -> String {
+    let meta = &component.deployment.metadata;
+    format!("Deployment {}/{}", meta.namespace, meta.name)
+}
+
+fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, ready: usize) -> Finding {
+    let node = on.first().copied().unwrap_or_default();
+    let meta = &component.deployment.metadata;
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Keep replicas apart: enablePodAntiAffinity, which values-ha.yaml sets too",
+        Options::none().set("enablePodAntiAffinity", "true"),
+    )
+    .run(
+        StepKind::Command,
+        "Or only spread those that are there: with another node free, a restart may do so",
+        kubectl()
+            .namespace(&meta.namespace)
+            .words("rollout restart")
+            .operand(format!("deployment/{}", meta.name)),
+    );
+    ctx.finding(
+        subject(component),
+        "all replicas of a component run on one node: when it is lost, so is what they serve, whatever their number",
+    )
+    .parameter("together")
+    .evidence(Evidence::field(shown(component), "spec.replicas", component.wanted().to_string()))
+    .evidence(Evidence::other("its pods", format!("all on node {node}, of {ready} that are ready")))
+    .remedy(remedy)
+}
+
+fn on_spot(
+    ctx: &Context<'_>,
+    component: &Component<'_>,
+    on: &BTreeSet<&str>,
+    spot: &BTreeMap<&str, (&str, &str)>,
+) -> Finding {
+    let remedy = Remedy::new().step(
+        StepKind::ChartValue,
+        "Keep the control plane on nodes that stay: set nodeSelector or nodeAffinity in the chart's values to a label of these",
+    );
+    ctx.finding(
+        subject(component),
+        "all replicas of a component run on nodes that the cloud may take away at once: one reclaim of capacity can end all of them",
+    )
+    .parameter("spot")
+    .evidences(on.iter().map(|node| {
+        let (label, value) = spot.get(node).copied().unwrap_or_default();
+        Evidence::field(format!("Node {node}"), format!("metadata.labels[{label}]"), value)
+    }))
+    .remedy(remedy)
+}

@@ -1,0 +1,84 @@
+//! `heartbeat-failing`: the Jobs of Linkerd's heartbeat keep failing.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::installed::COMPONENT;
+use crate::objects::{CronJob, Job};
+
+/// How many failed Jobs in a row are no accident.
+const IN_A_ROW: usize = 3;
+/// The chart keeps one failed Job and runs one a day, so that none ended well for this long says the same.
+const LONG: SignedDuration = SignedDuration::from_hours(3 * 24);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = &ctx.namespaces().control_plane;
+    let jobs = ctx.seen::<Job>()?;
+    let heartbeat = |cron: &&CronJob| {
+        cron.metadata.namespace == *namespace && cron.metadata.label(COMPONENT) == Some("heartbeat")
+    };
+    let Some(cron) = ctx.seen::<CronJob>()?.iter().find(heartbeat) else {
+        ctx.every::<CronJob>()?;
+        return Err(Unjudged::not_applicable("the heartbeat is not installed"));
+    };
+    let name = &cron.metadata.name;
+    let mut own: Vec<&Job> = jobs
+        .iter()
+        .filter(|job| {
+            let owner = job.metadata.controller();
+            job.metadata.namespace == *namespace
+                && owner.is_some_and(|owner| owner.kind == "CronJob" && owner.name == *name)
+        })
+        .collect();
+    own.sort_by_key(|job| std::cmp::Reverse(started(job)));
+    let failed: Vec<&Job> = own.iter().take_while(|job| failure(job).is_some()).copied().collect();
+    let Some(last) = failed.first() else { return Ok(Verdict::fine()) };
+    let well = cron.status.last_successful_time;
+    let since = well.or(cron.metadata.creation_timestamp);
+    let long = since.is_some_and(|since| ctx.now().duration_since(since) >= LONG);
+    if cron.spec.suspend || well > started(last) || failed.len() < IN_A_ROW && !long {
+        return Ok(Verdict::fine());
+    }
+    let object = format!("CronJob {namespace}/{name}");
+    let said = well.map_or_else(|| "none".to_owned(), |at| at.to_string());
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "If the cluster may not reach the internet, or the heartbeat is not wanted, turn it off with the next step. Otherwise see why \
+         its pods fail",
+        kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
+    );
+    let remedy = upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Turn the heartbeat off",
+        Options::none().set("disableHeartBeat", "true"),
+    );
+    let finding = ctx
+        .finding(
+            Subject::object("CronJob", namespace, name),
+            "the heartbeat fails each time: most often the cluster may not reach the internet. The mesh does not need it; the \
+             failed pods stay listed",
+        )
+        .evidence(Evidence::field(&object, "status.lastSuccessfulTime", said))
+        .evidences(failed.iter().take(IN_A_ROW).filter_map(|job| {
+            let (reason, message) = failure(job)?;
+            let object = format!("Job {namespace}/{}", job.metadata.name);
+            Some(Evidence::field(object, "status.conditions[Failed]", format!("{reason}: {message}")))
+        }))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}
+
+fn started(job: &Job) -> Option<Timestamp> {
+    job.status.start_time.or(job.metadata.creation_timestamp)
+}
+
+/// Why a Job failed; `None` where it did not.
+fn failure(job: &Job) -> Option<(&str, &str)> {
+    let failed = job.status.conditions.iter().find(|c| c.kind == "Failed" && c.status == "True")?;
+    Some((&failed.reason, &failed.message))
+}

@@ -1,0 +1,268 @@
+//! `linkerd-image-not-pulled`: nodes cannot pull an image of Linkerd's.
+
+use std::collections::BTreeMap;
+
+use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::EXTENSION_LABEL;
+use crate::model::cni;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::owners::Owner;
+use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
+use crate::objects::{ContainerStatus, Event, Pod};
+
+/// What the kubelet waits for where it has no image.
+const REASONS: [&str; 5] =
+    ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"];
+/// What the injector adds.
+const INJECTED: [&str; 4] = [INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
+/// How many pods of a workload are quoted.
+const QUOTED: usize = 2;
+
+/// A pod, and what says that it waits.
+type Seen<'a> = (&'a Pod, Evidence);
+
+/// Why an image cannot be pulled, as far as the kubelet's words tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    Certificate,
+    Limit,
+    Denied,
+    Absent,
+    Unreachable,
+    Other,
+}
+
+impl Cause {
+    /// In the order in which they are looked for: a registry that is not trusted is not reached either.
+    fn of(words: &str) -> Cause {
+        let words = words.to_ascii_lowercase();
+        let says = |some: &[&str]| some.iter().any(|word| words.contains(word));
+        if says(&["x509", "certificate"]) {
+            Cause::Certificate
+        } else if says(&["toomanyrequests", "429", "rate limit"]) {
+            Cause::Limit
+        } else if says(&[
+            "unauthorized",
+            "authentication required",
+            "401",
+            "403",
+            "forbidden",
+            "access denied",
+            "denied:",
+        ]) {
+            Cause::Denied
+        } else if says(&[
+            "not found",
+            "manifest unknown",
+            "invalidimagename",
+            "couldn't parse",
+            "invalid reference",
+        ]) {
+            Cause::Absent
+        } else if says(&[
+            "timeout",
+            "timed out",
+            "deadline exceeded",
+            "connection refused",
+            "no such host",
+            "dial tcp",
+            "503",
+            "502",
+            "eof",
+            "unreachable",
+        ]) {
+            Cause::Unreachable
+        } else {
+            Cause::Other
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Cause::Certificate => {
+                "nodes do not trust the certificate of the registry from which they pull an image of Linkerd's: its pods do not \
+                 start"
+            }
+            Cause::Limit => {
+                "the registry limits how often an image of Linkerd's is pulled: its pods do not start until it allows it again"
+            }
+            Cause::Denied => {
+                "the registry refuses nodes an image of Linkerd's, which need a pull secret or the right to it: its pods do not start"
+            }
+            Cause::Absent => {
+                "the registry does not have an image of Linkerd's under this name and tag: its pods do not start"
+            }
+            Cause::Unreachable => {
+                "nodes do not reach the registry from which they pull an image of Linkerd's: its pods do not start"
+            }
+            Cause::Other => "nodes cannot pull an image of Linkerd's: its pods do not start",
+        }
+    }
+
+    fn remedy(self, namespace: &str) -> (StepKind, &'static str, Option<Command>) {
+        let secrets = || {
+            kubectl()
+                .namespace(namespace)
+                .words("get serviceaccounts -o")
+                .arg("custom-columns=NAME:.metadata.name,PULL_SECRETS:.imagePullSecrets[*].name")
+                .into()
+        };
+        match self {
+            Cause::Certificate => (
+                StepKind::Note,
+                "Have the runtime of every node trust the authority of the registry, or of the proxy that opens its TLS",
+                None,
+            ),
+            Cause::Limit => (
+                StepKind::ChartValue,
+                "Wait, or pull from a mirror: set the image names of the chart (proxy.image.name, proxyInit.image.name, \
+                 controllerImage, policyController.image.name) to it",
+                None,
+            ),
+            Cause::Denied => (
+                StepKind::Command,
+                "Injected containers are pulled with the secrets of the workload's own namespace: put a pull secret into every meshed \
+                 namespace, and name it in the chart's imagePullSecrets for the control plane. Which accounts have one",
+                Some(secrets()),
+            ),
+            Cause::Absent => (
+                StepKind::Note,
+                "Compare name and tag with what the registry has: a mirror lacks the image of this release, or an annotation or a \
+                 chart value names a version that does not exist",
+                None,
+            ),
+            Cause::Unreachable => (
+                StepKind::Note,
+                "Let nodes reach the registry through firewall and proxy, or mirror the images and set the chart's image names to the \
+                 mirror",
+                None,
+            ),
+            Cause::Other => (StepKind::Note, "Deal with what the kubelet says", None),
+        }
+    }
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let owners = ctx.owners();
+    let mut waiting: Vec<(&Pod, &ContainerStatus)> = Vec::new();
+    for pod in pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none()) {
+        let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+        for status in statuses.filter(|status| is_linkerds(pod, &status.name)) {
+            let stuck =
+                status.state.waiting.as_ref().is_some_and(|waiting| REASONS.contains(&&*waiting.reason));
+            if stuck && (is_part(pod) || ctx.judges(&pod.metadata.namespace)) {
+                waiting.push((pod, status));
+            }
+        }
+    }
+    let events = if waiting.is_empty() { &[] } else { ctx.hints::<Event>() };
+    let mut found: BTreeMap<(Owner, String, Cause), Vec<Seen<'_>>> = BTreeMap::new();
+    for (pod, status) in waiting {
+        let image = image(pod, status);
+        let (cause, evidence) = seen(pod, status, &image, events);
+        found.entry((owners.of(pod), image, cause)).or_default().push((pod, evidence));
+    }
+    let findings =
+        found.into_iter().map(|((owner, image, cause), pods)| finding(ctx, &owner, &image, cause, pods));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether a pod is a part of Linkerd itself.
+fn is_part(pod: &Pod) -> bool {
+    let meta = &pod.metadata;
+    meta.label(COMPONENT).is_some() || meta.label(EXTENSION_LABEL).is_some() || cni::is_installer_pod(pod)
+}
+
+fn is_linkerds(pod: &Pod, container: &str) -> bool {
+    let injected = pod.metadata.label(CONTROL_PLANE_NS).is_some() && INJECTED.contains(&container);
+    injected || is_part(pod)
+}
+
+fn image(pod: &Pod, status: &ContainerStatus) -> String {
+    let asked = pod.spec.container(&status.name).map(|container| container.image.as_str());
+    asked.filter(|image| !image.is_empty()).unwrap_or(&status.image).to_owned()
+}
+
+/// Why, and what says so: the kubelet's own words, else its last event about that image.
+fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let (reason, message) =
+        status.state.waiting.as_ref().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
+    let cause = Cause::of(&format!("{reason} {message}"));
+    let own =
+        Evidence::field(&object, format!("{}: state.waiting", status.name), format!("{reason}: {message}"));
+    if cause != Cause::Other {
+        return (cause, own);
+    }
+    let about = |event: &&Event| {
+        event.about.kind == "Pod"
+            && event.about.namespace == pod.metadata.namespace
+            && event.about.name == pod.metadata.name
+            && event.reason == "Failed"
+            && event.message.contains(image)
+    };
+    let told = events.iter().filter(about).filter(|event| Cause::of(&event.message) != Cause::Other);
+    match told.max_by_key(|event| event.last) {
+        Some(event) => (Cause::of(&event.message), super::failing::event_evidence(&object, event)),
+        None => (cause, own),
+    }
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Vec<Seen<'_>>) -> Finding {
+    let mut names: Vec<String> = pods.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+    names.dedup();
+    let example = pods[0].0;
+    let (kind, words, command) = cause.remedy(&owner.namespace);
+    let remedy = match command {
+        Some(command) => Remedy::new().run(kind, words, command),
+        None => Remedy::new().step(kind, words),
+    };
+    let node = example.spec.node_name.as_str();
+    let remedy = if node.is_empty() {
+        remedy
+    } else {
+        let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
+        remedy.run(
+            StepKind::Command,
+            "Try it in a root shell on a node: it says what the registry answers",
+            Command::in_node_shell([pull]),
+        )
+    };
+    ctx.finding(owner.subject(names), cause.message())
+        .evidence(Evidence::other("image", image))
+        .evidences(pods.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
+        .parameter(image.to_owned())
+        .remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cause;
+
+    #[test]
+    fn the_kubelets_words_tell_why() {
+        for (words, cause) in [
+            (
+                "failed to do request: Head \"https://cr.l5d.io/v2\": tls: failed to verify certificate: x509: certificate signed by unknown authority",
+                Cause::Certificate,
+            ),
+            (
+                "failed to authorize: failed to fetch anonymous token: unexpected status: 401 Unauthorized",
+                Cause::Denied,
+            ),
+            (
+                "rpc error: code = NotFound desc = failed to pull and unpack image \"r/proxy:v9\": r/proxy:v9: not found",
+                Cause::Absent,
+            ),
+            ("dial tcp 203.0.113.9:443: i/o timeout", Cause::Unreachable),
+            ("unexpected status code 503 Service Unavailable", Cause::Unreachable),
+            ("toomanyrequests: You have reached your pull rate limit", Cause::Limit),
+            ("Back-off pulling image \"cr.l5d.io/linkerd/proxy:edge-25.4.4\"", Cause::Other),
+        ] {
+            assert_eq!(Cause::of(words), cause, "{words}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `removed-component-left`: a webhook or an API of something of Linkerd's that is gone, or a component of an older release.
+
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::model::control_plane::{CORE, components, installed};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::managed_by::ManagedBy;
+use crate::objects::{
+    APIService, Deployment, Listed, Meta, MutatingWebhookConfiguration, Namespace, Service,
+    ValidatingWebhookConfiguration, Webhook,
+};
+
+/// The API of tap, which the checks of viz judge where viz is not installed.
+const TAP: &str = "v1alpha1.tap.linkerd.io";
+/// What the control plane of today serves its own webhooks with: that one of these is gone is no leftover.
+const OWN: [&str; 3] = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.every::<Service>()?;
+    let deployments = ctx.seen::<Deployment>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let running = !components(deployments, home).is_empty();
+    let gone = |namespace: &str, name: &str| {
+        !services.iter().any(|s| s.metadata.namespace == namespace && s.metadata.name == name)
+    };
+    let mut findings = Vec::new();
+    for list in [MutatingWebhookConfiguration::LIST, ValidatingWebhookConfiguration::LIST] {
+        for config in ctx.seen_of(list)? {
+            if !is_linkerds(&config.metadata) {
+                continue;
+            }
+            let left = config.webhooks.iter().find(|webhook| {
+                webhook.client_config.service.as_ref().is_some_and(|service| {
+                    let own = running && service.namespace == home && OWN.contains(&service.name.as_str());
+                    !own && gone(&service.namespace, &service.name)
+                })
+            });
+            findings.extend(left.map(|webhook| of_webhook(ctx, list.kind(), &config.metadata, webhook)));
+        }
+    }
+    for api in ctx.seen::<APIService>()? {
+        let name = &api.metadata.name;
+        let Some(service) = &api.spec.service else { continue };
+        if name.ends_with(".linkerd.io")
+            && gone(&service.namespace, &service.name)
+            && (name != TAP || has_viz(ctx))
+        {
+            findings.push(of_api(
+                ctx,
+                api,
+                &format!("{}/{}, which does not exist", service.namespace, service.name),
+            ));
+        }
+    }
+    if let Some((version, seen)) = installed(deployments, None, home) {
+        let old = components(deployments, home).into_iter().filter(|component| {
+            let other = component.version().is_some_and(|own| !own.same_release(&version));
+            !CORE.contains(&component.name) && other
+        });
+        findings.extend(old.map(|component| {
+            let meta = &component.deployment.metadata;
+            let own = component.version().map(|own| own.to_string()).unwrap_or_default();
+            of_component(ctx, meta, &own, seen.clone())
+        }));
+    }
+    Ok(findings.into())
+}
+
+/// Whether viz is installed: where it is not, its own check says what it left.
+fn has_viz(ctx: &Context<'_>) -> bool {
+    let namespaces = ctx.noted(ctx.every::<Namespace>()).unwrap_or_default();
+    namespaces
+        .iter()
+        .any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name()))
+}
+
+fn is_linkerds(meta: &Meta) -> bool {
+    meta.label(CONTROL_PLANE_NS).is_some()
+        || meta.label(EXTENSION_LABEL).is_some()
+        || meta.name.starts_with("linkerd-")
+}
+
+/// How an object goes that nothing needs.
+fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
+    let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
+    let call = kubectl();
+    let call = if meta.namespace.is_empty() { call } else { call.namespace(&meta.namespace) };
+    Remedy::new().run(
+        StepKind::Command,
+        format!("{words}{git}"),
+        call.words("delete").arg(kind.resource()).operand(&meta.name),
+    )
+}
+
+fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> Finding {
+    let object = format!("{kind} {}", meta.name);
+    let fails = webhook.failure_policy != "Ignore";
+    let message = if fails {
+        "the Service of a webhook of Linkerd's is gone, and what the webhook is asked about is refused: an extension or an older release \
+         was removed only in part"
+    } else {
+        "the Service of a webhook of Linkerd's is gone: an extension or an older release was removed only in part, and each call waits \
+         for it in vain"
+    };
+    let service = webhook.client_config.service.as_ref();
+    let service =
+        service.map(|s| format!("{}/{}, which does not exist", s.namespace, s.name)).unwrap_or_default();
+    ctx.finding(Subject::object(kind, "", &meta.name), message)
+        .severity(if fails { Severity::Error } else { Severity::Warning })
+        .parameter("webhook")
+        .evidence(Evidence::field(
+            &object,
+            format!("webhooks[{}].clientConfig.service", webhook.name),
+            service,
+        ))
+        .evidence(Evidence::field(
+            &object,
+            format!("webhooks[{}].failurePolicy", webhook.name),
+            &*webhook.failure_policy,
+        ))
+        .remedy(delete(kind, meta, "Delete it, unless what it belongs to is to be installed again"))
+}
+
+fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
+    let name = &api.metadata.name;
+    let object = format!("APIService {name}");
+    let available = api.status.conditions.iter().find(|condition| condition.kind == "Available");
+    let said = available.map(|c| format!("{}: {}: {}", c.status, c.reason, c.message));
+    ctx.finding(
+        Subject::object(Kind::APIService, "", name),
+        "the Service of an API of Linkerd's is gone: deleted namespaces stay Terminating, and kubectl complains that it cannot list all \
+         APIs",
+    )
+    .severity(Severity::Error)
+    .parameter("api")
+    .evidence(Evidence::field(&object, "spec.service", service))
+    .evidences(said.map(|said| Evidence::field(&object, "status.conditions[Available]", said)))
+    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless what serves it is to be installed again"))
+    .tie(Tie::Fact(format!("api:{name}")))
+}
+
+fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Finding {
+    ctx.finding(
+        Subject::object(Kind::Deployment, &meta.namespace, &meta.name),
+        "a component of another release runs beside the control plane, which does not have it any more: nothing updates it",
+    )
+    .severity(Severity::Warning)
+    .likely()
+    .parameter("component")
+    .evidence(Evidence::field(format!("Deployment {}/{}", meta.namespace, meta.name), "its version", own))
+    .evidence(seen)
+    .remedy(
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "See what of Linkerd's the installed release does not have any more",
+                crate::command::linkerd().words("prune"),
+            )
+            .run(
+                StepKind::Command,
+                "Once nothing uses it, delete it",
+                kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
+            ),
+    )
+}

@@ -1,0 +1,74 @@
+//! `pod-address-shared`: two running pods have one address.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use jiff::SignedDuration;
+
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::objects::Pod;
+
+/// How long two pods may overlap while one of them goes.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut by_address: BTreeMap<IpAddr, Vec<&Pod>> = BTreeMap::new();
+    for pod in ctx.seen::<Pod>()?.iter().filter(|pod| holds(ctx, pod)) {
+        if let Some(address) = pod.status.pod_ip {
+            by_address.entry(address).or_default().push(pod);
+        }
+    }
+    let shared = by_address
+        .iter()
+        .filter(|(_, pods)| pods.len() > 1 && pods.iter().any(|pod| ctx.judges(&pod.metadata.namespace)));
+    Ok(shared.map(|(address, pods)| finding(ctx, *address, pods)).collect::<Vec<_>>().into())
+}
+
+/// Whether a pod has its address for itself, and for some time already.
+fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
+    pod.status.phase == "Running"
+        && !pod.spec.host_network
+        && pod.metadata.deletion_timestamp.is_none()
+        && pod.status.start_time.is_some_and(|since| ctx.now().duration_since(since) > PATIENCE)
+}
+
+fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
+    let mut finding = ctx.finding(
+        Subject::thing(&format!("address {address}")),
+        "running pods have the same address: proxies and the control plane take one for the other, and what is sent to a Service \
+         of one may reach the other, or nothing",
+    );
+    finding.subjects = pods
+        .iter()
+        .map(|pod| Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name))
+        .collect();
+    let quoted = pods.iter().flat_map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let since = pod.status.start_time.map(|at| at.to_string()).unwrap_or_default();
+        [
+            Evidence::field(&object, "status.podIP", address.to_string()),
+            Evidence::field(
+                &object,
+                "spec.nodeName",
+                format!("{}, started {since}", pod.spec.node_name.as_str()),
+            ),
+        ]
+    });
+    let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));
+    let mut remedy = Remedy::new().run(
+        StepKind::Command,
+        "See which of them really has the address: the other one's node no longer reports, or its network lost count",
+        kubectl().words("get pods -A -o wide").option("--field-selector", format!("status.podIP={address}")),
+    );
+    if let Some(pod) = oldest {
+        remedy = remedy.run(
+            StepKind::Command,
+            "Delete the stale one, most likely the older; its controller makes it again with an address of its own",
+            kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),
+        );
+    }
+    finding.evidences(quoted).remedy(remedy)
+}

@@ -1,0 +1,68 @@
+//! `route-of-two-controllers`: a route is attached to a Gateway and to something of Linkerd's, so two controllers act on it.
+
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::objects::{GRPCRoute, HTTPRoute, Listed, POLICY_CONTROLLER, ParentRef, Route};
+
+/// The API group of Gateways.
+const GATEWAY: &str = "gateway.networking.k8s.io";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let http = ctx.seen::<HTTPRoute>().map_err(|missing| {
+        if missing.why == Why::NotServed {
+            Unjudged::not_applicable("the API server serves no HTTPRoutes of Gateway API")
+        } else {
+            missing.into()
+        }
+    })?;
+    let grpc = match ctx.seen::<GRPCRoute>() {
+        // Where the kind does not exist, no route of it does.
+        Err(missing) if missing.why == Why::NotServed => &[],
+        read => ctx.noted(read).unwrap_or_default(),
+    };
+    let mut findings = Vec::new();
+    for (kind, routes) in [(HTTPRoute::KIND, http), (GRPCRoute::KIND, grpc)] {
+        let judged = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));
+        findings.extend(judged.filter_map(|route| mixed(ctx, &kind.to_string(), route)));
+    }
+    Ok(findings.into())
+}
+
+fn mixed(ctx: &Context<'_>, kind: &str, route: &Route) -> Option<Finding> {
+    let parents = &route.spec.parent_refs;
+    // The API server writes Gateway where a parent names no kind.
+    let gateway = parents.iter().find(|parent| parent.kind.is_none() || parent.is_a(GATEWAY, "Gateway"))?;
+    let own = parents.iter().find(|parent| {
+        parent.is_a("", "Service")
+            || parent.is_a("policy.linkerd.io", "Server")
+            || parent.is_a("policy.linkerd.io", "EgressNetwork")
+    })?;
+    let (namespace, name) = (&route.metadata.namespace, &route.metadata.name);
+    let object = format!("{kind} {namespace}/{name}");
+    let mut controllers: Vec<&str> =
+        route.status.parents.iter().map(|parent| parent.controller_name.as_str()).collect();
+    controllers.sort_unstable();
+    controllers.dedup();
+    let others = controllers.iter().any(|controller| *controller != POLICY_CONTROLLER);
+    let finding = ctx
+        .finding(
+            Subject::object(kind, namespace, name),
+            "a route is attached to a Gateway and to something of Linkerd's: two controllers write its status, and what one of them does \
+             not support makes the route invalid for that one alone",
+        )
+        .severity(Severity::Info)
+        .evidence(Evidence::field(&object, "spec.parentRefs", format!("{} and {}", shown(gateway), shown(own))))
+        .evidences(others.then(|| Evidence::field(&object, "status.parents", controllers.join(", "))))
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "Make two routes of it, one for each kind of parent. This is the one there is",
+            kubectl().namespace(namespace).words("get").arg(format!("{}.{GATEWAY}", kind.to_ascii_lowercase())).operand(name).words("-o yaml"),
+        ));
+    Some(finding)
+}
+
+fn shown(parent: &ParentRef) -> String {
+    format!("{} {}", parent.kind.as_deref().unwrap_or("Gateway"), parent.name)
+}

@@ -1,0 +1,67 @@
+//! `trace-collector-identity`: proxies expect the collector of their traces under a name in a domain that is not the mesh's.
+
+use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::{Context, Judgement, Verdict, restart};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::objects::Pod;
+use crate::objects::container::{COLLECTOR_NAME, LOCAL_NAME};
+
+/// The first edge whose chart writes the trust domain there.
+const DEFECT: &str = "trace-collector-identity";
+/// How many pods are named.
+const NAMED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut found: Vec<(&Pod, &str, &str)> = Vec::new();
+    for pod in ctx.seen::<Pod>()? {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
+        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        let Some(proxy) = pod.spec.proxy() else { continue };
+        if let (Some(collector), Some(local)) = (proxy.env_value(COLLECTOR_NAME), proxy.env_value(LOCAL_NAME))
+            && let (Some(one), Some(other)) = (domain(collector), domain(local))
+            && one != other
+        {
+            found.push((pod, collector, local));
+        }
+    }
+    let Some((first, collector, local)) = found.first().copied() else { return Ok(Verdict::fine()) };
+    let (_, seen) = of_control_plane(ctx)?;
+    let until = ctx.knowledge.releases().defect(DEFECT).map(|defect| defect.until.to_string());
+    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let env = |name: &str| format!("containers[linkerd-proxy].env[{name}]");
+    let named: Vec<String> = found
+        .iter()
+        .take(NAMED)
+        .map(|(pod, ..)| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
+        .collect();
+    let remedy = Remedy::new().step(
+        StepKind::Upgrade,
+        format!(
+            "Upgrade Linkerd to {} or later, whose chart writes the trust domain there",
+            until.as_deref().unwrap_or("a later release")
+        ),
+    );
+    let remedy = restart::all_meshed(ctx, remedy, "Then restart the meshed workloads");
+    let finding = ctx
+        .finding(
+            Subject::object("ConfigMap", home, "linkerd-config"),
+            "proxies expect the collector of their traces under a name in the cluster domain, and it has its name in the trust domain: \
+             they refuse its certificate, and no span arrives",
+        )
+        .evidence(Evidence::field(&object, env(COLLECTOR_NAME), collector))
+        .evidence(Evidence::field(&object, env(LOCAL_NAME), local))
+        .evidence(Evidence::other("pods with both", format!("{}: {} and the like", found.len(), named.join(", "))))
+        .evidence(seen)
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}
+
+/// What follows the kind of name: the control plane's namespace and the domain.
+fn domain(name: &str) -> Option<&str> {
+    name.split_once(".serviceaccount.identity.").map(|(_, domain)| domain)
+}

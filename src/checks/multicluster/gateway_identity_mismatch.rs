@@ -1,0 +1,49 @@
+//! `gateway-identity-mismatch`: a Link expects its gateway under a name that the other cluster does not give.
+
+use super::links::{field, link_again, links, subject};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Remedy};
+use crate::item::Kind;
+
+/// The annotation that says in which domain the other cluster gives names.
+const TRUST_DOMAIN: &str = "multicluster.linkerd.io/trust-domain";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    for link in links(ctx)? {
+        let spec = &link.spec;
+        let (identity, home) =
+            (spec.gateway_identity.as_str(), spec.target_cluster_linkerd_namespace.as_str());
+        if !link.has_gateway() || identity.is_empty() {
+            continue;
+        }
+        let secret = ctx.noted(ctx.link_secret(link)).flatten();
+        let told = secret.and_then(|secret| secret.metadata.annotation(TRUST_DOMAIN));
+        let rest = identity.split_once(".serviceaccount.identity.").map(|(_, rest)| rest);
+        let domain = rest.and_then(|rest| rest.strip_prefix(home)?.strip_prefix('.'));
+        let wrong_domain = told.is_some_and(|told| domain.is_some_and(|domain| domain != told));
+        if rest.is_some() && domain.is_some() && !wrong_domain {
+            continue;
+        }
+        if rest.is_none() {
+            // A name of another form may be that of another kind of identity.
+            continue;
+        }
+        let finding = ctx
+            .finding(
+                subject(link),
+                "the Link expects its gateway under a name that the other cluster does not give: proxies refuse the gateway's \
+                 certificate, so no request to a mirrored service arrives",
+            )
+            .evidence(field(link, "spec.gatewayIdentity", identity))
+            .evidence(field(link, "spec.targetClusterLinkerdNamespace", home))
+            .evidences(told.map(|told| {
+                let object = format!("{} {}/{}", Kind::Secret, link.metadata.namespace, spec.cluster_credentials_secret);
+                Evidence::field(object, format!("metadata.annotations[{TRUST_DOMAIN}]"), told)
+            }))
+            .parameter(if wrong_domain { "trust-domain" } else { "namespace" })
+            .remedy(link_again(ctx, Remedy::new(), link));
+        findings.push(finding);
+    }
+    Ok(findings.into())
+}

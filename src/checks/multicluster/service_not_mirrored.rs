@@ -1,0 +1,82 @@
+//! `service-not-mirrored`: a Link's controller says that it could not mirror a service.
+
+use super::links::{ask_controller, field, links, mirrors_of, subject};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::objects::{Condition, Link, LinkedService};
+
+/// The condition.
+const MIRRORED: &str = "Mirrored";
+/// How many services are quoted for each reason.
+const QUOTED: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    for link in links(ctx)? {
+        let (mirrored, federated) = (&link.status.mirror_services, &link.status.federated_services);
+        let mut failed: Vec<(&str, &LinkedService, &Condition)> = Vec::new();
+        for (path, services) in [("status.mirrorServices", mirrored), ("status.federatedServices", federated)]
+        {
+            for service in services {
+                let condition = service.conditions.iter().find(|c| c.kind == MIRRORED && c.status == "False");
+                failed.extend(condition.map(|condition| (path, service, condition)));
+            }
+        }
+        if failed.is_empty() {
+            continue;
+        }
+        let namespaces: Vec<&str> = {
+            let lacking = failed.iter().filter(|(.., condition)| &*condition.reason == "MissingNamespace");
+            let mut all: Vec<&str> =
+                lacking.map(|(_, service, _)| service.remote_ref.namespace.as_str()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let mut remedy = Remedy::new();
+        if !namespaces.is_empty() {
+            let create =
+                namespaces.iter().map(|namespace| kubectl().words("create namespace").operand(*namespace));
+            remedy = remedy.run(
+                StepKind::Command,
+                "Create the namespaces that are missing here, or have the multicluster chart do so \
+                 (enableNamespaceCreation of the controller)",
+                crate::command::Command::lines(create),
+            );
+        }
+        if failed.iter().any(|(.., condition)| &*condition.reason == "InvalidService") {
+            remedy = remedy.step(
+                StepKind::Note,
+                "Change what is said of the services that are not valid, in their own cluster: a federated service takes no headless one, \
+                 and its members have the same ports",
+            );
+        }
+        if failed.iter().any(|(.., condition)| &*condition.reason == "Error") {
+            remedy = ask_controller(
+                remedy,
+                &link.metadata.namespace,
+                &link.spec.target_cluster_name,
+                ", which tries again",
+            );
+        }
+        let more = failed.len().saturating_sub(QUOTED);
+        findings.push(
+            ctx.finding(
+                subject(link),
+                "the Link's controller could not mirror services of the other cluster: here they are missing, or are not kept up to date",
+            )
+            .evidences(failed.iter().take(QUOTED).map(|(path, service, condition)| quoted(link, path, service, condition)))
+            .evidences((more > 0).then(|| Evidence::other("services", format!("{more} more"))))
+            .remedy(remedy)
+            .tie(mirrors_of(&link.spec.target_cluster_name)),
+        );
+    }
+    Ok(findings.into())
+}
+
+fn quoted(link: &Link, path: &str, service: &LinkedService, condition: &Condition) -> Evidence {
+    let name = format!("{}/{}", service.remote_ref.namespace, service.remote_ref.name);
+    let said = format!("{}: {}", condition.reason, condition.message);
+    field(link, &format!("{path}[{name}].conditions[{MIRRORED}]"), said)
+}

@@ -1,0 +1,120 @@
+//! `native-sidecar-wait-refused`: pods ask for a native sidecar and for a wait before exit, and the injector refuses that.
+
+use super::family::Switch;
+use super::wording;
+use crate::checks::rewrite::{self, Act};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::written::{MAKE_PODS, Reader, Written, nothing_reads, values};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, StepKind};
+use crate::item::Kind;
+use crate::version::Contains;
+
+/// The annotation that has the proxy wait, and the chart's value for it.
+const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
+const VALUE: &str = "proxy.waitBeforeExitSeconds";
+const INJECT: &str = "linkerd.io/inject";
+/// The row of the releases table that says from when to when.
+const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let switch = Switch::of(ctx);
+    let version = match &switch.reader {
+        Reader::Absent => return Err(nothing_reads()),
+        Reader::Unknown(missing) => return Err(missing.clone().into()),
+        Reader::Version(version, _) => version.clone(),
+    };
+    let defect = ctx.knowledge.releases().defect(DEFECT);
+    let affected = defect.map_or(Contains::No, |defect| defect.affects(&version, ctx.knowledge.minors()));
+    let written = Written::of(ctx, &MAKE_PODS);
+    if affected == Contains::No {
+        return Ok(Verdict::fine());
+    }
+    let by_chart =
+        values(ctx).and_then(|values| values.text(VALUE).map(str::to_owned)).filter(|said| waits(said));
+    let mut findings = Vec::new();
+    for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
+        let Some(template) = object.template() else { continue };
+        if object.is_control_plane() || !ctx.judges(&object.meta.namespace) {
+            continue;
+        }
+        let read = |key: &str| {
+            let own = template.meta.annotation(key);
+            own.map(|value| (value, false)).or_else(|| Some((written.of_namespace(object, key)?, true)))
+        };
+        let injected = read(INJECT).is_some_and(|(value, _)| matches!(value, "enabled" | "ingress"));
+        let (key, native) = switch.native(object, &template, &written);
+        let wait = read(WAIT);
+        let asked = wait.map_or(by_chart.is_some(), |(value, _)| waits(value));
+        if !injected || !asked || native != Some(true) {
+            continue;
+        }
+        let quoted = |key: &str, value: &str, inherited: bool| {
+            if inherited {
+                let namespace = format!("Namespace {}", object.namespace_name());
+                Evidence::field(namespace, format!("metadata.annotations[{key}]"), value)
+            } else {
+                object.evidence(&template, "annotations", key, value)
+            }
+        };
+        let config = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
+        let waiting = match (wait, &by_chart) {
+            (Some((value, inherited)), _) => Some(quoted(WAIT, value, inherited)),
+            (None, Some(value)) => {
+                Some(Evidence::field(&config, format!("data.values: {VALUE}"), value.as_str()))
+            }
+            (None, None) => None,
+        };
+        let native = match key {
+            Some((key, value, inherited)) => quoted(key, value, inherited),
+            None => {
+                let value = ctx.knowledge.native_sidecar().chart_value();
+                Evidence::field(
+                    &config,
+                    format!("data.values: {value}"),
+                    "true, or the default of this release",
+                )
+            }
+        };
+        let remedy = match wait {
+            Some((_, false)) => rewrite::restart(
+                rewrite::template(
+                    wording::remedy(),
+                    Act::Put("A native sidecar ends after the application by itself and needs no wait: take the annotation off"),
+                    object,
+                    &[(WAIT, None)],
+                ),
+                object,
+            ),
+            Some((_, true)) => wording::remedy().step(
+                StepKind::Annotation,
+                format!("Take {WAIT} off the namespace: a native sidecar ends after the application by itself, so it needs no wait"),
+            ),
+            None => upgrade::step(
+                ctx,
+                wording::remedy(),
+                StepKind::ChartValue,
+                "Set the wait to none: a native sidecar ends after the application by itself",
+                Options::none().set(VALUE, "0"),
+            ),
+        };
+        let finding = ctx
+            .finding(
+                object.subject(),
+                "a native sidecar and a wait of the proxy before it exits are both asked for, which the injector of this release does not \
+                 put into one pod: it refuses the pods",
+            )
+            .evidences(waiting)
+            .evidence(native)
+            .evidences(switch.reader.evidence())
+            .remedy(remedy);
+        findings.push(if affected == Contains::Yes { finding } else { finding.likely() });
+    }
+    Ok(findings.into())
+}
+
+/// Whether a value makes the proxy wait.
+fn waits(value: &str) -> bool {
+    // What is no number is refused on its own.
+    value.trim().parse::<u64>().is_ok_and(|seconds| seconds > 0)
+}

@@ -1,0 +1,61 @@
+//! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is about to lose.
+
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::{Command, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::objects::CustomResourceDefinition;
+
+/// The groups whose objects Linkerd reads.
+const GROUPS: [&str; 4] =
+    ["gateway.networking.k8s.io", "policy.linkerd.io", "multicluster.linkerd.io", "workload.linkerd.io"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let definitions = ctx.seen::<CustomResourceDefinition>()?;
+    let mut own = definitions.iter().filter(|d| GROUPS.contains(&d.spec.group.as_str())).peekable();
+    if own.peek().is_none() {
+        return Err(Unjudged::not_applicable("there are no CRDs of Linkerd or of Gateway API"));
+    }
+    Ok(own.filter_map(|definition| finding(ctx, definition)).collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<Finding> {
+    let name = &definition.metadata.name;
+    let versions = &definition.spec.versions;
+    let is_there = |stored: &str| versions.iter().any(|version| version.name == stored);
+    let gone: Vec<&str> =
+        definition.status.stored_versions.iter().map(String::as_str).filter(|s| !is_there(s)).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let storage = versions.iter().find(|version| version.storage).map(|version| version.name.as_str())?;
+    let object = format!("CustomResourceDefinition {name}");
+    let known: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Have every object stored again in the version of today, then say that no other is in use",
+        Command::lines([
+            kubectl()
+                .words("get")
+                .arg(name.clone())
+                .words("-A -o json")
+                .pipe(kubectl().words("replace -f -")),
+            kubectl()
+                .words("patch customresourcedefinition")
+                .operand(name)
+                .words("--subresource=status --type=merge -p")
+                .arg(format!("{{\"status\":{{\"storedVersions\":[\"{storage}\"]}}}}"))
+                .into(),
+        ]),
+    );
+    Some(
+        ctx.finding(
+            Subject::object("CustomResourceDefinition", "", name),
+            "a CRD says that objects may be stored in a version that it does not have: the API server refuses every other change to it, and \
+             cannot read such objects",
+        )
+        .severity(Severity::Warning)
+        .evidence(Evidence::field(&object, "status.storedVersions", definition.status.stored_versions.join(", ")))
+        .evidence(Evidence::field(&object, "spec.versions", known.join(", ")))
+        .remedy(remedy),
+    )
+}

@@ -1,0 +1,73 @@
+//! `gateway-api-owned-elsewhere`: the CRDs chart would install Gateway API, and somebody else manages it in this cluster.
+
+use super::gateway_api::{GRPC, HTTP, definition};
+use crate::checks::control_plane::installation::{note_presumed, release};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::{Installer, ManagedBy};
+use crate::objects::CustomResourceDefinition;
+
+/// The chart, and the value that has it install Gateway API.
+const CHART: &str = "linkerd-crds";
+const VALUE: &str = "installGatewayAPI";
+/// The value of charts before that one.
+const BEFORE: &str = "enableHttpRoutes";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
+    let (version, seen) = release(ctx)?;
+    let (http, grpc) = (http?, grpc?);
+    if http.is_none() && grpc.is_none() {
+        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
+    }
+    // Charts before the value had another one for it, on by default.
+    let default = ctx.knowledge.releases().default_of(CHART, VALUE, &version);
+    let value = if default.is_some() { VALUE } else { BEFORE };
+    if default == Some("false") {
+        return Ok(Verdict::fine());
+    }
+    let findings: Vec<Finding> =
+        [http, grpc].into_iter().flatten().filter_map(|found| foreign(ctx, found, value, &seen)).collect();
+    note_presumed(ctx, &findings);
+    Ok(findings.into())
+}
+
+fn foreign(
+    ctx: &Context<'_>,
+    definition: &CustomResourceDefinition,
+    value: &str,
+    seen: &Evidence,
+) -> Option<Finding> {
+    let meta = &definition.metadata;
+    if meta.annotations.contains_key(CREATED_BY) {
+        return None;
+    }
+    let managed = ManagedBy::told(&meta.labels, &meta.annotations);
+    let keys = meta.labels.keys().chain(meta.annotations.keys());
+    let marked = ctx.knowledge.releases().gateway_api_manager(keys.map(String::as_str));
+    let who = match (managed.installer, managed.gitops, marked) {
+        (Some(Installer::Release(release)), _, _) => {
+            format!("the Helm release {}/{}", release.namespace, release.name)
+        }
+        (_, Some(gitops), _) => gitops.to_string(),
+        (_, _, Some((who, mark))) => format!("{who} ({mark})"),
+        (_, None, None) => "nobody that says so, so it was applied by hand".to_owned(),
+    };
+    let name = &meta.name;
+    Some(
+        ctx.finding(
+            Subject::object("CustomResourceDefinition", "", name),
+            "the chart of Linkerd's CRDs installs Gateway API unless it is told not to, and it is here already, from somebody else: Helm \
+             refuses to take it over, and the CLI would replace it",
+        )
+        .severity(Severity::Warning)
+        .evidence(Evidence::other(format!("CustomResourceDefinition {name}"), format!("managed by {who}")))
+        .evidence(Evidence::other(format!("chart {CHART}"), format!("{value} is true unless it is set")))
+        .evidence(seen.clone())
+        .remedy(Remedy::new().step(
+            StepKind::ChartValue,
+            format!("Install Linkerd's CRDs with {value}=false, and leave Gateway API to whoever manages it"),
+        )),
+    )
+}
