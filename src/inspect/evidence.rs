@@ -46,6 +46,7 @@ pub fn reach_items() -> BTreeSet<Item> {
         Kind::EndpointSlice,
         Kind::ServiceProfile,
         Kind::NetworkPolicy,
+        Kind::Namespace,
         Kind::ReplicaSet,
         Kind::Job,
     ];

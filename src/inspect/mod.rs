@@ -2,5 +2,7 @@
 //! could not see is part of it.
 
 pub mod evidence;
+mod network;
 pub mod policy;
 pub mod reach;
+mod walk;

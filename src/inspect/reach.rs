@@ -1,19 +1,17 @@
 //! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
 //! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::evidence::{Lists, PolicyEvidence};
+use super::network::Network;
+pub use super::walk::{End, NoEnd, Outcome, Step, Walk};
 use crate::certificates::BundlePrint;
 use crate::finding::{Evidence, Subject};
 use crate::model::owners::Owners;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload, listed_ports};
-use crate::names;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{
-    EndpointSlice, Job, Kind, NetworkPolicy, Pod, ReplicaSet, Route, Service, ServicePort, ServiceProfile,
-    TargetPort,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Route, Service, ServicePort,
+    ServiceProfile, TargetPort,
 };
 
 const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
@@ -22,125 +20,13 @@ const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 /// The label of Services that stand for one of another cluster.
 const MIRROR: &str = "mirror.linkerd.io/cluster-name";
 
-/// An end of a call: a pod, a workload, a Service, or a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
-    /// The namespace; `None` for a host outside.
-    pub namespace: Option<String>,
-    /// The name.
-    pub name: String,
-    /// The port; of a called end only.
-    pub port: Option<u16>,
-}
-
-/// A text that names no end of a call.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
-pub struct NoEnd(pub String);
-
-impl FromStr for End {
-    type Err = NoEnd;
-
-    fn from_str(text: &str) -> Result<End, NoEnd> {
-        let refused = || NoEnd(text.to_owned());
-        let (place, port) = match text.rsplit_once(':') {
-            Some((place, port)) => {
-                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
-            }
-            None => (text, None),
-        };
-        let subdomain = |name: &str| names::Rule::Subdomain.accepts(name);
-        match place.split_once('/') {
-            Some((namespace, name)) if names::Rule::Label.accepts(namespace) && subdomain(name) => {
-                Ok(End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port })
-            }
-            None if subdomain(place) && place.contains('.') => {
-                Ok(End { namespace: None, name: place.to_owned(), port })
-            }
-            _ => Err(refused()),
-        }
-    }
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(namespace) = &self.namespace {
-            write!(f, "{namespace}/")?;
-        }
-        f.write_str(&self.name)?;
-        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
-    }
-}
-
-/// How a step goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// The call goes on.
-    Passes,
-    /// It could not be told.
-    NotJudged,
-    /// The call ends here.
-    Stops,
-}
-
-/// A step of the walk.
-#[derive(Debug, Clone)]
-pub struct Step {
-    /// Which: `client`, `service`, `endpoints`, ...
-    pub name: &'static str,
-    /// How it goes.
-    pub outcome: Outcome,
-    /// What is so.
-    pub says: String,
-    /// What it was told from.
-    pub evidence: Vec<Evidence>,
-    /// What to do, where it stops.
-    pub fix: Option<String>,
-}
-
-/// A walk from one end to the other.
-#[derive(Debug, Clone)]
-pub struct Walk {
-    /// The client.
-    pub from: String,
-    /// What is called.
-    pub to: String,
-    /// The steps, up to the one that stops the call.
-    pub steps: Vec<Step>,
-}
-
-impl Walk {
-    /// How it ends: where one step stops it, there; else not judged where one step was not.
-    pub fn outcome(&self) -> Outcome {
-        self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
-    }
-
-    fn step(&mut self, name: &'static str, outcome: Outcome, says: impl Into<String>) -> &mut Step {
-        self.steps.push(Step { name, outcome, says: says.into(), evidence: Vec::new(), fix: None });
-        let last = self.steps.len() - 1;
-        &mut self.steps[last]
-    }
-}
-
-impl Step {
-    fn evidence(&mut self, evidence: Evidence) -> &mut Step {
-        self.evidence.push(evidence);
-        self
-    }
-
-    fn fix(&mut self, fix: impl Into<String>) -> &mut Step {
-        self.fix = Some(fix.into());
-        self
-    }
-}
-
 /// Everything that a walk reads.
 pub struct Mesh<'a> {
     policy: PolicyEvidence<'a>,
     services: &'a [Service],
     slices: &'a [EndpointSlice],
     profiles: &'a [ServiceProfile],
-    network_policies: &'a [NetworkPolicy],
+    network: Network<'a>,
     routes: Vec<(Kind, &'a [Route])>,
     owners: Owners<'a>,
 }
@@ -152,7 +38,7 @@ impl<'a> Mesh<'a> {
         let services = lists.all::<Service>();
         let slices = lists.all::<EndpointSlice>();
         let profiles = lists.all::<ServiceProfile>();
-        let network_policies = lists.all::<NetworkPolicy>();
+        let network = Network::new(lists.all::<NetworkPolicy>(), lists.all::<Namespace>());
         policy.gaps.append(&mut lists.gaps);
         let routes = vec![
             (Kind::HTTPRoute, lists.all::<HTTPRoute>()),
@@ -160,7 +46,7 @@ impl<'a> Mesh<'a> {
             (Kind::GRPCRoute, lists.all::<GRPCRoute>()),
         ];
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
-        Mesh { policy, services, slices, profiles, network_policies, routes, owners }
+        Mesh { policy, services, slices, profiles, network, routes, owners }
     }
 
     /// What was missing.
@@ -502,7 +388,9 @@ impl<'a> Mesh<'a> {
     /// The last part of the way: to the port of a pod.
     fn to_pod(&self, walk: &mut Walk, client: &Pod, meshed: bool, pod: &'a Pod, port: u16) {
         let object = subject(pod);
-        self.network(walk, pod);
+        if !self.network.walk(walk, client, meshed, pod, port) {
+            return;
+        }
         if pod.spec.proxy().is_none() {
             walk.step(
                 "server",
@@ -549,42 +437,6 @@ impl<'a> Mesh<'a> {
         let who = Client { identity: meshed.then_some(identity.as_str()), address: client.status.pod_ip };
         let inbound = self.policy.index.inbound(&workload, port);
         policy(walk, &inbound, who, pod, port);
-    }
-
-    /// NetworkPolicies on the way.
-    fn network(&self, walk: &mut Walk, pod: &Pod) {
-        let selects = |policy: &&NetworkPolicy| {
-            policy.metadata.namespace == pod.metadata.namespace
-                && policy.spec.is_about_ingress()
-                && policy.spec.pod_selector.matches(&pod.metadata.labels)
-        };
-        let names: Vec<&str> = self
-            .network_policies
-            .iter()
-            .filter(selects)
-            .map(|policy| policy.metadata.name.as_str())
-            .collect();
-        if names.is_empty() {
-            walk.step(
-                "network",
-                Outcome::Passes,
-                format!("no NetworkPolicy is about what comes to pod {}", pod.metadata.name),
-            );
-        } else {
-            walk.step(
-                "network",
-                Outcome::NotJudged,
-                format!(
-                    "NetworkPolicy {} is about what comes to pod {}; whom it lets in is not judged",
-                    names.join(", "),
-                    pod.metadata.name
-                ),
-            )
-            .evidence(Evidence::other(
-                format!("NetworkPolicies of namespace {}", pod.metadata.namespace),
-                names.join(", "),
-            ));
-        }
     }
 }
 

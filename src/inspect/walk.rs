@@ -1,0 +1,124 @@
+//! A walk from one end of a call to the other: its steps, how each goes and what it was told from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::finding::Evidence;
+use crate::names;
+
+/// An end of a call: a pod, a workload, a Service, or a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// The namespace; `None` for a host outside.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+    /// The port; of a called end only.
+    pub port: Option<u16>,
+}
+
+/// A text that names no end of a call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
+pub struct NoEnd(pub String);
+
+impl FromStr for End {
+    type Err = NoEnd;
+
+    fn from_str(text: &str) -> Result<End, NoEnd> {
+        let refused = || NoEnd(text.to_owned());
+        let (place, port) = match text.rsplit_once(':') {
+            Some((place, port)) => {
+                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
+            }
+            None => (text, None),
+        };
+        let subdomain = |name: &str| names::Rule::Subdomain.accepts(name);
+        match place.split_once('/') {
+            Some((namespace, name)) if names::Rule::Label.accepts(namespace) && subdomain(name) => {
+                Ok(End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port })
+            }
+            None if subdomain(place) && place.contains('.') => {
+                Ok(End { namespace: None, name: place.to_owned(), port })
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)?;
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+/// How a step goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The call goes on.
+    Passes,
+    /// It could not be told.
+    NotJudged,
+    /// The call ends here.
+    Stops,
+}
+
+/// A step of the walk.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Which: `client`, `service`, `endpoints`, ...
+    pub name: &'static str,
+    /// How it goes.
+    pub outcome: Outcome,
+    /// What is so.
+    pub says: String,
+    /// What it was told from.
+    pub evidence: Vec<Evidence>,
+    /// What to do, where it stops.
+    pub fix: Option<String>,
+}
+
+/// A walk from one end to the other.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    /// The client.
+    pub from: String,
+    /// What is called.
+    pub to: String,
+    /// The steps, up to the one that stops the call.
+    pub steps: Vec<Step>,
+}
+
+impl Walk {
+    /// How it ends: where one step stops it, there; else not judged where one step was not.
+    pub fn outcome(&self) -> Outcome {
+        self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
+    }
+
+    pub(super) fn step(
+        &mut self,
+        name: &'static str,
+        outcome: Outcome,
+        says: impl Into<String>,
+    ) -> &mut Step {
+        self.steps.push(Step { name, outcome, says: says.into(), evidence: Vec::new(), fix: None });
+        let last = self.steps.len() - 1;
+        &mut self.steps[last]
+    }
+}
+
+impl Step {
+    pub(super) fn evidence(&mut self, evidence: Evidence) -> &mut Step {
+        self.evidence.push(evidence);
+        self
+    }
+
+    pub(super) fn fix(&mut self, fix: impl Into<String>) -> &mut Step {
+        self.fix = Some(fix.into());
+        self
+    }
+}
