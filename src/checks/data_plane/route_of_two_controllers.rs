@@ -1,8 +1,8 @@
 //! `route-of-two-controllers`: a route is attached to a Gateway and to something of Linkerd's, so two controllers act on it.
 
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::policy::defined;
+use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::{GRPCRoute, HTTPRoute, Listed, POLICY_CONTROLLER, ParentRef, Route};
 
@@ -10,18 +10,8 @@ use crate::objects::{GRPCRoute, HTTPRoute, Listed, POLICY_CONTROLLER, ParentRef,
 const GATEWAY: &str = "gateway.networking.k8s.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let http = ctx.seen::<HTTPRoute>().map_err(|missing| {
-        if missing.why == Why::NotServed {
-            Unjudged::not_applicable("the API server serves no HTTPRoutes of Gateway API")
-        } else {
-            missing.into()
-        }
-    })?;
-    let grpc = match ctx.seen::<GRPCRoute>() {
-        // Where the kind does not exist, no route of it does.
-        Err(missing) if missing.why == Why::NotServed => &[],
-        read => ctx.noted(read).unwrap_or_default(),
-    };
+    let http = defined::<HTTPRoute>(ctx)?;
+    let grpc = ctx.noted(defined::<GRPCRoute>(ctx)).unwrap_or_default();
     let mut findings = Vec::new();
     for (kind, routes) in [(HTTPRoute::KIND, http), (GRPCRoute::KIND, grpc)] {
         let judged = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));

@@ -18,7 +18,7 @@ mod servers_overlap;
 mod skipped_port_bypasses_policy;
 mod survey;
 
-pub(super) use survey::{Survey, read_by};
+pub(super) use survey::{Survey, defined, read_by};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

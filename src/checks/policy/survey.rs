@@ -86,7 +86,7 @@ pub(in crate::checks) fn read_by<'a>(
 ///
 /// # Errors
 /// They could not be had. Where the API server does not serve them, the definitions would say why.
-pub(super) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
+pub(in crate::checks) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
     ctx.every::<K>().or_else(|missing| match ctx.every::<CustomResourceDefinition>() {
         Ok(all) if !all.iter().any(|known| known.metadata.name == K::KIND.resource()) => Ok(&[][..]),
         Err(unknown) if missing.why == Why::NotServed => Err(unknown),
