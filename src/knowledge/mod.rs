@@ -17,6 +17,7 @@ mod nearest;
 mod node;
 mod platforms;
 mod policy_controller;
+mod protocols;
 mod range;
 mod redaction;
 mod releases;
@@ -48,6 +49,7 @@ pub(crate) use nearest::apart;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
+pub use protocols::{First, KnownProtocol, Protocols};
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{
@@ -72,6 +74,7 @@ pub struct Knowledge {
     platforms: Part<Platforms>,
     node: Part<NodePlaces>,
     policy_controller: Part<PolicyController>,
+    protocols: Part<Protocols>,
     linkerd_check: Part<LinkerdCheck>,
     mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
@@ -109,6 +112,7 @@ impl Knowledge {
                 Platforms::NAME,
                 NodePlaces::NAME,
                 PolicyController::NAME,
+                Protocols::NAME,
                 LinkerdCheck::NAME,
                 MeshLogs::NAME,
                 ControlPlane::NAME,
@@ -128,6 +132,7 @@ impl Knowledge {
             platforms: Part::load(dir)?,
             node: Part::load(dir)?,
             policy_controller: Part::load(dir)?,
+            protocols: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             mesh_logs: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
@@ -190,6 +195,11 @@ impl Knowledge {
     /// `signatures.yaml`: what error texts mean.
     pub fn signatures(&self) -> &Signatures {
         self.signatures.get()
+    }
+
+    /// `protocols.yaml`: protocols that detection holds up.
+    pub fn protocols(&self) -> &Protocols {
+        self.protocols.get()
     }
 
     /// `platforms.yaml`: directories and binaries by platform.

@@ -14,6 +14,7 @@ pub struct PolicyController {
     date: jiff::civil::Date,
     skips_unreadable: EdgeTag,
     init_container_ports: EdgeTag,
+    app_protocol: EdgeTag,
 }
 
 impl PolicyController {
@@ -25,6 +26,11 @@ impl PolicyController {
     /// Whether Servers know the named ports of init containers.
     pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())
+    }
+
+    /// Whether the appProtocol of a Service's port says how clients treat it, before lists of opaque ports.
+    pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
     }
 
     /// Where the facts are from.

@@ -48,6 +48,9 @@ pub struct ServicePort {
     /// What is spoken to it; empty, for TCP, where nothing is said.
     #[serde(deserialize_with = "nullable")]
     pub protocol: String,
+    /// What is spoken to it on top of that; empty where nothing is said.
+    #[serde(deserialize_with = "nullable")]
+    pub app_protocol: String,
     /// The port that clients use.
     pub port: u16,
     /// The port of the pods; the same where nothing is said.

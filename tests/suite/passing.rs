@@ -24,6 +24,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "failurePolicy",
             "operator",
             "protocol",
+            "appProtocol",
             "scope",
             "addressType",
             "operatingSystem",

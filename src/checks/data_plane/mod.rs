@@ -6,10 +6,14 @@ mod app_runs_as_proxy;
 mod await_hook_failing;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
+mod exposed;
 mod init_container_before_proxy;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod opaque;
+mod opaque_defaults_lost;
+mod opaque_port_missing;
+mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
 mod proxy_cpu_limit_low;
@@ -32,6 +36,9 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
+    row!("data-plane", "opaque-defaults-lost", opaque_defaults_lost),
+    row!("data-plane", "opaque-port-missing", opaque_port_missing),
+    row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),

@@ -1,0 +1,153 @@
+//! The ports of Services as the mesh treats them: what a client's proxy does with one, and what the proxies of the pods behind it
+//! do. It reads what it is handed and judges nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::opaque::{self, Opaque, Selected, target};
+use crate::checks::{Context, Unjudged};
+use crate::item::Scope;
+use crate::model::control_plane::tag_version;
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, Deployment, Pod, Server, ServerPort, Service, ServicePort};
+use crate::version::Contains;
+
+/// The annotation that keeps ports from the proxy.
+const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+
+/// What a client's proxy does with a connection to a port of a Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Treated {
+    /// It waits for the client's first bytes, to tell the protocol.
+    Detected,
+    /// It takes it for HTTP, since appProtocol says so.
+    Http,
+    /// It passes bytes on, and why.
+    Opaque(Because),
+}
+
+/// What makes a port opaque.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Because {
+    /// The Service's own list.
+    List,
+    /// The list of the mesh.
+    Default,
+    /// An appProtocol other than those for HTTP.
+    AppProtocol,
+}
+
+/// How ports are treated in a cluster.
+pub(super) struct Mesh<'a> {
+    /// What is opaque where nothing else is said.
+    pub(super) default: Opaque,
+    /// As it is written.
+    pub(super) default_text: String,
+    servers: &'a [Server],
+    reads_app_protocol: bool,
+    by_label: Selected<'a>,
+}
+
+/// A pod behind a Service, of each workload one, and its port.
+pub(super) type Behind<'a> = (Owner, &'a Pod, u16);
+
+impl<'a> Mesh<'a> {
+    /// Of a cluster.
+    pub(super) fn of(ctx: &Context<'a>) -> Result<Mesh<'a>, Unjudged> {
+        let pods = ctx.seen::<Pod>();
+        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+        let values = config.and_then(ConfigMap::chart_values);
+        let set = values.as_ref().and_then(|values| values.text("proxy.opaquePorts"));
+        let default_text = match set {
+            Some(list) => list.to_owned(),
+            // The chart's own.
+            None => {
+                let ports = ctx.knowledge.protocols().default_opaque.iter();
+                ports.map(ToString::to_string).collect::<Vec<_>>().join(",")
+            }
+        };
+        let home = ctx.namespaces().control_plane.as_str();
+        let named = |deployment: &&crate::objects::Workload| {
+            deployment.metadata.namespace == home && deployment.metadata.name == "linkerd-destination"
+        };
+        let deployment = ctx.hints::<Deployment>().iter().find(named);
+        let policy = deployment.and_then(|deployment| deployment.spec.template.spec.container("policy"));
+        let version = policy.and_then(tag_version);
+        let known = ctx.knowledge.policy_controller();
+        let reads_app_protocol =
+            version.is_some_and(|v| known.app_protocol(&v, ctx.knowledge) == Contains::Yes);
+        Ok(Mesh {
+            default: Opaque::parse(&default_text, &BTreeMap::new()),
+            default_text,
+            servers: ctx.hints::<Server>(),
+            reads_app_protocol,
+            by_label: Selected::of(pods?),
+        })
+    }
+
+    /// What a client's proxy does with a port.
+    pub(super) fn treats(&self, service: &Service, port: &ServicePort) -> Treated {
+        let said = port.app_protocol.to_ascii_lowercase();
+        if self.reads_app_protocol && !said.is_empty() {
+            return match said.as_str() {
+                "http" | "kubernetes.io/h2c" => Treated::Http,
+                _ => Treated::Opaque(Because::AppProtocol),
+            };
+        }
+        match opaque::of_service(service) {
+            Some(list) if list.marks(port.port) => Treated::Opaque(Because::List),
+            Some(_) => Treated::Detected,
+            None if self.default.marks(port.port) => Treated::Opaque(Because::Default),
+            None => Treated::Detected,
+        }
+    }
+
+    /// One pod of each workload behind a port.
+    pub(super) fn behind(
+        &self,
+        ctx: &Context<'a>,
+        service: &'a Service,
+        port: &ServicePort,
+    ) -> Vec<Behind<'a>> {
+        if service.spec.selector.is_empty() {
+            return Vec::new();
+        }
+        let owners = ctx.owners();
+        let mut seen = BTreeSet::new();
+        let pods = self.by_label.by(service).filter_map(|pod| {
+            let number = target(port, pod)?;
+            let owner = owners.of(pod);
+            seen.insert(owner.clone()).then_some((owner, pod, number))
+        });
+        pods.collect()
+    }
+
+    /// Whether somebody saw to it that the proxy of a pod does not detect on a port: a Server says what is spoken, or the port
+    /// does not go by the proxy.
+    pub(super) fn is_told(&self, pod: &Pod, port: u16) -> bool {
+        let skipped = pod.metadata.annotation(SKIPPED).map(|list| Opaque::parse(list, &BTreeMap::new()));
+        skipped.is_some_and(|list| list.marks(port))
+            || self.servers.iter().any(|server| {
+                let told = matches!(server.spec.proxy_protocol.as_deref(), Some("opaque" | "TLS"));
+                told && server.metadata.namespace == pod.metadata.namespace
+                    && server
+                        .spec
+                        .pod_selector
+                        .as_ref()
+                        .is_some_and(|selector| selector.matches(&pod.metadata.labels))
+                    && match &server.spec.port {
+                        Some(ServerPort::Number(number)) => *number == i64::from(port),
+                        Some(ServerPort::Name(name)) => pod
+                            .spec
+                            .all_containers()
+                            .flat_map(|container| &container.ports)
+                            .any(|known| known.name == *name && known.container_port == port),
+                        None => false,
+                    }
+            })
+    }
+}
+
+/// The ports of a Service that go by proxies.
+pub(super) fn proxied(service: &Service) -> impl Iterator<Item = &ServicePort> {
+    service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"))
+}

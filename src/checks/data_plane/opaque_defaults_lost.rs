@@ -1,0 +1,154 @@
+//! `opaque-defaults-lost`: a list of opaque ports leaves out one that is opaque without it, and that is served.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::exposed::{Mesh, Treated, proxied};
+use super::opaque::{self, ANNOTATION};
+use super::opaque_port_missing::remedy;
+use crate::checks::policy::defined;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::knowledge::First;
+use crate::model::owners::Owner;
+use crate::objects::{Pod, Server, Service};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>();
+    let mesh = Mesh::of(ctx)?;
+    let default = &ctx.knowledge.protocols().default_opaque;
+    let mut findings = Vec::new();
+    let mut workloads: BTreeMap<Owner, (&Pod, BTreeSet<u16>)> = BTreeMap::new();
+    let mut of_mesh: BTreeMap<u16, BTreeSet<String>> = BTreeMap::new();
+    for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        let own = opaque::of_service(service);
+        let mut lost = BTreeSet::new();
+        for port in proxied(service).filter(|port| default.contains(&port.port)) {
+            let behind = mesh.behind(ctx, service, port);
+            if !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number)) {
+                continue;
+            }
+            let speaks_http = ["http", "grpc"].iter().any(|word| port.name.starts_with(word));
+            if service.spec.cluster_ip.is_some()
+                && !speaks_http
+                && mesh.treats(service, port) == Treated::Detected
+            {
+                match &own {
+                    Some(_) => {
+                        lost.insert(port.port);
+                    }
+                    None => {
+                        let name = format!("{}/{}", service.metadata.namespace, service.metadata.name);
+                        of_mesh.entry(port.port).or_default().insert(name);
+                    }
+                }
+            }
+            for (owner, pod, number) in behind {
+                let list = opaque::of_pod(pod).filter(|_| pod.spec.proxy().is_some() && !speaks_http);
+                let leaves_out = list.is_some_and(|list| !list.marks(number)) && default.contains(&number);
+                if leaves_out && !mesh.is_told(pod, number) {
+                    workloads.entry(owner).or_insert_with(|| (pod, BTreeSet::new())).1.insert(number);
+                }
+            }
+        }
+        if !lost.is_empty() {
+            let subject = Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
+            let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+            let list = service.metadata.annotation(ANNOTATION).unwrap_or_default();
+            let finding = finding(ctx, subject, &lost)
+                .evidence(Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list))
+                .evidence(Evidence::field(&object, "spec.ports[].port", words(&lost)))
+                .remedy(remedy(ctx, service, own, &lost));
+            findings.push(finding);
+        }
+    }
+    findings.extend(workloads.iter().map(|(owner, (pod, lost))| of_workload(ctx, owner, pod, lost)));
+    if !of_mesh.is_empty() {
+        findings.push(of_config(ctx, &mesh, &of_mesh));
+    }
+    if !findings.is_empty() {
+        // One may say what is spoken on the port.
+        ctx.noted(defined::<Server>(ctx));
+    }
+    Ok(findings.into())
+}
+
+fn words(ports: &BTreeSet<u16>) -> String {
+    ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A finding about ports that a list leaves out: a warning where a server on one of them sends first.
+fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding {
+    let first = ctx
+        .knowledge
+        .protocols()
+        .protocols
+        .iter()
+        .any(|known| known.first == First::Server && known.ports.iter().any(|port| lost.contains(port)));
+    let ports = words(lost);
+    let message = match first {
+        true => format!(
+            "a list of opaque ports replaces the default one and leaves out {ports}, on which the server sends first: connections wait \
+             ten seconds for protocol detection"
+        ),
+        false => format!(
+            "a list of opaque ports replaces the default one and leaves out {ports}: connections go through protocol detection, which \
+             delays those on which the client does not send at once"
+        ),
+    };
+    ctx.finding(subject, message).severity(if first { Severity::Warning } else { Severity::Info })
+}
+
+fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>) -> Finding {
+    let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
+    let list = opaque::of_pod(pod).unwrap_or_default().with(lost);
+    let text = "Repeat the default ports in the list, in the pod template or on the namespace that it comes from, and in the manifest \
+                that it is applied from";
+    let remedy = match owner.restartable() {
+        Some(target) => {
+            let patch =
+                serde_json::json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}});
+            Remedy::new().run(
+                StepKind::Annotation,
+                text,
+                crate::command::kubectl()
+                    .namespace(&owner.namespace)
+                    .words("patch")
+                    .operand(target)
+                    .words("--type merge -p")
+                    .arg(patch.to_string()),
+            )
+        }
+        None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
+    };
+    finding(ctx, owner.subject(vec![name.clone()]), lost)
+        .evidence(Evidence::field(
+            format!("Pod {namespace}/{name}"),
+            format!("metadata.annotations[{ANNOTATION}]"),
+            pod.metadata.annotation(ANNOTATION).unwrap_or_default(),
+        ))
+        .remedy(remedy)
+}
+
+fn of_config(ctx: &Context<'_>, mesh: &Mesh<'_>, lost: &BTreeMap<u16, BTreeSet<String>>) -> Finding {
+    let home = &ctx.namespaces().control_plane;
+    let ports: BTreeSet<u16> = lost.keys().copied().collect();
+    let services: BTreeSet<&str> = lost.values().flatten().map(String::as_str).collect();
+    let services: Vec<&str> = services.into_iter().take(5).collect();
+    let list = format!("{},{}", mesh.default_text.trim_end_matches(','), words(&ports).replace(' ', ""));
+    finding(ctx, Subject::object(Kind::ConfigMap, home, "linkerd-config"), &ports)
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/linkerd-config"),
+            "data.values: proxy.opaquePorts",
+            &mesh.default_text,
+        ))
+        .evidence(Evidence::other("Services with such a port", services.join(", ")))
+        .remedy(Remedy::new().step(
+            StepKind::ChartValue,
+            format!(
+                "Repeat the default ports in the chart value proxy.opaquePorts, \"{}\", upgrade the control plane, and restart meshed \
+                 workloads that serve them",
+                list.trim_start_matches(',')
+            ),
+        ))
+}

@@ -1,0 +1,159 @@
+//! `opaque-port-missing`: a Service whose servers speak first has a port on which proxies wait for the client to speak.
+
+use std::collections::BTreeSet;
+
+use super::exposed::{Behind, Mesh, Treated, proxied};
+use super::opaque::{self, ANNOTATION};
+use crate::checks::policy::defined;
+use crate::checks::rewrite::{self, Act};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::item::Kind;
+use crate::knowledge::{First, KnownProtocol};
+use crate::model::annotated::Annotated;
+use crate::objects::{Pod, Server, Service, ServicePort};
+
+/// What tells the protocol of a port.
+struct Sign<'a> {
+    protocol: &'a KnownProtocol,
+    evidence: Evidence,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>();
+    let mesh = Mesh::of(ctx)?;
+    let proxied_pods = ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some());
+    let meshed: BTreeSet<&str> = proxied_pods.map(|pod| pod.metadata.namespace.as_str()).collect();
+    let mut findings = Vec::new();
+    for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        let mut missing = Vec::new();
+        for port in proxied(service) {
+            let behind = mesh.behind(ctx, service, port);
+            let Some(sign) = sign(ctx, service, port, &behind) else { continue };
+            // What a list left out of the chart's is the matter of another check.
+            let default = &ctx.knowledge.protocols().default_opaque;
+            let told = !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number));
+            // Without an address, only what the pods say counts.
+            let detected = match service.spec.cluster_ip {
+                Some(_) => mesh.treats(service, port) == Treated::Detected,
+                None => behind.iter().any(|(_, pod, number)| {
+                    pod.spec.proxy().is_some()
+                        && !opaque::of_pod(pod).as_ref().unwrap_or(&mesh.default).marks(*number)
+                }),
+            };
+            if detected && !told && !default.contains(&port.port) {
+                missing.push((port, sign));
+            }
+        }
+        // Who calls it is not to be seen; where nobody near is in the mesh, most likely nobody does by a proxy.
+        let near = meshed.contains(service.metadata.namespace.as_str());
+        if !missing.is_empty() {
+            findings.push(finding(ctx, service, &missing, near));
+        }
+    }
+    if !findings.is_empty() {
+        // One may say what is spoken on the port.
+        ctx.noted(defined::<Server>(ctx));
+    }
+    Ok(findings.into())
+}
+
+/// What tells that a port is one of a protocol that detection holds up.
+fn sign<'a>(
+    ctx: &Context<'a>,
+    service: &Service,
+    port: &ServicePort,
+    behind: &[Behind<'_>],
+) -> Option<Sign<'a>> {
+    let protocols = &ctx.knowledge.protocols().protocols;
+    let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+    let said =
+        |path: &str, said: &str| Evidence::field(&object, format!("spec.ports[{}].{path}", port.port), said);
+    for (path, text) in [("appProtocol", &port.app_protocol), ("name", &port.name)] {
+        if let Some(protocol) = protocols.iter().find(|known| known.is_named(text)) {
+            return Some(Sign { protocol, evidence: said(path, text) });
+        }
+    }
+    let protocol = protocols.iter().find(|known| {
+        known.ports.contains(&port.port) || behind.iter().any(|(_, _, number)| known.ports.contains(number))
+    })?;
+    // Somebody who names it something else knows better than its number.
+    let http = ["http", "grpc", "web", "metrics", "tls", "https"]
+        .iter()
+        .any(|word| port.name.starts_with(word) || port.app_protocol.to_ascii_lowercase().contains(word));
+    if http {
+        return None;
+    }
+    for (_, pod, _) in behind {
+        let mut containers = pod.spec.containers.iter();
+        if let Some(container) = containers.find(|container| protocol.is_image(&container.image)) {
+            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+            let path = format!("spec.containers[{}].image", container.name);
+            return Some(Sign { protocol, evidence: Evidence::field(object, path, &container.image) });
+        }
+    }
+    // A number alone says too little.
+    None
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    service: &Service,
+    missing: &[(&ServicePort, Sign<'_>)],
+    near: bool,
+) -> Finding {
+    let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
+    let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server);
+    let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
+    let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
+    let message = match sure {
+        true => format!(
+            "a port of the Service speaks {titles}, in which the server sends first, and is not opaque: meshed clients wait ten \
+             seconds for each connection, or hang"
+        ),
+        false => format!(
+            "a port of the Service looks like {titles} and is not opaque: if the server sends first, meshed clients wait ten seconds \
+             for each connection"
+        ),
+    };
+    let ports: BTreeSet<u16> = missing.iter().map(|(port, _)| port.port).collect();
+    let listed = service.metadata.annotation(ANNOTATION).unwrap_or("not set, and not opaque by default");
+    let list = opaque::of_service(service);
+    let finding = ctx
+        .finding(Subject::object(Kind::Service, namespace, name), message)
+        .likely()
+        .evidences(missing.iter().map(|(_, sign)| sign.evidence.clone()))
+        .evidence(Evidence::field(
+            format!("Service {namespace}/{name}"),
+            format!("metadata.annotations[{ANNOTATION}]"),
+            listed,
+        ));
+    let severity = if sure && near { Severity::Warning } else { Severity::Info };
+    finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
+}
+
+/// The Service's list with these ports; the mesh's own list is replaced by it, so what it marks has to stand in it.
+pub(super) fn remedy(
+    ctx: &Context<'_>,
+    service: &Service,
+    list: Option<opaque::Opaque>,
+    ports: &BTreeSet<u16>,
+) -> Remedy {
+    let default = &ctx.knowledge.protocols().default_opaque;
+    let exposed = proxied(service).map(|port| port.port);
+    let mut ports = ports.clone();
+    if list.is_none() {
+        ports.extend(exposed.filter(|port| default.contains(port)));
+    }
+    let list = list.unwrap_or_default().with(&ports);
+    let remedy = rewrite::own(
+        Remedy::new(),
+        Act::Put("Mark the port as opaque, with all others that are (the list replaces the default one),"),
+        &Annotated::service(service),
+        &[(ANNOTATION, Some(&list))],
+    );
+    remedy.step(
+        crate::finding::StepKind::Note,
+        "Set the same annotation in the pod templates behind the Service, where they have a proxy; their pods read it when they start",
+    )
+}

@@ -1,0 +1,158 @@
+//! `opaque-port-speaks-http`: a port that is marked as opaque is one of HTTP, by its name or by the routes that are attached to it.
+
+use super::exposed::{Because, Mesh, Treated, proxied};
+use super::opaque::{self, ANNOTATION};
+use crate::checks::policy::defined;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service, ServicePort};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>();
+    let mesh = Mesh::of(ctx)?;
+    let routes: Vec<(&str, &Route)> = [
+        ("HTTPRoute", ctx.noted(defined::<HTTPRoute>(ctx)).unwrap_or_default()),
+        ("HTTPRoute", ctx.noted(defined::<LinkerdHTTPRoute>(ctx)).unwrap_or_default()),
+        ("GRPCRoute", ctx.noted(defined::<GRPCRoute>(ctx)).unwrap_or_default()),
+    ]
+    .into_iter()
+    .flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)))
+    .collect();
+    let mut findings = Vec::new();
+    for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        if service.spec.cluster_ip.is_none() {
+            continue;
+        }
+        for port in proxied(service) {
+            let Treated::Opaque(because) = mesh.treats(service, port) else { continue };
+            let attached: Vec<&(&str, &Route)> =
+                routes.iter().filter(|(_, route)| is_attached(route, service, port)).collect();
+            if attached.is_empty() && !speaks_http(port) {
+                continue;
+            }
+            findings.push(finding(ctx, &mesh, (service, port), because, &attached));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// Whether the port's name or appProtocol says HTTP that a proxy could read: TLS it could not.
+fn speaks_http(port: &ServicePort) -> bool {
+    let is = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        let word = text
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .split(['-', '_'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        matches!(word.as_str(), "http" | "http1" | "http2" | "h2c" | "grpc" | "ws")
+    };
+    is(&port.name) || is(&port.app_protocol)
+}
+
+fn is_attached(route: &Route, service: &Service, port: &ServicePort) -> bool {
+    route.spec.parent_refs.iter().any(|parent| {
+        // The core group is written as nothing, or by the name that older routes give it.
+        (parent.is_a("", "Service") || parent.is_a("core", "Service"))
+            && parent.name == service.metadata.name
+            && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == service.metadata.namespace
+            && parent.port.is_none_or(|number| number == i64::from(port.port))
+    })
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    mesh: &Mesh<'_>,
+    (service, port): (&Service, &ServicePort),
+    because: Because,
+    attached: &[&(&str, &Route)],
+) -> Finding {
+    let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
+    let object = format!("Service {namespace}/{name}");
+    let home = &ctx.namespaces().control_plane;
+    let number = port.port;
+    let message = match attached.is_empty() {
+        false => format!(
+            "routes are attached to port {number}, which is opaque: proxies pass its bytes on, and the routes have no effect"
+        ),
+        true => format!(
+            "port {number} is named as one of HTTP and is opaque: proxies pass its bytes on, without HTTP metrics, routes, retries or \
+             balancing by request"
+        ),
+    };
+    let (why, remedy) = match because {
+        Because::List => {
+            let list = service.metadata.annotation(ANNOTATION).unwrap_or_default();
+            (
+                Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list),
+                Remedy::new().run(
+                    StepKind::Annotation,
+                    format!(
+                        "Take port {number} out of the list, here and in the pod templates behind the Service, if HTTP is spoken on it; with \
+                         no list at all the default one counts"
+                    ),
+                    kubectl().namespace(namespace).words("edit service").operand(name),
+                ),
+            )
+        }
+        Because::Default => (
+            Evidence::field(format!("ConfigMap {home}/linkerd-config"), "data.values: proxy.opaquePorts", &mesh.default_text),
+            Remedy::new().run(
+                StepKind::Annotation,
+                format!(
+                    "Give the Service, and the pod templates behind it, a list of their own without port {number}, if HTTP is spoken on it"
+                ),
+                kubectl()
+                    .namespace(namespace)
+                    .words("annotate --overwrite service")
+                    .operand(name)
+                    .operand(format!("{ANNOTATION}={}", others(mesh, service, number))),
+            ),
+        ),
+        Because::AppProtocol => {
+            let at = service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
+            let path = format!("/spec/ports/{at}/appProtocol");
+            let patch = serde_json::json!([{"op": "replace", "path": path, "value": "kubernetes.io/h2c"}]);
+            (
+                Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
+                Remedy::new().run(
+                    StepKind::Command,
+                    "Use an appProtocol that Linkerd knows for HTTP: kubernetes.io/h2c for gRPC and HTTP/2, http for HTTP/1, or none for \
+                     detection; it takes any other for opaque",
+                    kubectl().namespace(namespace).words("patch service").operand(name).words("--type=json -p").arg(patch.to_string()),
+                ),
+            )
+        }
+    };
+    let finding = ctx
+        .finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(number.to_string())
+        .evidence(why)
+        .evidence(Evidence::field(
+            &object,
+            format!("spec.ports[{number}].name"),
+            if port.name.is_empty() { "not set" } else { &port.name },
+        ))
+        .evidences(attached.iter().take(3).map(|(kind, route)| {
+            Evidence::field(
+                format!("{kind} {}/{}", route.metadata.namespace, route.metadata.name),
+                "spec.parentRefs[].name",
+                name,
+            )
+        }))
+        .remedy(remedy);
+    // A name says what somebody thought, not what is spoken.
+    if attached.is_empty() { finding.severity(Severity::Info).likely() } else { finding }
+}
+
+/// The default ports of a Service but for one.
+fn others(mesh: &Mesh<'_>, service: &Service, number: u16) -> String {
+    let marked =
+        proxied(service).map(|port| port.port).filter(|port| *port != number && mesh.default.marks(*port));
+    opaque::Opaque::default().with(&marked.collect())
+}
