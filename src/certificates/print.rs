@@ -58,6 +58,11 @@ impl BundlePrint {
         !self.anchors.is_disjoint(&other.anchors)
     }
 
+    /// Whether it holds no certificate.
+    pub fn is_empty(&self) -> bool {
+        self.anchors.is_empty()
+    }
+
     /// Whether it holds a certificate that the other does not.
     pub fn exceeds(&self, other: &BundlePrint) -> bool {
         !self.anchors.is_subset(&other.anchors)

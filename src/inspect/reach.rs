@@ -478,9 +478,10 @@ fn outside(walk: &mut Walk, to: &End, client: &Pod, meshed: bool) {
 /// Whether both proxies share a trust anchor, as far as they say.
 fn anchors(walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
     let print = |pod: &Pod| {
-        let said =
-            pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?.value.clone()?;
-        Some(BundlePrint::of(&said))
+        // What is kept of the variable is the print of its certificates.
+        let variable = pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?;
+        let print: BundlePrint = variable.value.as_ref()?.parse().ok()?;
+        Some(print).filter(|print| !print.is_empty())
     };
     let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
     match (print(client), print(server)) {

@@ -287,6 +287,26 @@ fn reached(words: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
 }
 
+/// In real installs that are well, a workload reaches another.
+#[test]
+fn calls_in_recorded_installs_get_through() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    for name in
+        ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
+    {
+        let recording = folder.join(name);
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+            .args(["reach", "shop/web", "shop/api:80", "--complete", "all", "--bundle"])
+            .arg(&recording)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!text.contains("stops here"), "{name}: {text}");
+        assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");
+        assert_eq!(output.status.code(), Some(0), "{name}: {text}");
+    }
+}
+
 #[test]
 fn a_call_is_walked_to_where_it_stops() {
     // The environment of these proxies has no anchors, so that step is not judged, and the status says so.
