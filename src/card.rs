@@ -208,11 +208,16 @@ pub struct Case {
 impl Front {
     /// What `--to` has to do with it, in words; nothing where it is asked of today alone.
     pub fn with_an_upgrade(&self) -> Option<&'static str> {
-        match (self.rehearsed, self.modes.as_slice()) {
+        match (self.rehearsed, self.is_of_an_upgrade_alone()) {
             (true, _) => Some("asked of the target of an upgrade as well (--to)"),
-            (false, [Mode::Upgrade]) => Some("asked before an upgrade (--to)"),
-            (false, _) => None,
+            (false, true) => Some("asked before an upgrade (--to)"),
+            (false, false) => None,
         }
+    }
+
+    /// Whether it is asked before an upgrade and at no other moment, so that what it finds begins with that.
+    pub fn is_of_an_upgrade_alone(&self) -> bool {
+        self.modes == [Mode::Upgrade]
     }
 }
 

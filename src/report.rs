@@ -11,7 +11,7 @@ use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evalua
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, When};
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::knowledge::{Knowledge, UnreadKind};
@@ -79,6 +79,32 @@ pub struct Rehearsal {
     pub to: LinkerdVersion,
     /// In which order to go about it; `None` where it is no upgrade to a later release.
     pub plan: Option<Plan>,
+}
+
+/// What begins and what ends with an upgrade, in figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// Findings that begin with it and are errors.
+    pub breaks: usize,
+    /// Findings that begin with it and are none.
+    pub changes: usize,
+    /// Findings that end with it.
+    pub ends: usize,
+}
+
+impl Brings {
+    /// Of the findings of a report.
+    pub fn of(findings: &[Finding]) -> Brings {
+        findings.iter().fold(Brings::default(), |mut brings, finding| {
+            match (finding.when, finding.severity) {
+                (When::AfterUpgrade, Severity::Error) => brings.breaks += 1,
+                (When::AfterUpgrade, _) => brings.changes += 1,
+                (When::UntilUpgrade, _) => brings.ends += 1,
+                (When::Now, _) => {}
+            }
+            brings
+        })
+    }
 }
 
 /// How the run went.

@@ -50,7 +50,7 @@ pub use rehearsal::{NoTarget, Upgrade};
 pub use unjudged::Unjudged;
 pub use upgrades::plan::{Phase, Plan};
 
-use crate::card::{Card, Mode};
+use crate::card::Card;
 use crate::finding::{Finding, Remedy, When};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -253,7 +253,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         }
     };
     for finding in &mut findings {
-        if !Mode::Installed.asks(&card.front.modes) && Mode::Upgrade.asks(&card.front.modes) {
+        if card.front.is_of_an_upgrade_alone() {
             finding.when = When::AfterUpgrade;
             finding.rows = Some(Vec::new());
         }

@@ -10,10 +10,10 @@ use super::{CheckResult, Context, Outcome};
 use crate::chart::values::Values;
 use crate::finding::{Evidence, Fingerprint, Severity, When};
 use crate::knowledge::{Knowledge, Releases};
-use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
+use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The chart of the control plane.
-const CHART: &str = "linkerd-control-plane";
+pub(super) const CHART: &str = "linkerd-control-plane";
 /// The parameter of findings of the second world, which tells them from the same trouble of today.
 const AFTER: &str = "after the upgrade";
 
@@ -73,51 +73,42 @@ impl Upgrade {
     /// # Errors
     /// It is no version, or of a release that is not known.
     fn target(given: &str, releases: &Releases) -> Result<LinkerdVersion, NoTarget> {
-        let version = match given.strip_prefix('v').unwrap_or(given).parse::<Minor>() {
-            Ok(minor) => {
-                let row = releases.minor(minor).ok_or_else(|| match minor > releases.newest().minor {
-                    true => NoTarget::Beyond {
-                        given: given.to_owned(),
-                        newest: format!("{}, {}", releases.newest_edge(), releases.newest().minor),
-                    },
-                    false => NoTarget::Unknown(given.to_owned()),
-                })?;
-                match row.last_stable {
-                    Some(stable) => format!("{}-{stable}", Channel::Stable.prefix())
-                        .parse()
-                        .map_err(|_| NoTarget::Unknown(given.to_owned()))?,
-                    None => LinkerdVersion::from(row.opened_by),
-                }
-            }
-            Err(_) => given.parse().map_err(|_| NoTarget::NoVersion(given.to_owned()))?,
+        let beyond = || NoTarget::Beyond {
+            given: given.to_owned(),
+            newest: format!("{}, {}", releases.newest_edge(), releases.newest().minor),
         };
+        let unknown = || NoTarget::Unknown(given.to_owned());
+        if let Ok(minor) = given.strip_prefix('v').unwrap_or(given).parse::<Minor>() {
+            return match releases.minor(minor) {
+                Some(row) => Ok(row.release()),
+                None if minor > releases.newest().minor => Err(beyond()),
+                None => Err(unknown()),
+            };
+        }
+        let version: LinkerdVersion = given.parse().map_err(|_| NoTarget::NoVersion(given.to_owned()))?;
         if releases.is_beyond(&version) {
-            let newest = format!("{}, {}", releases.newest_edge(), releases.newest().minor);
-            return Err(NoTarget::Beyond { given: given.to_owned(), newest });
+            return Err(beyond());
         }
-        if releases.for_version(&version).is_none() {
-            return Err(NoTarget::Unknown(given.to_owned()));
-        }
-        Ok(version)
+        releases.for_version(&version).map(|_| version.clone()).ok_or_else(unknown)
     }
 
     /// The target in words: `2.20 (edge-26.6.3)`, `edge-26.8.3 (2.20)`.
     pub fn in_words(&self, knowledge: &Knowledge) -> String {
-        if self.given != self.to.as_str() {
-            return format!("{} ({})", self.given, self.to);
-        }
-        match self.to.minor(knowledge.minors()) {
+        let with_minor = || match self.to.minor(knowledge.minors()) {
             Some(minor) => format!("{} ({minor})", self.to),
             None => self.to.to_string(),
-        }
+        };
+        self.meant().unwrap_or_else(with_minor)
+    }
+
+    /// What was given and what it means, where that is not the same.
+    fn meant(&self) -> Option<String> {
+        (self.given != self.to.as_str()).then(|| format!("{} ({})", self.given, self.to))
     }
 
     /// The target as evidence.
     pub fn evidence(&self) -> Evidence {
-        match self.given == self.to.as_str() {
-            true => Evidence::other("--to", self.to.as_str()),
-            false => Evidence::other("--to", format!("{} ({})", self.given, self.to)),
-        }
+        Evidence::other("--to", self.meant().unwrap_or_else(|| self.given.clone()))
     }
 }
 

@@ -225,7 +225,7 @@ pub(super) fn apply() -> Call {
 }
 
 /// The repository of a channel: the name that it is added under, and its address. Vendors have their own.
-pub(super) fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
+fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
     match version?.channel() {
         Channel::Edge => Some(("linkerd-edge", "https://helm.linkerd.io/edge")),
         Channel::Stable => Some(("linkerd", "https://helm.linkerd.io/stable")),
@@ -233,18 +233,29 @@ pub(super) fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static s
     }
 }
 
-fn by_helm(release: Release<'_>, version: Option<&LinkerdVersion>, options: &Options<'_>) -> Command {
-    let chart = "linkerd-control-plane";
-    let mut lines = Vec::new();
-    let reference = match repository(version) {
+/// A chart, and what stands for it where nothing public has it.
+pub(super) type Chart = (&'static str, &'static str);
+/// The chart of the control plane.
+pub(super) const CONTROL_PLANE: Chart = ("linkerd-control-plane", "CONTROL_PLANE_CHART");
+const CRDS_CHART: Chart = ("linkerd-crds", "CRDS_CHART");
+
+/// How Helm finds a chart of a release; adds the line that makes its repository known, where there is a public one.
+pub(super) fn chart_of(lines: &mut Vec<Line>, version: Option<&LinkerdVersion>, chart: Chart) -> Arg {
+    let (chart, unknown) = chart;
+    match repository(version) {
         Some((name, address)) => {
             lines.push(Line::from(
                 helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
             ));
             Arg::from(format!("{name}/{chart}"))
         }
-        None => Arg::placeholder("CONTROL_PLANE_CHART"),
-    };
+        None => Arg::placeholder(unknown),
+    }
+}
+
+fn by_helm(release: Release<'_>, version: Option<&LinkerdVersion>, options: &Options<'_>) -> Command {
+    let mut lines = Vec::new();
+    let reference = chart_of(&mut lines, version, CONTROL_PLANE);
     lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
     let chart_version = || Arg::variable("CHART");
     if options.ha {
@@ -303,22 +314,11 @@ fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
 /// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
 fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Command {
     let mut lines = Vec::new();
-    let reference = match repository(Some(wanted)) {
-        Some((name, address)) => {
-            lines.push(Line::from(
-                helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
-            ));
-            lines.push(Line::from(
-                helm()
-                    .words("search repo")
-                    .operand(format!("{name}/linkerd-crds"))
-                    .words("--versions")
-                    .offline(),
-            ));
-            Arg::from(format!("{name}/linkerd-crds"))
-        }
-        None => Arg::placeholder("CRDS_CHART"),
-    };
+    let reference = chart_of(&mut lines, Some(wanted), CRDS_CHART);
+    if repository(Some(wanted)).is_some() {
+        let search = helm().words("search repo").operand(reference.clone()).words("--versions");
+        lines.push(Line::from(search.offline()));
+    }
     let (name, namespace) = match release {
         Some(release) => (Arg::from(release.name), Arg::from(release.namespace)),
         None => {

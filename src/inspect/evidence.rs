@@ -12,7 +12,7 @@ use crate::model::policy::{Controller, Index, NotReadable, Objects, Quirks, Work
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
-    NetworkAuthentication, Pod, Server, ServerAuthorization,
+    NetworkAuthentication, Pod, Server, ServerAuthorization, is_undefined,
 };
 use crate::request::Request;
 use crate::version::LinkerdVersion;
@@ -99,9 +99,8 @@ impl<'a> Lists<'a> {
     fn is_undefined(&self, kind: Kind) -> bool {
         let answer = self.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
         answer.is_some_and(|answer| {
-            let name = kind.resource();
-            let all = answer.objects::<<CustomResourceDefinition as Listed>::Object>();
-            answer.fetched == Fetched::Complete && !all.iter().any(|known| known.metadata.name == name)
+            answer.fetched == Fetched::Complete
+                && is_undefined(answer.objects::<CustomResourceDefinition>(), kind)
         })
     }
 }

@@ -479,8 +479,7 @@ fn outside(walk: &mut Walk, to: &End, client: &Pod, meshed: bool) {
 fn anchors(walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
     let print = |pod: &Pod| {
         // What is kept of the variable is the print of its certificates.
-        let variable = pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)?;
-        let print: BundlePrint = variable.value.as_ref()?.parse().ok()?;
+        let print: BundlePrint = pod.spec.proxy()?.env_value(TRUST_ANCHORS)?.parse().ok()?;
         Some(print).filter(|print| !print.is_empty())
     };
     let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");

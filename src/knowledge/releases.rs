@@ -45,6 +45,16 @@ pub struct ReleaseRow {
     pub cni_plugin: semver::Version,
 }
 
+impl ReleaseRow {
+    /// The release that a minor is gone to: its last open-source stable one, else the edge that opened it.
+    pub fn release(&self) -> LinkerdVersion {
+        match self.last_stable {
+            Some(stable) => LinkerdVersion::stable(stable),
+            None => LinkerdVersion::from(self.opened_by),
+        }
+    }
+}
+
 /// A range of Kubernetes minors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

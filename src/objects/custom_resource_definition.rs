@@ -67,6 +67,11 @@ pub struct CrdVersion {
     pub storage: bool,
 }
 
+/// Whether none of these definitions, which are all of a cluster, defines a kind.
+pub fn is_undefined(definitions: &[CustomResourceDefinition], kind: Kind) -> bool {
+    !definitions.iter().any(|known| known.metadata.name == kind.resource())
+}
+
 impl Listed for CustomResourceDefinition {
     type Object = CustomResourceDefinition;
     const KIND: Kind = Kind::CustomResourceDefinition;

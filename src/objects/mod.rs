@@ -53,6 +53,7 @@ mod workload;
 
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
+pub use custom_resource_definition::is_undefined;
 pub use event::ObjectReference;
 pub use http_local_rate_limit_policy::Limit;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};

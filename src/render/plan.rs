@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use super::subject;
 use super::text::clean;
-use crate::card::Mode;
 use crate::checks::find;
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
@@ -58,10 +57,7 @@ pub fn markdown(report: &Report) -> String {
 
 /// Whether one of these checks asks about an upgrade.
 fn is_of_an_upgrade(checks: &[&str]) -> bool {
-    checks.iter().filter_map(|id| find(id)).any(|check| {
-        let front = &check.card().front;
-        front.rehearsed || front.modes.contains(&Mode::Upgrade)
-    })
+    checks.iter().filter_map(|id| find(id)).any(|check| check.card().front.with_an_upgrade().is_some())
 }
 
 fn section<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'a Finding>) {

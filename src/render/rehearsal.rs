@@ -2,16 +2,13 @@
 
 use super::look::Look;
 use super::text::{count, wrap_from};
-use crate::finding::{Finding, Severity, When};
-use crate::report::Rehearsal;
+use crate::finding::Finding;
+use crate::report::{Brings, Rehearsal};
 
 /// `WITH THE UPGRADE to 2.20 (edge-26.6.3): 1 will break, 3 will change, 1 ends with it`.
 pub(super) fn lines(rehearsal: &Rehearsal, findings: &[Finding], look: Look) -> Vec<String> {
     const WORD: &str = "WITH THE UPGRADE";
-    let of = |when: When| findings.iter().filter(move |finding| finding.when == when);
-    let breaks = of(When::AfterUpgrade).filter(|finding| finding.severity == Severity::Error).count();
-    let changes = of(When::AfterUpgrade).count() - breaks;
-    let ends = of(When::UntilUpgrade).count();
+    let Brings { breaks, changes, ends } = Brings::of(findings);
     let mut words = Vec::new();
     if breaks > 0 {
         words.push(format!("{} will break", count(breaks, "thing", "things")));

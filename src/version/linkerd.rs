@@ -178,6 +178,19 @@ impl fmt::Display for LinkerdVersion {
 const EXPECTED: &str =
     "edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
 
+impl LinkerdVersion {
+    /// The open-source stable release of these numbers.
+    pub fn stable(release: Release) -> Self {
+        LinkerdVersion {
+            raw: format!("{}-{release}", Channel::Stable.prefix()),
+            channel: Channel::Stable,
+            numbers: Numbers::Counted(release),
+            hotpatch: None,
+            suffix: None,
+        }
+    }
+}
+
 impl From<EdgeTag> for LinkerdVersion {
     fn from(edge: EdgeTag) -> Self {
         let numbers = Numbers::Dated(edge);

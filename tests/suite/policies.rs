@@ -183,19 +183,24 @@ spec:
   requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: gone}]
 "#;
 
+/// What a command says of a dump that is complete.
+fn told(command: &str, words: &[&str], dump: &Path) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+        .arg(command)
+        .args(words)
+        .arg("--bundle")
+        .arg(dump)
+        .args(["--complete", "all"])
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap()
+}
+
 fn asked(words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("shop.yaml");
     std::fs::write(&dump, SHOP).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-        .arg("policy")
-        .args(words)
-        .arg("--bundle")
-        .arg(&dump)
-        .args(["--complete", "all"])
-        .env("COLUMNS", "100")
-        .output()
-        .unwrap();
+    let output = told("policy", words, &dump);
     assert!(
         output.stderr.is_empty() || !output.status.success(),
         "{}",
@@ -275,15 +280,7 @@ fn reached(words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("shop.yaml");
     std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-        .arg("reach")
-        .args(words)
-        .arg("--bundle")
-        .arg(&dump)
-        .args(["--complete", "all"])
-        .env("COLUMNS", "100")
-        .output()
-        .unwrap();
+    let output = told("reach", words, &dump);
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
 }
 
@@ -295,11 +292,7 @@ fn calls_in_recorded_installs_get_through() {
         ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
     {
         let recording = folder.join(name);
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-            .args(["reach", "shop/web", "shop/api:80", "--complete", "all", "--bundle"])
-            .arg(&recording)
-            .output()
-            .unwrap();
+        let output = told("reach", &["shop/web", "shop/api:80"], &recording);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(!text.contains("stops here"), "{name}: {text}");
         assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");

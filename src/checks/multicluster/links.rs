@@ -9,7 +9,9 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload};
+use crate::objects::{
+    CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
+};
 use crate::version::Contains;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.
@@ -33,7 +35,11 @@ pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 /// Links could not be had, or nothing defines them.
 pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unjudged> {
     ctx.seen::<Link>().map_err(|missing| {
-        if missing.why == Why::NotServed && is_undefined(ctx) {
+        let defined_by_none = || {
+            let definitions = ctx.every::<CustomResourceDefinition>();
+            definitions.is_ok_and(|all| is_undefined(all, Kind::Link))
+        };
+        if missing.why == Why::NotServed && defined_by_none() {
             Unjudged::blocked("link-crd-missing", "the API server does not serve links")
         } else {
             missing.into()
@@ -48,12 +54,6 @@ pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unju
 pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Vec<&'a str>, Unjudged> {
     let all: BTreeSet<&str> = links(ctx)?.iter().map(|link| link.metadata.namespace.as_str()).collect();
     Ok(all.into_iter().collect())
-}
-
-/// Whether it is known that nothing defines links.
-fn is_undefined(ctx: &Context<'_>) -> bool {
-    ctx.every::<CustomResourceDefinition>()
-        .is_ok_and(|all| !all.iter().any(|definition| definition.metadata.name == LINK_CRD))
 }
 
 /// What is said where there is no link and the row is left out then.

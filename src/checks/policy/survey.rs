@@ -11,7 +11,7 @@ use crate::model::policy::{Controller, Index, Objects, Quirks, Workload};
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
-    NetworkAuthentication, Pod, Server, ServerAuthorization,
+    NetworkAuthentication, Pod, Server, ServerAuthorization, is_undefined,
 };
 use crate::version::LinkerdVersion;
 
@@ -88,7 +88,7 @@ pub(in crate::checks) fn read_by<'a>(
 /// They could not be had. Where the API server does not serve them, the definitions would say why.
 pub(in crate::checks) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
     ctx.every::<K>().or_else(|missing| match ctx.every::<CustomResourceDefinition>() {
-        Ok(all) if !all.iter().any(|known| known.metadata.name == K::KIND.resource()) => Ok(&[][..]),
+        Ok(all) if is_undefined(all, K::KIND) => Ok(&[][..]),
         Err(unknown) if missing.why == Why::NotServed => Err(unknown),
         _ => Err(missing),
     })

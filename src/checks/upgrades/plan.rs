@@ -7,7 +7,7 @@ use super::release;
 use crate::checks::restart;
 use crate::checks::upgrade;
 use crate::checks::versions::cli_install::install;
-use crate::checks::versions::gateway_api::{BUNDLE, HTTP, bring, definition, serves};
+use crate::checks::versions::gateway_api::{HTTP, bring, bundle, definition, serves};
 use crate::checks::{Context, Upgrade};
 use crate::command::{linkerd, meshdoctor};
 use crate::finding::{Remedy, StepKind};
@@ -46,8 +46,10 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         return None;
     }
     let mut phases = vec![before()];
+    let data_plane = data_plane(ctx);
     for release in hops(ctx, &from, &upgrade.to)? {
         hop(ctx, &release, &mut phases);
+        phases.push(Phase { title: format!("Data plane to {release}"), remedy: data_plane.clone() });
     }
     phases.push(back(ctx, &from));
     let connection = &ctx.settings.rerun.connection;
@@ -63,12 +65,8 @@ fn hops(ctx: &Context<'_>, from: &LinkerdVersion, to: &LinkerdVersion) -> Option
         return None;
     }
     let between = |row: &&ReleaseRow| row.minor > first && row.minor < last;
-    let of_row = |row: &ReleaseRow| match row.last_stable {
-        Some(stable) => format!("{}-{stable}", Channel::Stable.prefix()).parse().ok(),
-        None => Some(LinkerdVersion::from(row.opened_by)),
-    };
     let rows = ctx.knowledge.releases().rows().iter().filter(between);
-    Some(rows.filter_map(of_row).chain([to.clone()]).collect())
+    Some(rows.map(ReleaseRow::release).chain([to.clone()]).collect())
 }
 
 fn before() -> Phase {
@@ -87,12 +85,7 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, phases: &mut Vec<Phase>) {
     phases.extend(row.and_then(|row| gateway_api(ctx, row, to)));
     let act = format!("Install the linkerd CLI {to}");
     let remedy = match to.channel() {
-        Channel::Edge => {
-            Remedy::new().run(StepKind::Command, act, install("https://run.linkerd.io/install-edge", to))
-        }
-        Channel::Stable => {
-            Remedy::new().run(StepKind::Command, act, install("https://run.linkerd.io/install", to))
-        }
+        Channel::Edge | Channel::Stable => Remedy::new().run(StepKind::Command, act, install(to)),
         _ => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
     };
     let remedy = upgrade::crds(ctx, remedy, &format!("Bring the CRDs of {to}"), to, false);
@@ -135,12 +128,13 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, phases: &mut Vec<Phase>) {
             names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
         phases.push(Phase { title: format!("Extensions to {to}"), remedy });
     }
+}
 
+/// What brings the data plane along, the same after each control plane.
+fn data_plane(ctx: &Context<'_>) -> Remedy {
     let act = "Restart what is meshed, a namespace at a time: each pod gets the new proxy when it is created";
-    let remedy = restart::all_meshed(ctx, Remedy::new(), act);
-    let remedy =
-        remedy.shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on warning"));
-    phases.push(Phase { title: format!("Data plane to {to}"), remedy });
+    restart::all_meshed(ctx, Remedy::new(), act)
+        .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on warning"))
 }
 
 /// The Gateway API, where what is there is too old for the release.
@@ -151,8 +145,7 @@ fn gateway_api(ctx: &Context<'_>, row: &ReleaseRow, to: &LinkerdVersion) -> Opti
     if definition.metadata.annotations.contains_key(CREATED_BY) {
         return None;
     }
-    let bundle = definition.metadata.annotations.get(BUNDLE)?;
-    let number = bundle.strip_prefix('v').unwrap_or(bundle).parse().ok()?;
+    let (bundle, number) = bundle(definition)?;
     if wanted.compare(&number) != Ordering::Less && serves(definition, &wanted.http_route) {
         return None;
     }
@@ -170,7 +163,7 @@ fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
         StepKind::Note,
         "Until the data plane restarts, the control plane alone can go back: proxies of the older release are still there",
     );
-    let remedy = match release::helm_release(ctx) {
+    let remedy = match upgrade::managed_by(ctx).release() {
         Some(_) => remedy.step(
             StepKind::Note,
             format!("Then apply the chart of {from} again with the values it had, rather than helm rollback of the CRDs"),

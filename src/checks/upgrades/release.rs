@@ -2,7 +2,7 @@
 //! that were given and the defaults of the target for all others.
 
 use crate::checks::Context;
-use crate::checks::upgrade::{apply, guarded, managed_by, repository, which_tool};
+use crate::checks::upgrade::{CONTROL_PLANE, apply, chart_of, guarded, managed_by, which_tool};
 use crate::command::{Arg, Command, Line, helm, linkerd};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::{Installer, Release};
@@ -25,7 +25,7 @@ pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersi
         Some(Installer::Release(release)) => remedy.run(
             StepKind::Upgrade,
             format!("{act}, with Helm (3.14 or newer): your values, and the new defaults for all others"),
-            by_helm(release.name, release.namespace, "linkerd-control-plane", to),
+            by_helm(release, to),
         ),
         Some(Installer::Chart) => remedy.step(
             StepKind::Upgrade,
@@ -84,30 +84,17 @@ fn chart_version(to: &LinkerdVersion) -> Arg {
     }
 }
 
-fn by_helm(release: &str, namespace: &str, chart: &'static str, to: &LinkerdVersion) -> Command {
+fn by_helm(release: Release<'_>, to: &LinkerdVersion) -> Command {
     let mut lines = Vec::new();
-    let reference = match repository(Some(to)) {
-        Some((name, address)) => {
-            lines.push(Line::from(
-                helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
-            ));
-            Arg::from(format!("{name}/{chart}"))
-        }
-        None => Arg::placeholder("CONTROL_PLANE_CHART"),
-    };
+    let reference = chart_of(&mut lines, Some(to), CONTROL_PLANE);
     lines.push(Line::from(
         helm()
             .words("upgrade")
-            .operand(release)
+            .operand(release.name)
             .operand(reference)
-            .namespace(namespace)
+            .namespace(release.namespace)
             .option("--version", chart_version(to))
             .words("--reset-then-reuse-values"),
     ));
     Command::lines(lines).whole()
-}
-
-/// The Helm release of the control plane, where there is one.
-pub(super) fn helm_release<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
-    managed_by(ctx).release()
 }

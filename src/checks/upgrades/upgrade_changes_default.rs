@@ -2,11 +2,10 @@
 
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::rehearsal::CHART;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
-
-const CHART: &str = "linkerd-control-plane";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;

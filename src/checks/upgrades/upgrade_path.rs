@@ -2,7 +2,7 @@
 
 use super::Way;
 use crate::checks::control_plane::installation::minors;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::ReleaseRow;
@@ -28,10 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if family(way.from.channel()) != family(way.to.channel()) {
         findings.push(sideways(ctx, &way));
     }
-    match findings.is_empty() {
-        true => Ok(Verdict::fine()),
-        false => Ok(findings.into()),
-    }
+    Ok(findings.into())
 }
 
 /// Who releases it.
@@ -51,13 +48,13 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
     let rows = ctx.knowledge.releases().rows();
     let between: Vec<&ReleaseRow> = rows.iter().filter(|row| row.minor > from && row.minor <= to).collect();
     let remedy = between.iter().fold(Remedy::new(), |remedy, row| {
-        let release = row.last_stable.map_or_else(
-            || row.opened_by.to_string(),
-            |stable| format!("{}-{stable}", Channel::Stable.prefix()),
-        );
         remedy.run(
             StepKind::Command,
-            format!("Upgrade to {} ({release}), with its data plane; see what that brings", row.minor),
+            format!(
+                "Upgrade to {} ({}), with its data plane; see what that brings",
+                row.minor,
+                row.release()
+            ),
             meshdoctor().words("check --to").arg(row.minor.to_string()),
         )
     });

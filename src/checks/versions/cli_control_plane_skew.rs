@@ -47,20 +47,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn remedy(control_plane: &LinkerdVersion, newer: bool) -> Remedy {
     let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
-    let remedy = match control_plane.channel() {
-        Channel::Edge => {
-            remedy.run(StepKind::Command, text, install("https://run.linkerd.io/install-edge", control_plane))
-        }
-        Channel::Stable => {
-            remedy.run(StepKind::Command, text, install("https://run.linkerd.io/install", control_plane))
-        }
-        Channel::Enterprise | Channel::Preview | Channel::Unmarked => {
-            remedy.step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from"))
-        }
-        Channel::Dev | Channel::Git => {
-            remedy.step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources"))
-        }
-    };
+    let remedy =
+        match control_plane.channel() {
+            Channel::Edge | Channel::Stable => remedy.run(StepKind::Command, text, install(control_plane)),
+            Channel::Enterprise | Channel::Preview | Channel::Unmarked => remedy
+                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
+            Channel::Dev | Channel::Git => remedy
+                .step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources")),
+        };
     if newer {
         remedy.step(
             StepKind::Upgrade,

@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (true, Channel::Edge) => remedy.run(
             StepKind::Command,
             "Install the CLI of that release",
-            install("https://run.linkerd.io/install-edge", &behind.target),
+            install(&behind.target),
         ),
         (true, _) => remedy.step(
             StepKind::Command,

@@ -25,6 +25,12 @@ pub(in crate::checks) fn definition<'a>(
     ctx.named::<CustomResourceDefinition>(Scope::Cluster, name)
 }
 
+/// The release that a definition is from, as it says it and in numbers.
+pub(in crate::checks) fn bundle(definition: &CustomResourceDefinition) -> Option<(&str, semver::Version)> {
+    let said = definition.metadata.annotations.get(BUNDLE)?;
+    Some((said, said.strip_prefix('v').unwrap_or(said).parse().ok()?))
+}
+
 /// Whether a definition serves a version.
 pub(in crate::checks) fn serves(definition: &CustomResourceDefinition, version: &str) -> bool {
     definition.spec.versions.iter().any(|known| known.name == version && known.served)

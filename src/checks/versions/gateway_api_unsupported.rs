@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, definition, serves};
+use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, definition, serves};
 use crate::checks::control_plane::installation::release;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -27,8 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {
             // One that lacks the version is another check's.
             let definition = found.filter(|definition| serves(definition, served))?;
-            let bundle = definition.metadata.annotations.get(BUNDLE)?;
-            let number = bundle.strip_prefix('v').unwrap_or(bundle).parse().ok()?;
+            let (bundle, number) = bundle(definition)?;
             let finding = finding(ctx, definition, bundle, wanted, wanted.compare(&number))?;
             let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
             Some(

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Remedy;
-use crate::finding::{self, Severity, When};
-use crate::report;
+use crate::finding;
+use crate::report::{self, Brings};
 
 /// An upgrade that was rehearsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,15 +36,14 @@ pub struct Phase {
 impl Rehearsal {
     /// Of a report.
     pub(super) fn of(rehearsal: &report::Rehearsal, findings: &[finding::Finding]) -> Rehearsal {
-        let count = |is: &dyn Fn(&finding::Finding) -> bool| findings.iter().filter(|one| is(one)).count();
-        let begins = |finding: &finding::Finding| finding.when == When::AfterUpgrade;
+        let Brings { breaks, changes, ends } = Brings::of(findings);
         let phases = rehearsal.plan.iter().flat_map(|plan| &plan.phases);
         Rehearsal {
             target: rehearsal.target.clone(),
             to: rehearsal.to.to_string(),
-            will_break: count(&|one| begins(one) && one.severity == Severity::Error),
-            will_change: count(&|one| begins(one) && one.severity < Severity::Error),
-            ends: count(&|one| one.when == When::UntilUpgrade),
+            will_break: breaks,
+            will_change: changes,
+            ends,
             plan: phases
                 .map(|phase| Phase { title: phase.title.clone(), remedy: Remedy::from(&phase.remedy) })
                 .collect(),
