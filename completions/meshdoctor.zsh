@@ -56,6 +56,12 @@ _arguments "${_arguments_options[@]}" : \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: says what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
+'(--with --live --nodes --logs --to --pre --crds --verify --save)*--manifests=[Judge manifests without a cluster\: files, folders or '\''-'\'' for standard input, as helm template, kustomize build and linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable]:PATH:_files' \
+'--linkerd-version=[With --manifests\: the release of Linkerd that they are for, where they do not hold the control plane. With --bundle beside --manifests it is read from there]:RELEASE:_default' \
+'--kubernetes-version=[With --manifests\: the Kubernetes that they are for, such as 1.34]:VERSION:_default' \
+'(--to --pre --crds --verify)*--with=[Lay manifests over the cluster or bundle, as if they were applied, and judge the cluster as it would be\: says what the change brings in, what it cures and what stays. --fail-on counts what it brings in. Repeatable]:PATH:_files' \
+'--prune=[With --with\: objects with these labels that the manifests do not name are deleted, as kubectl apply --prune does]:SELECTOR:_default' \
+'--into=[The namespace of manifests that name none, as with kubectl apply -n; default when not given]:NAMESPACE:_default' \
 '(--pre --crds --verify)--to=[The release of Linkerd that you are about to upgrade to\: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)]:RELEASE:_default' \
 '--to-kubernetes=[With --to\: the Kubernetes that the cluster will run by then, such as 1.35]:VERSION:_default' \
 '--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \

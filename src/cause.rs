@@ -147,9 +147,9 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
         .collect()
 }
 
-/// Whether two findings can be there together: what an upgrade brings explains nothing of today, and the reverse.
+/// Whether two findings can be there together: what an upgrade or a change brings explains nothing of today, and the reverse.
 fn of_one_world(one: &Finding, other: &Finding) -> bool {
-    (one.when == When::AfterUpgrade) == (other.when == When::AfterUpgrade)
+    one.when.begins() == other.when.begins()
 }
 
 /// An order in which causes come before what they explain. Cards cannot explain each other in a circle (a test holds
@@ -234,6 +234,7 @@ mod tests {
             rows_as: None,
             raised: false,
             when: crate::finding::When::default(),
+            written: Vec::new(),
             caused_by: vec![],
             after: vec![],
             fact: None,

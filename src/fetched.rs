@@ -20,6 +20,8 @@ pub enum Why {
     NotCaptured,
     /// The dump holds some, and nobody said that these are all.
     PerhapsMore,
+    /// Manifests are judged that are not all that the cluster has.
+    NotInManifests,
     /// Nobody provided this kind of evidence, and nobody had to (node snapshots, the operator's CLI).
     NotOffered,
     /// No answer in time.
@@ -46,7 +48,7 @@ impl Why {
     /// under coverage and changes no exit status.
     pub fn was_asked_for(&self) -> bool {
         match self {
-            Why::NotOffered => false,
+            Why::NotOffered | Why::NotInManifests => false,
             Why::Denied { .. }
             | Why::NotServed
             | Why::NotCaptured
@@ -64,6 +66,7 @@ impl Why {
             Why::NotServed => "not-served",
             Why::NotCaptured => "not-captured",
             Why::PerhapsMore => "perhaps-more",
+            Why::NotInManifests => "not-in-manifests",
             Why::NotOffered => "not-offered",
             Why::TimedOut { .. } => "timed-out",
             Why::Malformed { .. } => "malformed",
@@ -80,6 +83,7 @@ impl fmt::Display for Why {
             Why::NotServed => f.write_str("the API server does not serve this kind"),
             Why::NotCaptured => f.write_str("not provided"),
             Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
+            Why::NotInManifests => f.write_str("the manifests are not all that a cluster has"),
             Why::NotOffered => f.write_str("not provided"),
             Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),

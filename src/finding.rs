@@ -11,7 +11,7 @@ mod remedy;
 mod subject;
 mod timeline;
 
-pub use evidence::{Evidence, Place, Reference};
+pub use evidence::{Evidence, Place, Reference, Written};
 pub use remedy::{Remedy, Step, StepKind};
 pub use subject::Subject;
 pub use timeline::Moment;
@@ -46,7 +46,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// In which world a finding is there, where a run rehearses an upgrade.
+/// In which world a finding is there, where a run rehearses an upgrade or a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
@@ -57,6 +57,22 @@ pub enum When {
     UntilUpgrade,
     /// Once the upgrade is done.
     AfterUpgrade,
+    /// Today, and no more once the change is made (`--with`).
+    UntilChange,
+    /// Once the change is made.
+    AfterChange,
+}
+
+impl When {
+    /// Whether it is not there today.
+    pub fn begins(self) -> bool {
+        matches!(self, When::AfterUpgrade | When::AfterChange)
+    }
+
+    /// Whether it is there today alone.
+    pub fn ends(self) -> bool {
+        matches!(self, When::UntilUpgrade | When::UntilChange)
+    }
 }
 
 /// Whether a finding was seen or inferred.
@@ -134,6 +150,8 @@ pub struct Finding {
     pub after: Vec<Fingerprint>,
     /// In which world it is there.
     pub when: When,
+    /// Where its objects stand in the manifests that were given.
+    pub written: Vec<Written>,
     /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
     /// Holds for every subject, like the message.
     pub fact: Option<String>,

@@ -41,6 +41,11 @@ impl Missing {
         fn say(text: impl Into<String>) -> Close {
             Close::say(text)
         }
+        if self.why == Why::NotInManifests {
+            return say(
+                "judge the manifests over a cluster or a bundle of it: check --with in the place of --manifests",
+            );
+        }
         let asked = self.request.item.asked();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
         {
@@ -51,7 +56,7 @@ impl Missing {
                 Some((namespace, name)) => Close::run("grant it", grant_links(namespace, &[name])),
                 None => say(format!("grant {}", self.rule())),
             },
-            (item, Why::NotCaptured | Why::NotOffered) => capture(item, &self.request),
+            (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
             (item, Why::PerhapsMore) => match item.kind() {
                 Some(kind) => say(format!(
                     "if the dump lists every one of them, say so: --complete {}",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::card::Mode;
 use crate::checks::{self, Check};
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity, When};
 use crate::item::Item;
 use crate::model::skew::Skew;
 
@@ -55,6 +55,8 @@ pub struct Policy {
     pub mode: Mode,
     /// What fails the run.
     pub gate: Gate,
+    /// Whether a change is judged: then what it brings in fails the run, and nothing else.
+    pub on_change: bool,
     /// Whether evidence that could not be had is accepted (`--on-not-checked=pass`).
     pub not_checked_passes: bool,
 }
@@ -70,6 +72,16 @@ pub struct UnknownCheck {
 }
 
 impl Policy {
+    /// Whether a finding fails the run.
+    pub fn fails(&self, finding: &Finding) -> bool {
+        let counts = match finding.when {
+            When::AfterChange => true,
+            When::UntilChange => false,
+            When::Now | When::UntilUpgrade | When::AfterUpgrade => !self.on_change,
+        };
+        counts && self.gate.fails(finding.severity)
+    }
+
     /// The selected checks, in table order.
     ///
     /// # Errors

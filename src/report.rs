@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::cause::{self, Relations};
+use crate::checks::change::compare;
 use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
 use crate::command::Connection;
@@ -50,6 +51,8 @@ pub struct Report {
     pub to_cni: Option<String>,
     /// The upgrade that was rehearsed (`--to`).
     pub rehearsal: Option<Rehearsal>,
+    /// The change that was laid over the cluster (`--with`).
+    pub change: Option<Change>,
     /// What else was asked of the run.
     pub asked: Asked,
     /// The gate, the counts and the status.
@@ -81,7 +84,16 @@ pub struct Rehearsal {
     pub plan: Option<Plan>,
 }
 
-/// What begins and what ends with an upgrade, in figures.
+/// A change that was laid over the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where its manifests are from.
+    pub given: String,
+    /// How many objects it has of kinds that are read.
+    pub objects: usize,
+}
+
+/// What begins and what ends with an upgrade or a change, in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Brings {
     /// Findings that begin with it and are errors.
@@ -97,9 +109,9 @@ impl Brings {
     pub fn of(findings: &[Finding]) -> Brings {
         findings.iter().fold(Brings::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
-                (When::AfterUpgrade, Severity::Error) => brings.breaks += 1,
-                (When::AfterUpgrade, _) => brings.changes += 1,
-                (When::UntilUpgrade, _) => brings.ends += 1,
+                (When::AfterUpgrade | When::AfterChange, Severity::Error) => brings.breaks += 1,
+                (When::AfterUpgrade | When::AfterChange, _) => brings.changes += 1,
+                (When::UntilUpgrade | When::UntilChange, _) => brings.ends += 1,
                 (When::Now, _) => {}
             }
             brings
@@ -240,6 +252,8 @@ pub struct Question<'a> {
     pub knowledge: &'a Knowledge,
     /// Where the evidence came from.
     pub origin: Origin,
+    /// A change that the evidence is to be judged with, and the cluster without it.
+    pub change: Option<(Change, &'a Collected)>,
 }
 
 impl Question<'_> {
@@ -255,7 +269,16 @@ impl Question<'_> {
 /// Judges the evidence: evaluates every selected check, links causes, applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
-    let results = evaluate(question.checks, cluster, question.knowledge, question.settings);
+    let then = evaluate(question.checks, cluster, question.knowledge, question.settings);
+    let results = match &question.change {
+        Some((_, before)) => {
+            // What is there without the change is judged again without it.
+            let settings = Settings { manifests: Vec::new(), ..question.settings.clone() };
+            let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
+            compare(today, then)
+        }
+        None => then,
+    };
     assemble(question, collected, results)
 }
 
@@ -319,6 +342,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             to: upgrade.to.clone(),
             plan: crate::checks::plan(cluster, question.knowledge, question.settings),
         }),
+        change: question.change.as_ref().map(|(change, _)| change.clone()),
         asked: Asked {
             mode: question.policy.mode,
             only: question.policy.only.clone(),
@@ -412,18 +436,20 @@ fn verdict(
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
     let status = exit::status(exit::Facts {
-        failing: findings.iter().any(|finding| policy.gate.fails(finding.severity)),
+        failing: findings.iter().any(|finding| policy.fails(finding)),
         not_checked: asked_for || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
         none_ran,
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });
+    // What a change cures is not counted: it is the cluster with the change that is judged.
+    let there = |finding: &&Finding| finding.when != When::UntilChange;
     RunResult {
         status,
         gate: policy.gate.word(),
-        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty())),
-        findings: Counts::of(findings.iter()),
+        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(there)),
+        findings: Counts::of(findings.iter().filter(there)),
         passed: count(|o| matches!(o, Outcome::Pass)),
         not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
         not_judged: results.iter().filter(|r| !r.gaps.is_empty()).count(),

@@ -289,6 +289,7 @@ mod tests {
             rows_as: None,
             raised: false,
             when: crate::finding::When::default(),
+            written: Vec::new(),
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,

@@ -331,6 +331,7 @@ fn why(word: &str) -> Result<Why, String> {
         "not-served" => Why::NotServed,
         "not-captured" => Why::NotCaptured,
         "perhaps-more" => Why::PerhapsMore,
+        "not-in-manifests" => Why::NotInManifests,
         "not-offered" => Why::NotOffered,
         "timed-out" => Why::TimedOut { seconds: 30 },
         "malformed" => Why::Malformed { message: "line 1: expected value".to_owned() },

@@ -43,6 +43,10 @@ pub struct Settings {
     pub expected_version: Option<LinkerdVersion>,
     /// `--to`: the upgrade that is about to come.
     pub upgrade: Option<Upgrade>,
+    /// `--linkerd-version`: the release that manifests are for, where they do not hold the control plane.
+    pub linkerd_version: Option<LinkerdVersion>,
+    /// The flags that name the manifests that are judged, with their values.
+    pub manifests: Vec<(&'static str, String)>,
     /// Whether the world is judged in which that upgrade is done.
     pub upgraded: bool,
     /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
@@ -170,6 +174,7 @@ impl<'a> Context<'a> {
             rows_as: None,
             raised: false,
             when: When::default(),
+            written: Vec::new(),
             caused_by: Vec::new(),
             after: Vec::new(),
             fact: None,

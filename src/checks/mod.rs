@@ -8,6 +8,7 @@ pub mod context;
 mod admission;
 mod annotations;
 mod certificates;
+pub mod change;
 mod cni;
 mod control_plane;
 mod data_plane;

@@ -189,7 +189,7 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult) -> CheckResult {
     today
 }
 
-fn prints(result: &CheckResult) -> BTreeSet<(Fingerprint, Severity)> {
+pub(super) fn prints(result: &CheckResult) -> BTreeSet<(Fingerprint, Severity)> {
     let each = result.findings.iter();
     each.flat_map(|finding| {
         finding.subjects.iter().map(|subject| (finding.subject_fingerprint(subject), finding.severity))

@@ -62,6 +62,9 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     if !settings.namespaces.is_empty() {
         call = call.option("-n", settings.namespaces.join(","));
     }
+    for (flag, value) in &settings.manifests {
+        call = call.option(flag, value.clone());
+    }
     // What is there today is judged without the upgrade.
     if let Some(upgrade) =
         settings.upgrade.as_ref().filter(|_| finding.when == When::AfterUpgrade || settings.upgraded)

@@ -13,6 +13,7 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
+pub(super) use crate::model::injected::go_bool;
 use crate::objects::{
     ConfigMap, CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet,
     Service, StatefulSet, Workload,
@@ -53,6 +54,10 @@ impl Reader {
                 Some(upgrade) => Reader::Version(upgrade.to.clone(), upgrade.evidence()),
                 None => Reader::Version(version, evidence),
             };
+        }
+        if let Some(version) = &ctx.settings.linkerd_version {
+            let evidence = Evidence::other("--linkerd-version", version.as_str());
+            return Reader::Version(version.clone(), evidence);
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
         match ctx.every::<Deployment>() {
@@ -185,13 +190,4 @@ pub(super) fn is_native_sidecar_key(key: &str, knowledge: &Knowledge) -> bool {
                     .nearest(key, |_| true)
                     .is_some_and(|near| native.is_native_sidecar_family(&near.key)))
     })
-}
-
-/// What the injector takes for a boolean; anything else counts as absent.
-pub(super) fn go_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
-        _ => None,
-    }
 }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
+mod change;
 mod connection;
 mod help;
 mod rehearsal;
 mod ticket;
 
+pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
@@ -181,6 +183,8 @@ pub struct Check {
     /// default the newest release that meshdoctor knows.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
+    #[command(flatten)]
+    pub manifests: Manifests,
     #[command(flatten)]
     pub rehearsal: Rehearsal,
     #[command(flatten)]

@@ -7,10 +7,10 @@ use anyhow::Context;
 
 use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Verbosity};
 use super::evidence::{self, Read, Way};
-use super::files;
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
+use super::{change, files};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
@@ -20,6 +20,7 @@ use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
 use crate::report::{self, Question, Run};
 use crate::source::Origin;
+use crate::source::dump::Places;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if let Some(path) = &args.verify {
@@ -45,6 +46,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
             None => mode(args.stage.pre, args.stage.crds),
         },
         gate: args.fail_on.map_or(Gate::Error, gate),
+        on_change: !args.manifests.with.is_empty(),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
     };
     let checks = select(&policy)?;
@@ -62,6 +64,8 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
         upgrade,
+        linkerd_version: None,
+        manifests: change::flags(args),
         upgraded: false,
         mode: policy.mode,
         cni_expected: args.stage.linkerd_cni_enabled,
@@ -78,7 +82,21 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
+    let (mut laid, mut places) = (None, None);
+    let read = if !args.manifests.manifests.is_empty() {
+        let alone = change::alone(args, &items, knowledge)?;
+        settings.linkerd_version = alone.release;
+        places = alone.places;
+        alone.read
+    } else if !args.manifests.with.is_empty() {
+        change::items(&mut items);
+        let (today, then) = change::laid(args, &way, &items, knowledge)?;
+        places = then.places;
+        laid = Some((then.change, then.collected));
+        today
+    } else {
+        evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?
+    };
     settings.rerun = read.rerun.clone();
     if let Some(folder) = &args.knowledge {
         let value = Some(super::rerun::text(folder));
@@ -93,7 +111,9 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         settings: &settings,
         knowledge,
         origin: read.origin.clone(),
-        collected: &read.collected,
+        collected: laid.as_ref().map_or(&read.collected, |(_, collected)| collected),
+        change: laid.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
+        places: places.as_ref(),
         began,
         named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
         reports: &args.report,
@@ -102,6 +122,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     .and_then(|status| saved(&read, status));
     // The process ends here: to take the evidence apart, object by object, would only take time.
     std::mem::forget(read.collected);
+    std::mem::forget(laid);
     status
 }
 
@@ -188,6 +209,10 @@ pub(super) struct Examination<'a> {
     pub(super) knowledge: &'a Knowledge,
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
+    /// The change that is in what was collected, and the cluster without it.
+    pub(super) change: Option<(report::Change, &'a Collected)>,
+    /// Where the objects of manifests stand.
+    pub(super) places: Option<&'a Places>,
     pub(super) began: Instant,
     /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
     pub(super) named: (Option<String>, Option<String>),
@@ -204,8 +229,12 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
         settings: examination.settings,
         knowledge: examination.knowledge,
         origin: examination.origin.clone(),
+        change: examination.change.clone(),
     };
     let mut report = report::judge(&question, examination.collected);
+    if let Some(places) = examination.places {
+        change::place(&mut report.findings, places);
+    }
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();

@@ -36,6 +36,8 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         knowledge: crate::knowledge::Knowledge::embedded(),
         origin,
         collected: &collected,
+        change: None,
+        places: None,
         began: std::time::Instant::now(),
         named: (None, None),
         reports: &args.report,

@@ -3,6 +3,7 @@
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;
+mod change;
 mod check;
 mod collect;
 mod completions;

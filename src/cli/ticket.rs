@@ -39,6 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         settings: &Settings { rerun: read.rerun.clone(), ..Settings::default() },
         knowledge: Knowledge::embedded(),
         origin: read.origin.clone(),
+        change: None,
     };
     let Ticket { mut report, left_out } = ticket::choose(&question, &mut read.collected);
     report.run = check::run_since(began);

@@ -10,11 +10,17 @@ use crate::inspect::reach::{End, NoEnd};
 use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
+use crate::objects::LabelSelector;
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// The name of a namespace.
 pub(super) fn namespace(text: &str) -> Result<String, String> {
     if is_label(text) { Ok(text.to_owned()) } else { Err(A_NAMESPACE.to_owned()) }
+}
+
+/// A selector of labels, as kubectl takes it: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.
+pub(super) fn selector(text: &str) -> Result<LabelSelector, String> {
+    LabelSelector::parse(text).ok_or_else(|| "not a selector of labels, such as app=web,tier!=db".to_owned())
 }
 
 /// The name of a node.

@@ -51,6 +51,26 @@ pub enum Place {
     },
 }
 
+/// Where an object stands in the manifests that were given, or a field of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Written {
+    /// `Deployment shop/web`.
+    pub object: String,
+    /// The field, where it was found: `spec.template.metadata.annotations[linkerd.io/inject]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The file, as given.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its column, from 1.
+    pub column: u64,
+    /// What it was rendered from, where Helm or kustomize say so: `shop/templates/web.yaml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
 /// An observed fact, quoted, with where it was seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

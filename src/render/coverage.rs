@@ -281,6 +281,7 @@ fn reason(why: &Why) -> &'static str {
         Why::NotServed => "not served by the API server",
         Why::NotCaptured => "not provided",
         Why::PerhapsMore => "some are there, perhaps not all",
+        Why::NotInManifests => "the manifests are not all that a cluster has",
         Why::NotOffered => "not provided",
         Why::TimedOut { .. } => "no answer in time",
         Why::Malformed { .. } => "could not be read",
@@ -293,7 +294,12 @@ fn message(why: &Why) -> Option<&str> {
         Why::Denied { message } | Why::Malformed { message } | Why::Failed { message } => {
             Some(message.as_str()).filter(|message| !message.is_empty())
         }
-        Why::NotServed | Why::NotCaptured | Why::PerhapsMore | Why::NotOffered | Why::TimedOut { .. } => None,
+        Why::NotServed
+        | Why::NotCaptured
+        | Why::PerhapsMore
+        | Why::NotInManifests
+        | Why::NotOffered
+        | Why::TimedOut { .. } => None,
     }
 }
 

@@ -3,11 +3,13 @@
 //! Schema, and a test holds the two together. Nothing here decides anything; it copies from the report.
 
 mod about;
+mod change;
 mod fill;
 mod finding;
 mod rehearsal;
 mod roots;
 
+pub use change::Change;
 pub use fill::Failure;
 pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
 pub use rehearsal::{Phase, Rehearsal};
@@ -45,6 +47,9 @@ pub struct Document {
     /// The upgrade that was rehearsed (`--to`); not there when none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
+    /// The change that was laid over the cluster (`--with`); not there when none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// What explains what: every finding that is named in another's `causedBy`.
     pub causes: Vec<Cause>,
     /// Findings that were waived. Always empty so far.

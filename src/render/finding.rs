@@ -7,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step, When};
+use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step, When, Written};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -21,6 +21,9 @@ const EVIDENCE: usize = 6;
 /// How many moments of a timeline are shown, and how many of them are the latest.
 const MOMENTS: usize = 9;
 const LATEST: usize = 4;
+
+/// How many places in manifests are shown.
+const WRITTEN: usize = 4;
 
 /// How many commands of one step are shown.
 const COMMANDS: usize = 8;
@@ -104,6 +107,7 @@ impl Printer {
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
+            lines.extend(self.labelled("manifest", self.written(&finding.written)));
             lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
         }
         lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
@@ -180,6 +184,23 @@ impl Printer {
 
     /// What happened when, a line each; of many the first and the last. What a single object tells of itself is in the
     /// evidence: only between several is there an order of things.
+    /// `web.yaml:9:9 (from shop/templates/web.yaml)`.
+    fn written(&self, written: &[Written]) -> Vec<String> {
+        let line = |one: &Written| {
+            let source = one.source.as_ref().map(|source| format!(" (from {})", clean(source)));
+            format!("{}:{}:{}{}", clean(&one.file), one.line, one.column, source.unwrap_or_default())
+        };
+        let most = self.look.most(WRITTEN);
+        let mut lines: Vec<String> = written.iter().take(most).map(line).collect();
+        if written.len() > most {
+            lines.push(format!("and {} more places", written.len() - most));
+        }
+        if !lines.is_empty() {
+            lines.push("to be changed there; the commands below change what is applied already".to_owned());
+        }
+        lines
+    }
+
     fn timeline(&self, moments: &[Moment]) -> Vec<String> {
         let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
         else {

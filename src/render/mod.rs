@@ -4,6 +4,7 @@
 //! `table` is the report for people, made from `header`, `headline`, `repair`, `finding` and `unchecked` or `coverage`;
 //! `look` says how it is to look.
 
+mod change;
 mod coverage;
 pub mod document;
 pub mod explain;

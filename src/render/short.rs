@@ -84,6 +84,8 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
         When::Now => {}
         When::UntilUpgrade => line.push_str(" [ends with the upgrade]"),
         When::AfterUpgrade => line.push_str(" [with the upgrade]"),
+        When::UntilChange => line.push_str(" [cured by the change]"),
+        When::AfterChange => line.push_str(" [brought in by the change]"),
     }
     for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
         let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();

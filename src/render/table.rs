@@ -7,7 +7,7 @@ use super::finding::Printer;
 use super::look::Look;
 use super::repair::Steps;
 use super::text::{clean, count, width, wrap};
-use super::{coverage, header, headline, rehearsal, subject, unchecked};
+use super::{change, coverage, header, headline, rehearsal, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, When};
@@ -50,6 +50,13 @@ pub fn report(report: &Report, look: Look) -> String {
     blocks.push(first);
     let mut infos: Vec<&Finding> = Vec::new();
     let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
+    if let Some(it) = &report.change {
+        let roots: Vec<(usize, &Finding)> = roots().collect();
+        let explained = |at| folding.explained_by(at, &report.findings);
+        blocks[1] = headline::lines(report, look);
+        blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
+        return ended(blocks, report, look);
+    }
     let begins = |finding: &&Finding| finding.when == When::AfterUpgrade;
     let (later, now): (Vec<_>, Vec<_>) = roots().partition(|(_, finding)| begins(finding));
     let first_later = later.first().map(|(at, _)| *at);
@@ -76,6 +83,11 @@ pub fn report(report: &Report, look: Look) -> String {
     if first_later.is_none() {
         blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(it, &report.findings, look)));
     }
+    ended(blocks, report, look)
+}
+
+/// The report, with what was not checked and the result.
+fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
     let unchecked = match look.verbose || look.coverage {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),

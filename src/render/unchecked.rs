@@ -7,6 +7,7 @@ use super::coverage;
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, some_of, width, wrap};
 use crate::checks::Outcome;
+use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
 
@@ -70,12 +71,14 @@ enum Way {
     Collect,
     Cli,
     Logs,
+    With,
     Cluster,
 }
 
 impl Way {
     fn of(gap: &Gap) -> Way {
         match (&gap.missing.request.item, &gap.missing.part) {
+            _ if gap.missing.why == Why::NotInManifests => Way::With,
             (Item::NodeFiles, _) => Way::Nodes,
             (item, _) if item.asked().is_some_and(Asked::is_probed) => Way::Probe,
             (Item::CliVersion, _) => Way::Cli,
@@ -93,6 +96,7 @@ impl Way {
             Way::Collect => "meshdoctor collect",
             Way::Cli => "--linkerd-cli VERSION",
             Way::Logs => "--logs [NAME=FILE]",
+            Way::With => "check --with",
             Way::Cluster => "a cluster or --bundle",
         }
     }

@@ -92,6 +92,7 @@ fn short(why: Why) -> Why {
         other @ (Why::NotServed
         | Why::NotCaptured
         | Why::PerhapsMore
+        | Why::NotInManifests
         | Why::NotOffered
         | Why::TimedOut { .. }) => other,
     }

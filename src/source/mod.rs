@@ -12,6 +12,7 @@ use crate::protobuf::Message;
 use crate::request::Request;
 
 pub mod bundle;
+pub mod change;
 pub mod dump;
 pub mod error;
 pub mod evidence;

@@ -27,8 +27,14 @@ pub fn report(collected: &Collected, settings: &Settings) -> String {
     let checks: Vec<&'static Check> = checks::all().collect();
     let origin = Origin { kind: "test".to_owned(), name: String::new() };
     let policy = Policy::default();
-    let question =
-        Question { checks: &checks, policy: &policy, settings, knowledge: Knowledge::embedded(), origin };
+    let question = Question {
+        checks: &checks,
+        policy: &policy,
+        settings,
+        knowledge: Knowledge::embedded(),
+        origin,
+        change: None,
+    };
     format!("{:#?}", report::judge(&question, collected))
 }
 

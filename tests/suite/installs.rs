@@ -19,7 +19,7 @@ use crate::skip::{Need, skipped};
 
 const CATEGORIES: [&str; 3] = ["annotations", "debug", "native-sidecar"];
 
-fn folder() -> Option<PathBuf> {
+pub fn manifests() -> Option<PathBuf> {
     let set = std::env::var_os("MESHDOCTOR_MANIFESTS").map(PathBuf::from);
     let beside = || PathBuf::from(format!("{}/../shared/manifests", env!("CARGO_MANIFEST_DIR")));
     let folder = set.unwrap_or_else(beside);
@@ -74,7 +74,7 @@ fn add(memory: &mut Memory, object: &Value) {
 
 #[test]
 fn what_each_release_renders_is_silent() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = manifests() else { return };
     let mut looked = 0;
     for release in entries(&folder) {
         for control_plane in

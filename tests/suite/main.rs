@@ -9,6 +9,7 @@ mod bundles;
 mod canary;
 mod cards;
 mod case;
+mod changes;
 mod cli;
 mod corpus;
 mod dumps;

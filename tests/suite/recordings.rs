@@ -242,6 +242,7 @@ pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
         settings,
         knowledge: Knowledge::embedded(),
         origin: memory.origin(),
+        change: None,
     };
     judge(&question, &collected)
 }

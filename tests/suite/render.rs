@@ -33,6 +33,7 @@ fn report_of(scene: &Scene, checks: &[&'static checks::Check]) -> Report {
         settings: &scene.settings,
         knowledge: Knowledge::embedded(),
         origin: scene.memory.origin(),
+        change: None,
     };
     report::judge(&question, &collected)
 }

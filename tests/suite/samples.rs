@@ -119,6 +119,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         whole: true,
         to_cni: None,
         rehearsal: None,
+        change: None,
         asked: Asked::default(),
         verdict: RunResult {
             status,

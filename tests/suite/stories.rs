@@ -31,6 +31,7 @@ pub fn judge(scene: &Scene) -> Report {
         settings: &scene.settings,
         knowledge: Knowledge::embedded(),
         origin: scene.memory.origin(),
+        change: None,
     };
     report::judge(&question, &collected)
 }

@@ -33,6 +33,7 @@ fn report(source: &impl Source, collected: &Collected) -> Report {
         settings: &Settings::default(),
         knowledge: Knowledge::embedded(),
         origin: source.origin(),
+        change: None,
     };
     judge(&question, collected)
 }

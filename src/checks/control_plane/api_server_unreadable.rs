@@ -13,7 +13,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new();
     let (message, remedy) = match &missing.why {
         // Nobody asked.
-        Why::NotCaptured | Why::NotOffered | Why::PerhapsMore => return Err(missing.into()),
+        Why::NotCaptured | Why::NotOffered | Why::PerhapsMore | Why::NotInManifests => {
+            return Err(missing.into());
+        }
         Why::Denied { .. } => (
             "the API server does not let this user read its version, which everyone who is signed in may: the credentials \
              are wrong or expired, or a role was taken away",

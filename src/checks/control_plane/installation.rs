@@ -25,7 +25,8 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// Deployments could not be had, or not all, and none of those that are there is the control plane's.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.seen::<Deployment>()?, namespace).is_empty() {
+    if !components(ctx.seen::<Deployment>()?, namespace).is_empty() || ctx.settings.linkerd_version.is_some()
+    {
         return Ok(true);
     }
     Ok(!components(ctx.every::<Deployment>()?, namespace).is_empty())
@@ -112,6 +113,9 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     let config = config(ctx).ok().flatten();
     let namespace = &ctx.namespaces().control_plane;
     if components(deployments, namespace).is_empty() {
+        if let Some(version) = &ctx.settings.linkerd_version {
+            return Ok(Some((version.clone(), Evidence::other("--linkerd-version", version.as_str()))));
+        }
         ctx.every::<Deployment>()?;
         return Ok(None);
     }

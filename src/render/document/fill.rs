@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Asked, Cause, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment, Origin,
-    Outcome, Redaction, Reference, Rehearsal, Remedy, Run, RunError, Step, Subject, Tally, Tool, Unread,
-    Verdict, Versions,
+    About, Asked, Cause, Change, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment,
+    Origin, Outcome, Redaction, Reference, Rehearsal, Remedy, Run, RunError, Step, Subject, Tally, Tool,
+    Unread, Verdict, Versions,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -45,6 +45,7 @@ impl From<&Failure> for Document {
             checks: Vec::new(),
             findings: Vec::new(),
             rehearsal: None,
+            change: None,
             causes: Vec::new(),
             waivers: Vec::new(),
             redaction: Redaction::default(),
@@ -73,6 +74,7 @@ impl From<&Report> for Document {
             coverage: coverage(&report.coverage),
             checks: report.checks.iter().map(Check::from).collect(),
             rehearsal: report.rehearsal.as_ref().map(|rehearsal| Rehearsal::of(rehearsal, &report.findings)),
+            change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
             causes: causes(&findings),
             findings,
             waivers: Vec::new(),
@@ -247,6 +249,7 @@ impl From<&finding::Finding> for Finding {
             severity: finding.severity,
             confidence: finding.confidence,
             when: finding.when,
+            written: finding.written.clone(),
             subjects: finding
                 .subjects
                 .iter()

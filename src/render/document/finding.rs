@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{Confidence, Severity, StepKind, When};
+use crate::finding::{Confidence, Severity, StepKind, When, Written};
 
 /// Something wrong or worth knowing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Finding {
     /// with it; not there for what is there today either way.
     #[serde(default, skip_serializing_if = "is_now")]
     pub when: When,
+    /// Where its objects stand in the manifests that were given (`--manifests`, `--with`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<Written>,
     /// What it is about; at least one.
     pub subjects: Vec<About>,
     /// What is wrong and why it matters.

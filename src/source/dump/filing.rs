@@ -337,15 +337,25 @@ impl<'a> Filing<'a> {
             return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
         }
         let namespace = match (kind.info().namespaced, object.namespace.as_deref()) {
-            (false, _) => "",
-            (true, None | Some("")) => "default",
-            (true, Some(namespace)) => namespace,
+            (false, _) => String::new(),
+            (true, None | Some("")) => self.builder.into.clone(),
+            (true, Some(namespace)) => namespace.to_owned(),
         };
         if let (Kind::Namespace, "kube-system", Some(uid)) = (kind, object.name.as_str(), object.uid) {
             self.builder.dump.uids.entry(uid).or_insert_with(|| self.name.to_owned());
         }
+        let key: super::Key = (namespace.into(), object.name.as_str().into());
+        if self.builder.places.is_some() {
+            let line = match object.line {
+                Line::Is(line) => line,
+                Line::Of(offset) => self.line_at(offset).unwrap_or(1),
+            };
+            if let Some(places) = &mut self.builder.places {
+                places.note(kind, key.clone(), self.name, self.blob, line);
+            }
+        }
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
-        self.builder.hold(kind, (namespace.into(), object.name.into()), held);
+        self.builder.hold(kind, key, held);
     }
 
     /// An object that stands alone, or the answer of a version request.

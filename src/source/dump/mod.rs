@@ -6,6 +6,7 @@
 //! files objects; it redacts and judges nothing.
 
 mod filing;
+mod places;
 pub mod sniff;
 mod yaml;
 
@@ -15,6 +16,7 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use self::places::Places;
 use super::few::Few;
 use super::{Completeness, Uncollected};
 use crate::archive::spool::{Blob, BlobReader, Spool};
@@ -65,6 +67,10 @@ struct Age {
 pub struct Builder {
     dump: Dump,
     converted: Spool,
+    /// The namespace of objects that name none.
+    into: String,
+    /// Where objects stand, if anybody wants to know.
+    places: Option<Places>,
     /// Lists, objects and versions that were recognised, those of kinds that are never read included.
     recognised: usize,
 }
@@ -93,7 +99,24 @@ impl Builder {
             uids: BTreeMap::new(),
             warnings: Vec::new(),
         };
-        Builder { dump, converted: Spool::new(), recognised: 0 }
+        Builder { dump, converted: Spool::new(), into: "default".to_owned(), places: None, recognised: 0 }
+    }
+
+    /// Has objects that name no namespace be of this one.
+    pub fn into_namespace(&mut self, namespace: Option<String>) {
+        if let Some(namespace) = namespace {
+            self.into = namespace;
+        }
+    }
+
+    /// Has it remember where objects stand in their files.
+    pub fn with_places(&mut self) {
+        self.places = Some(Places::default());
+    }
+
+    /// Where objects stand, if it was to remember that.
+    pub fn places(&mut self) -> Option<Places> {
+        self.places.take()
     }
 
     /// Takes a decompressed file in. Trouble in it is remembered, unless nothing in it is of a cluster.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use self::loading::{Loading, STDIN, shown};
 use self::together::together;
 use super::bundle::Bundle;
-use super::dump::Dump;
+use super::dump::{Dump, Places};
 use super::error::LoadError;
 use super::nodes::collected_at;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
@@ -32,6 +32,7 @@ pub struct Captured {
     warnings: Vec<String>,
     ignored: Vec<String>,
     name: String,
+    places: Option<Places>,
 }
 
 impl Captured {
@@ -44,16 +45,40 @@ impl Captured {
         completeness: Completeness,
         stdin: impl Read,
     ) -> Result<Captured, LoadError> {
+        Captured::loaded(paths, Loading::new(completeness), "--bundle", stdin)
+    }
+
+    /// Opens manifests that nobody has applied yet. Those that name no namespace are of `into`.
+    ///
+    /// # Errors
+    /// As [`Captured::open`].
+    pub fn manifests(
+        paths: &[PathBuf],
+        into: Option<String>,
+        stdin: impl Read,
+    ) -> Result<Captured, LoadError> {
+        let mut loading = Loading::new(Completeness::Unstated);
+        loading.builder.into_namespace(into);
+        loading.builder.with_places();
+        Captured::loaded(paths, loading, "manifests", stdin)
+    }
+
+    fn loaded(
+        paths: &[PathBuf],
+        mut loading: Loading,
+        given: &str,
+        stdin: impl Read,
+    ) -> Result<Captured, LoadError> {
         let name = paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
         if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
-            return Err(LoadError::Usage("--bundle -: stdin can be read only once".to_owned()));
+            return Err(LoadError::Usage(format!("{given} -: stdin can be read only once")));
         }
-        let mut loading = Loading::new(completeness);
         let mut stdin = Some(stdin);
         for path in paths {
             loading.path(path, &mut stdin)?;
         }
         let read = loading.builder.recognised();
+        let places = loading.builder.places();
         let dump = loading.builder.finish();
         if loading.bundles.is_empty() && read == 0 {
             let mut reasons = loading.reasons.into_iter().chain(loading.ignored);
@@ -68,9 +93,15 @@ impl Captured {
         warnings.extend(dump.trouble());
         // Trouble without any object is trouble still: what it concerns is not complete.
         let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
-        let evidence = Captured { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name };
+        let evidence =
+            Captured { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name, places };
         evidence.one_cluster()?;
         Ok(evidence)
+    }
+
+    /// Where the objects of manifests stand in their files.
+    pub fn places(&mut self) -> Option<Places> {
+        self.places.take()
     }
 
     /// What the operator should know: what could not be read, what was given twice.

@@ -21,6 +21,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
         Why::Denied { .. }
         | Why::NotServed
         | Why::PerhapsMore
+        | Why::NotInManifests
         | Why::TimedOut { .. }
         | Why::Failed { .. } => !complete,
     });
@@ -39,7 +40,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
         Why::Malformed { .. } => 0,
         Why::Denied { .. } => 1,
         Why::TimedOut { .. } | Why::Failed { .. } => 2,
-        Why::NotServed | Why::PerhapsMore => 3,
+        Why::NotServed | Why::PerhapsMore | Why::NotInManifests => 3,
         Why::NotCaptured => 4,
         Why::NotOffered => 5,
     };

@@ -1,0 +1,238 @@
+//! Manifests in the place of a cluster (`--manifests`), or laid over one (`--with`).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::args::{Check, Verbosity};
+use super::evidence::{self, Read, Save, Way};
+use super::stop::Stop;
+use crate::collect::{Collected, Options, Unobserved, collect};
+use crate::command::Rerun;
+use crate::finding::{Finding, Place, Subject, Written};
+use crate::item::{Item, Kind, Scope};
+use crate::knowledge::Knowledge;
+use crate::model::control_plane::installed;
+use crate::objects::{ConfigMap, Deployment, Listed};
+use crate::report;
+use crate::save::Closing;
+use crate::source::change::{Change, Prune, Set, Versions};
+use crate::source::dump::Places;
+use crate::source::evidence::Captured;
+use crate::source::{Completeness, Origin, Source};
+use crate::version::{K8sVersion, LinkerdVersion};
+
+/// What a run judges that a change is laid over.
+pub(super) struct Laid {
+    /// The change, in words.
+    pub(super) change: report::Change,
+    /// The cluster with it.
+    pub(super) collected: Collected,
+    /// Where its objects stand.
+    pub(super) places: Option<Places>,
+}
+
+/// Manifests that are judged by themselves.
+pub(super) struct Alone {
+    /// What they hold.
+    pub(super) read: Read,
+    /// The release that they are for, where that was said.
+    pub(super) release: Option<LinkerdVersion>,
+    /// Where their objects stand.
+    pub(super) places: Option<Places>,
+}
+
+/// The flags that name manifests, for commands that judge again.
+pub(super) fn flags(args: &Check) -> Vec<(&'static str, String)> {
+    let given = &args.manifests;
+    let text = |path: &PathBuf| path.display().to_string();
+    let mut flags: Vec<(&'static str, String)> = Vec::new();
+    flags.extend(given.manifests.iter().map(|path| ("--manifests", text(path))));
+    flags.extend(given.linkerd_version.iter().map(|version| ("--linkerd-version", version.to_string())));
+    flags
+        .extend(given.kubernetes_version.iter().map(|version| ("--kubernetes-version", version.to_string())));
+    flags.extend(given.with.iter().map(|path| ("--with", text(path))));
+    flags.extend(given.prune.iter().map(|selector| ("--prune", selector.to_string())));
+    flags.extend(given.into.iter().map(|namespace| ("--into", namespace.clone())));
+    flags
+}
+
+/// How many objects of a finding are looked up in the manifests.
+const MOST: usize = 20;
+
+/// Says of findings where their objects stand in the manifests: the field that proves them, or else the object.
+pub(super) fn place(findings: &mut [Finding], places: &Places) {
+    for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
+        let mut written = Vec::new();
+        for subject in finding.subjects.iter().take(MOST) {
+            let Subject::Object { kind, namespace, name, .. } = subject else { continue };
+            let object = Subject::object(kind, namespace, name).to_string();
+            let fields = finding.evidence.iter().filter_map(|evidence| match &evidence.place {
+                Place::Field { object: of, path } if *of == object => Some(path.clone()),
+                // What is seen in a pod stands in the template that it is made of.
+                Place::Field { object: of, path } if of.starts_with("Pod ") => {
+                    Some(format!("spec.template.{path}"))
+                }
+                Place::Field { .. } | Place::File { .. } | Place::Event { .. } | Place::Other { .. } => None,
+            });
+            let found = fields.filter_map(|path| places.find(kind, namespace, name, Some(&path)));
+            let found: Vec<Written> = found.filter(|written| written.path.is_some()).collect();
+            match found.is_empty() {
+                false => written.extend(found),
+                true => written.extend(places.find(kind, namespace, name, None)),
+            }
+        }
+        written.sort();
+        written.dedup();
+        finding.written = written;
+    }
+}
+
+/// Manifests by themselves.
+///
+/// # Errors
+/// They, or the bundle that the versions are read from, cannot be read.
+pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
+    let mut given = given(&args.manifests.manifests, args, &args.verbosity)?;
+    let beside = (!args.evidence.bundle.is_empty()).then(|| versions(args)).transpose()?;
+    let (linkerd, kubernetes) = beside.unwrap_or_default();
+    let release = args.manifests.linkerd_version.clone().or(linkerd);
+    let kubernetes = args.manifests.kubernetes_version.clone().or(kubernetes);
+    let set = futures::executor::block_on(Set::of(&given, args.manifests.into.as_deref()));
+    let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
+    let versions = Versions(kubernetes);
+    let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
+    let mut items = items.clone();
+    // The command on PATH is not what manifests are judged by.
+    items.remove(&Item::CliVersion);
+    let collected = read(&source, &items, args, None);
+    let origin = Origin { kind: "manifests".to_owned(), name: words(&args.manifests.manifests) };
+    let closing = Closing::of(&collected, None, None);
+    let rerun = Rerun::default();
+    let read = Read { collected, origin, rerun, save_trouble: None, closing, pods_left: false };
+    Ok(Alone { read, release, places: given.places() })
+}
+
+/// What has to be read of a cluster that a change is laid over, besides what is judged.
+pub(super) fn items(items: &mut BTreeSet<Item>) {
+    for kind in [
+        Kind::Pod,
+        Kind::Namespace,
+        Kind::Deployment,
+        Kind::StatefulSet,
+        Kind::DaemonSet,
+        Kind::Job,
+        Kind::ReplicaSet,
+        Kind::Node,
+        Kind::MutatingWebhookConfiguration,
+    ] {
+        items.insert(Item::List(kind));
+    }
+    for name in ["linkerd-config", "linkerd-identity-trust-roots"] {
+        items.insert(of_control_plane(name));
+    }
+}
+
+fn of_control_plane(name: &str) -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() }
+}
+
+/// The cluster, and the same with a change over it. What was read is kept for the time of the run, so that both are judged by
+/// the same evidence.
+///
+/// # Errors
+/// As with reading evidence; or the manifests cannot be read.
+pub(super) fn laid(
+    args: &Check,
+    way: &Way<'_>,
+    items: &BTreeSet<Item>,
+    knowledge: &Knowledge,
+) -> anyhow::Result<(Read, Laid)> {
+    let mut given = given(&args.manifests.with, args, &args.verbosity)?;
+    let folder = tempfile::tempdir().context("there is no room for what is read")?;
+    let own = folder.path().join("before.tar.gz");
+    let path: &Path = args.save.as_deref().unwrap_or(&own);
+    let today = evidence::read(way, &args.verbosity, items, Save::To(path))?;
+    if let Some(trouble) = &today.save_trouble {
+        let cause = format!("what was read of the cluster could not be kept: {trouble}");
+        return Err(
+            Stop::could_not_run(cause, "make room in the folder for temporary files, or use --save").into()
+        );
+    }
+    let before = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
+        .context("what was read of the cluster cannot be read again")?;
+    let set = futures::executor::block_on(Set::of(&given, args.manifests.into.as_deref()));
+    let at = today.collected.cluster.at;
+    let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
+    let collected = read(&source, items, args, Some(&today.collected));
+    let change = report::Change { given: words(&args.manifests.with), objects: set.count() };
+    Ok((today, Laid { change, collected, places: given.places() }))
+}
+
+/// The manifests that paths name.
+fn given(paths: &[PathBuf], args: &Check, verbosity: &Verbosity) -> anyhow::Result<Captured> {
+    let stdin = |path: &PathBuf| path.as_os_str() == "-";
+    if paths.iter().any(stdin) && args.evidence.bundle.iter().any(stdin) {
+        let cause = "the manifests and --bundle - both read standard input";
+        return Err(Stop::usage(cause, "give one of them as a file").into());
+    }
+    let into = args.manifests.into.clone();
+    let given = Captured::manifests(paths, into, std::io::stdin()).map_err(|error| {
+        let next = "give what helm template, kustomize build or kubectl get -o yaml print, or a folder of such files";
+        if error.is_usage() { Stop::usage(error.to_string(), next) } else { Stop::could_not_run(error.to_string(), next) }
+    })?;
+    evidence::warn(given.warnings(), verbosity);
+    if verbosity.verbose > 0 {
+        evidence::warn(given.ignored(), verbosity);
+    }
+    Ok(given)
+}
+
+fn words(paths: &[PathBuf]) -> String {
+    let each = paths.iter().map(|path| match path.as_os_str() == "-" {
+        true => "stdin".to_owned(),
+        false => path.display().to_string(),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn read<S: Source>(source: &S, items: &BTreeSet<Item>, args: &Check, today: Option<&Collected>) -> Collected {
+    let namespaces = today.map(|today| &today.cluster.namespaces);
+    let cli = today.and_then(|today| today.cluster.cli_version.as_ref().ok());
+    let options = Options {
+        control_plane_namespace: args
+            .evidence
+            .linkerd_namespace
+            .clone()
+            .or_else(|| namespaces.map(|known| known.control_plane.clone())),
+        cni_namespace: args
+            .evidence
+            .cni_namespace
+            .clone()
+            .or_else(|| namespaces.map(|known| known.cni.clone())),
+        cli_version: cli.cloned(),
+        at: args.evidence.at,
+    };
+    futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
+}
+
+/// The versions that a bundle or dump states.
+fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sVersion>)> {
+    let items: BTreeSet<Item> = [
+        Item::ServerVersion,
+        Item::List(Deployment::KIND),
+        Item::List(Kind::Namespace),
+        of_control_plane("linkerd-config"),
+    ]
+    .into();
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let Read { collected, .. } = evidence::read(&way, &args.verbosity, &items, Save::No)?;
+    let cluster = &collected.cluster;
+    let deployments =
+        cluster.answer(&Item::List(Deployment::KIND)).map_or(&[][..], |answer| answer.objects());
+    let config: Option<&ConfigMap> =
+        cluster.answer(&of_control_plane("linkerd-config")).and_then(|answer| answer.objects().first());
+    let linkerd = installed(deployments, config, &cluster.namespaces.control_plane);
+    Ok((linkerd.map(|(version, _)| version), cluster.server_version.clone().ok()))
+}

@@ -1,0 +1,91 @@
+//! What a change brings to a cluster, for people: first and in full what it brings in, then in a line each what it cures and
+//! what stays as it was.
+
+use super::finding::Printer;
+use super::look::Look;
+use super::subject;
+use super::text::{clean, count, wrap, wrap_from};
+use crate::finding::{Finding, Severity};
+use crate::report::{Brings, Change, Report};
+
+/// Columns before the words of a line.
+const INDENT: usize = 9;
+
+/// The part of a report that tells of findings. `explained` says what a root explains.
+pub(super) fn blocks(
+    change: &Change,
+    report: &Report,
+    roots: &[(usize, &Finding)],
+    explained: impl Fn(usize) -> Vec<String>,
+    printer: &Printer,
+    look: Look,
+) -> Vec<Vec<String>> {
+    let mut blocks = vec![headline(change, &report.findings, look)];
+    for (at, finding) in roots.iter().filter(|(_, finding)| finding.when.begins()) {
+        blocks.push(vec![printer.step(finding, &explained(*at), None).trim_end().to_owned()]);
+    }
+    let cured = roots.iter().filter(|(_, finding)| finding.when.ends()).map(|(_, finding)| *finding);
+    let stays = roots.iter().filter(|(_, finding)| !finding.when.begins() && !finding.when.ends());
+    // Infos that stay are told when all is wanted.
+    let stays = stays.map(|(_, finding)| *finding).filter(|f| f.severity > Severity::Info || look.verbose);
+    blocks.push(listed("cured", "by the change, as far as manifests tell", cured, look));
+    blocks.push(listed("stays", "with the change or without it", stays, look));
+    blocks
+}
+
+/// `WITH THE CHANGE of web.yaml (3 objects): 1 error comes in, 2 findings are cured, 1 stays`.
+fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
+    const WORD: &str = "WITH THE CHANGE";
+    let Brings { breaks, changes, ends } = Brings::of(findings);
+    let stay = findings.iter().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
+    let comes = match (breaks, changes) {
+        (0, 0) => "nothing comes in that is wrong".to_owned(),
+        (0, lesser) => format!("{} in", count(lesser, "lesser finding comes", "lesser findings come")),
+        (errors, 0) => format!("{} in", count(errors, "error comes", "errors come")),
+        (errors, lesser) => {
+            let lesser = count(lesser, "lesser finding", "lesser findings");
+            format!("{} and {lesser} come in", count(errors, "error", "errors"))
+        }
+    };
+    let objects = count(change.objects, "object", "objects");
+    let said = format!(
+        "of {} ({objects}): {comes}, {} cured, {}",
+        clean(&change.given),
+        count(ends, "finding is", "findings are"),
+        count(stay, "stays", "stay"),
+    );
+    let painted = match (breaks, changes) {
+        (0, 0) => look.good(WORD),
+        (0, _) => look.doubtful(WORD),
+        _ => look.bad(WORD),
+    };
+    let first = look.prose().saturating_sub(WORD.len() + 1);
+    let mut lines = wrap_from(&said, first, look.prose() - 2).into_iter();
+    let first = format!("{painted} {}", lines.next().unwrap_or_default());
+    std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
+}
+
+/// Findings in a line or two each, under a word.
+fn listed<'a>(
+    word: &str,
+    meaning: &str,
+    findings: impl Iterator<Item = &'a Finding>,
+    look: Look,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for finding in findings {
+        let about = subject::brief(finding.subjects.iter());
+        let said = format!("{}: {about}: {}", finding.check, clean(&finding.message));
+        let severity = format!("{:<7}", finding.severity.word());
+        for (at, line) in wrap(&said, look.prose() - INDENT - 2).into_iter().enumerate() {
+            let before =
+                if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(7) };
+            lines.push(format!("  {before}{line}"));
+        }
+    }
+    if lines.is_empty() {
+        return lines;
+    }
+    lines.insert(0, format!("{} {meaning}", look.strong(word)));
+    lines
+}

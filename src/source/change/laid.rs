@@ -1,0 +1,153 @@
+//! One object laid over another: what the set says holds, and of the object that is there stays what nobody writes into a
+//! manifest: its identity, its status, and what controllers filled in.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::item::Kind;
+
+/// Metadata that the API server keeps.
+const IDENTITY: [&str; 5] = ["uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"];
+
+/// An object of the set in the place of the one that is there, if one is.
+pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestamp) -> Value {
+    let mut after = new.clone();
+    let Some(metadata) = after["metadata"].as_object_mut() else { return after };
+    for field in IDENTITY {
+        metadata.remove(field);
+        if let Some(value) = before.and_then(|before| before["metadata"].get(field)) {
+            metadata.insert(field.to_owned(), value.clone());
+        }
+    }
+    if before.is_none() {
+        metadata.insert("creationTimestamp".to_owned(), json!(at.to_string()));
+    }
+    match before.and_then(|before| before.get("status")) {
+        Some(status) => after["status"] = status.clone(),
+        None => {
+            if let Some(map) = after.as_object_mut() {
+                map.remove("status");
+            }
+        }
+    }
+    match kind {
+        Kind::Namespace => namespace(before, &mut after),
+        Kind::Service => kept(before, &mut after, "spec", &["clusterIP", "clusterIPs", "ipFamilies"]),
+        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
+            webhooks(before, &mut after)
+        }
+        Kind::Deployment | Kind::StatefulSet => replicas(before, &mut after),
+        Kind::CustomResourceDefinition => definition(&mut after),
+        Kind::Secret => secret(&mut after),
+        Kind::APIService if before.is_none() => {
+            after["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
+        }
+        _ => {}
+    }
+    after
+}
+
+/// A namespace has its name as a label, and labels and annotations that people gave it by hand: those that the set does not
+/// name stay, as they do when a manifest is applied.
+fn namespace(before: Option<&Value>, after: &mut Value) {
+    for field in ["labels", "annotations"] {
+        let mut all = before.and_then(|b| b["metadata"][field].as_object().cloned()).unwrap_or_default();
+        if field == "labels" {
+            all.insert("kubernetes.io/metadata.name".to_owned(), after["metadata"]["name"].clone());
+        }
+        all.extend(after["metadata"][field].as_object().cloned().unwrap_or_default());
+        after["metadata"][field] = Value::Object(all);
+    }
+    if after.get("status").is_none() {
+        after["status"] = json!({"phase": "Active"});
+    }
+}
+
+/// Fields that the API server fills in, where the set leaves them open.
+fn kept(before: Option<&Value>, after: &mut Value, within: &str, fields: &[&str]) {
+    let Some(before) = before else { return };
+    if !after[within].is_object() {
+        return;
+    }
+    for field in fields {
+        if after[within].get(field).is_none()
+            && let Some(value) = before[within].get(field)
+        {
+            after[within][field] = value.clone();
+        }
+    }
+}
+
+/// What cert-manager and the like write into the webhooks of a configuration.
+fn webhooks(before: Option<&Value>, after: &mut Value) {
+    let known = before.and_then(|before| before["webhooks"].as_array()).cloned().unwrap_or_default();
+    for webhook in after["webhooks"].as_array_mut().into_iter().flatten() {
+        let bundle = webhook["clientConfig"]["caBundle"].as_str().unwrap_or_default();
+        if !bundle.is_empty() {
+            continue;
+        }
+        let same = known.iter().find(|other| other["name"] == webhook["name"]);
+        if let Some(bundle) = same.and_then(|other| other["clientConfig"].get("caBundle")) {
+            webhook["clientConfig"]["caBundle"] = bundle.clone();
+        }
+    }
+}
+
+/// As many pods as the set asks for, where today there are as many as today's object asks for; a new one comes up.
+fn replicas(before: Option<&Value>, after: &mut Value) {
+    let wanted = |object: &Value| object["spec"]["replicas"].as_u64().unwrap_or(1);
+    // Where the set leaves the number open somebody else may set it: an autoscaler.
+    if let Some(before) = before {
+        kept(Some(before), after, "spec", &["replicas"]);
+    }
+    let now = wanted(after);
+    let held =
+        before.is_none_or(|before| before["status"]["readyReplicas"].as_u64().unwrap_or(0) == wanted(before));
+    if !held {
+        return;
+    }
+    if !after["status"].is_object() {
+        after["status"] = Value::Object(Map::new());
+    }
+    for field in ["replicas", "readyReplicas", "availableReplicas", "updatedReplicas"] {
+        after["status"][field] = json!(now);
+    }
+}
+
+/// A DaemonSet that is new runs on every node.
+pub(super) fn scheduled(daemon_set: &mut Value, nodes: usize) {
+    if daemon_set.get("status").is_some_and(|status| status.get("desiredNumberScheduled").is_some()) {
+        return;
+    }
+    let fields = ["currentNumberScheduled", "desiredNumberScheduled", "numberReady", "numberAvailable"];
+    daemon_set["status"] = fields.into_iter().map(|field| (field.to_owned(), json!(nodes))).collect();
+}
+
+/// The version that is stored now is among those that ever were.
+fn definition(after: &mut Value) {
+    let versions = after["spec"]["versions"].as_array().into_iter().flatten();
+    let storage =
+        versions.filter(|version| version["storage"] == json!(true)).map(|version| version["name"].clone());
+    let storage: Vec<Value> = storage.collect();
+    let mut stored = after["status"]["storedVersions"].as_array().cloned().unwrap_or_default();
+    stored.extend(storage.into_iter().filter(|version| !stored.contains(version)).collect::<Vec<_>>());
+    if !after["status"].is_object() {
+        after["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
+    }
+    after["status"]["storedVersions"] = Value::Array(stored);
+}
+
+/// What is written in clear is kept encoded.
+fn secret(after: &mut Value) {
+    use base64::Engine;
+    let Some(Value::Object(clear)) = after.as_object_mut().and_then(|map| map.remove("stringData")) else {
+        return;
+    };
+    if !after["data"].is_object() {
+        after["data"] = Value::Object(Map::new());
+    }
+    for (name, text) in clear {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(text.as_str().unwrap_or_default());
+        after["data"][name] = json!(encoded);
+    }
+}

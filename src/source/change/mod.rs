@@ -1,0 +1,301 @@
+//! What a set of manifests makes of a cluster: a source over another one in which the objects of the set stand in the place of
+//! those that are there, as if they were applied, and in which workloads whose templates differ have the pods that they will
+//! make. What only time shows (status, restarts, events, nodes' files) stays what it was: nothing is foreseen of it.
+//!
+//! Objects are laid over one another in [`laid`], pods are made in [`pods`]. Nothing is judged here.
+
+mod laid;
+mod pods;
+mod versions;
+
+pub use versions::Versions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::evidence::Captured;
+use super::{ObjectSink, Origin, Source, Uncollected};
+use crate::fetched::{Fetched, Why};
+use crate::item::{Item, Kind, Scope};
+use crate::knowledge::Knowledge;
+use crate::node_files::NodeFiles;
+use crate::objects::LabelSelector;
+use crate::request::Request;
+use crate::version::LinkerdVersion;
+
+/// Namespace (empty for cluster-scoped objects) and name.
+type Key = (String, String);
+
+/// The objects of a set of manifests, by kind.
+#[derive(Debug, Clone, Default)]
+pub struct Set {
+    objects: BTreeMap<Kind, BTreeMap<Key, Value>>,
+    /// What could not be read of it.
+    trouble: BTreeMap<Kind, Vec<Why>>,
+}
+
+impl Set {
+    /// Everything that was given; what names no namespace is of `into`, or else of `default`.
+    pub async fn of(given: &Captured, into: Option<&str>) -> Set {
+        let mut set = Set::default();
+        for kind in Kind::ALL {
+            let mut found = Objects::default();
+            let ended = given.fetch(&Request::of(Item::List(*kind)), &mut found).await;
+            let placed = found.0.into_iter().map(|mut object| {
+                if kind.info().namespaced
+                    && object["metadata"]["namespace"].as_str().is_none_or(str::is_empty)
+                {
+                    object["metadata"]["namespace"] = Value::String(into.unwrap_or("default").to_owned());
+                }
+                (key(&object, *kind), object)
+            });
+            let of_kind: BTreeMap<Key, Value> = placed.collect();
+            if !of_kind.is_empty() {
+                set.objects.insert(*kind, of_kind);
+            }
+            let broken: Vec<Why> = match ended {
+                Fetched::Complete => Vec::new(),
+                Fetched::Partial { reasons } => reasons,
+                Fetched::Missing { reason } => vec![reason],
+            };
+            let broken: Vec<Why> =
+                broken.into_iter().filter(|why| matches!(why, Why::Malformed { .. })).collect();
+            if !broken.is_empty() {
+                set.trouble.insert(*kind, broken);
+            }
+        }
+        set
+    }
+
+    /// How many objects it has of kinds that are read.
+    pub fn count(&self) -> usize {
+        self.objects.values().map(BTreeMap::len).sum()
+    }
+
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&Key, &Value)> {
+        self.objects.get(&kind).into_iter().flatten()
+    }
+
+    fn get(&self, kind: Kind, key: &Key) -> Option<&Value> {
+        self.objects.get(&kind)?.get(key)
+    }
+}
+
+/// Of an object whether it is deleted by a change: what a selector takes and the set does not name.
+#[derive(Debug, Clone, Default)]
+pub struct Prune(pub Option<LabelSelector>);
+
+/// A cluster as a set of manifests would leave it.
+#[derive(Debug)]
+pub struct Change<'a, S> {
+    base: &'a S,
+    set: &'a Set,
+    prune: Prune,
+    knowledge: &'a Knowledge,
+    /// The release that injects, where nothing in cluster or set says it.
+    release: Option<LinkerdVersion>,
+    at: Timestamp,
+}
+
+impl<'a, S: Source> Change<'a, S> {
+    /// Lays a set over a cluster, at a moment.
+    pub fn new(base: &'a S, set: &'a Set, knowledge: &'a Knowledge, at: Timestamp) -> Change<'a, S> {
+        Change { base, set, prune: Prune::default(), knowledge, release: None, at }
+    }
+
+    /// With what is deleted beside.
+    #[must_use]
+    pub fn pruning(self, prune: Prune) -> Change<'a, S> {
+        Change { prune, ..self }
+    }
+
+    /// With the release that injects, where nothing in cluster or set says it.
+    #[must_use]
+    pub fn injecting(self, release: Option<LinkerdVersion>) -> Change<'a, S> {
+        Change { release, ..self }
+    }
+
+    /// What the base has of a kind, and how that ended.
+    async fn base_list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
+        let mut found = Objects::default();
+        let ended = self.base.fetch(&Request::of(Item::List(kind)), &mut found).await;
+        (found.0, ended)
+    }
+
+    /// The objects of a kind as they would be, pods aside, and how reading them ended.
+    async fn list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
+        let (before, ended) = self.base_list(kind).await;
+        let gone = self.namespaces_gone(kind).await;
+        let mut known = BTreeSet::new();
+        let mut after = Vec::with_capacity(before.len());
+        for object in before {
+            let key = key(&object, kind);
+            if gone.contains(&key.0) {
+                continue;
+            }
+            match self.set.get(kind, &key) {
+                Some(new) => {
+                    after.push(laid::over(kind, Some(&object), new, self.at));
+                    known.insert(key);
+                }
+                None if self.prunes(kind, &object) => {}
+                None => after.push(object),
+            }
+        }
+        let new = self.set.of_kind(kind).filter(|(key, _)| !known.contains(*key));
+        after.extend(new.map(|(_, new)| laid::over(kind, None, new, self.at)));
+        if kind == Kind::DaemonSet && self.set.objects.contains_key(&kind) {
+            let nodes = self.base_list(Kind::Node).await.0.len().max(1);
+            after.iter_mut().for_each(|daemon_set| laid::scheduled(daemon_set, nodes));
+        }
+        let ended = self.ended(kind, ended, !after.is_empty());
+        (after, ended)
+    }
+
+    /// Whether the set, or what could not be read of it, makes a difference to the list of a kind.
+    fn touches(&self, kind: Kind) -> bool {
+        let told = self.set.objects.contains_key(&kind) || self.set.trouble.contains_key(&kind);
+        told || self.prune.0.is_some()
+    }
+
+    /// Whether an object that the set does not name is deleted.
+    fn prunes(&self, kind: Kind, object: &Value) -> bool {
+        let Some(selector) = &self.prune.0 else { return false };
+        // What a controller made goes with what made it.
+        let owned = object["metadata"]["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
+        let kept = matches!(kind, Kind::Node | Kind::Event | Kind::Endpoints | Kind::EndpointSlice);
+        !owned && !kept && selector.matches(&labels(object))
+    }
+
+    /// The namespaces that are deleted, with everything in them.
+    async fn namespaces_gone(&self, kind: Kind) -> BTreeSet<String> {
+        if self.prune.0.is_none() || !kind.info().namespaced {
+            return BTreeSet::new();
+        }
+        let (before, _) = self.base_list(Kind::Namespace).await;
+        let named = |object: &Value| self.set.get(Kind::Namespace, &key(object, Kind::Namespace)).is_some();
+        let gone = before.iter().filter(|object| !named(object) && self.prunes(Kind::Namespace, object));
+        gone.map(|object| key(object, Kind::Namespace).1).collect()
+    }
+
+    /// How a list ended of which both have a part.
+    fn ended(&self, kind: Kind, base: Fetched, some: bool) -> Fetched {
+        let trouble = self.set.trouble.get(&kind).cloned().unwrap_or_default();
+        let in_set = self.set.objects.contains_key(&kind);
+        let mut reasons = match base {
+            // What the set has is there, and only it can be seen.
+            Fetched::Missing { reason: Why::NotCaptured | Why::NotOffered } if in_set => {
+                vec![Why::PerhapsMore]
+            }
+            // The kind is defined by the set, or the server will refuse its objects.
+            Fetched::Missing { reason: Why::NotServed } if in_set => Vec::new(),
+            Fetched::Missing { reason } if !in_set && trouble.is_empty() => {
+                return Fetched::Missing { reason };
+            }
+            Fetched::Missing { reason } => vec![reason],
+            Fetched::Complete => Vec::new(),
+            Fetched::Partial { reasons } => reasons,
+        };
+        // What is broken says more than that there may be more.
+        reasons.splice(0..0, trouble);
+        match reasons.first() {
+            None => Fetched::Complete,
+            Some(Why::NotInManifests | Why::PerhapsMore) => Fetched::Partial { reasons },
+            Some(first) if !some => Fetched::Missing { reason: first.clone() },
+            Some(_) => Fetched::Partial { reasons },
+        }
+    }
+
+    async fn named(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
+        let mut found = Objects::default();
+        let ended = self.base.fetch(request, &mut found).await;
+        let before = found.0.into_iter().next();
+        match self.set.get(kind, &key) {
+            Some(new) => (Some(laid::over(kind, before.as_ref(), new, self.at)), Fetched::Complete),
+            None if before.as_ref().is_some_and(|object| self.prunes(kind, object)) => {
+                (None, Fetched::Complete)
+            }
+            None => (before, ended),
+        }
+    }
+
+    /// A named object of the control plane, as it would be.
+    async fn of_control_plane(&self, kind: Kind, namespace: &str, name: &str) -> Option<Value> {
+        let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
+        let request = Request { item, namespace: Some(namespace.to_owned()) };
+        self.named(&request, kind, (namespace.to_owned(), name.to_owned())).await.0
+    }
+}
+
+impl<S: Source> Source for Change<'_, S> {
+    fn origin(&self) -> Origin {
+        self.base.origin()
+    }
+
+    async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
+        let (objects, ended) = match &request.item {
+            Item::List(Kind::Pod) => self.pods().await,
+            Item::List(kind) if self.touches(*kind) => self.list(*kind).await,
+            Item::Named { kind, scope, name } => {
+                let namespace = match scope {
+                    Scope::Cluster => String::new(),
+                    _ => request.namespace.clone().unwrap_or_default(),
+                };
+                let (object, ended) = self.named(request, *kind, (namespace, name.clone())).await;
+                (object.into_iter().collect(), ended)
+            }
+            _ => return self.base.fetch(request, sink).await,
+        };
+        for object in objects {
+            sink.object(object.to_string().as_bytes());
+        }
+        ended
+    }
+
+    fn captured_at(&self) -> Option<Timestamp> {
+        self.base.captured_at()
+    }
+
+    fn uncollected(&self) -> Uncollected {
+        self.base.uncollected()
+    }
+
+    fn already_redacted(&self) -> usize {
+        self.base.already_redacted()
+    }
+}
+
+/// Keeps objects as values.
+#[derive(Default)]
+struct Objects(Vec<Value>);
+
+impl ObjectSink for Objects {
+    fn object(&mut self, json: &[u8]) {
+        // What is broken is said by whoever sanitizes it.
+        self.0.extend(serde_json::from_slice(json).ok());
+    }
+
+    fn node(&mut self, _: NodeFiles) {}
+
+    fn restart(&mut self) {
+        self.0.clear();
+    }
+}
+
+fn key(object: &Value, kind: Kind) -> Key {
+    let metadata = &object["metadata"];
+    let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
+    let namespace = match (kind.info().namespaced, text("namespace")) {
+        (false, _) => String::new(),
+        (true, none) if none.is_empty() => "default".to_owned(),
+        (true, namespace) => namespace,
+    };
+    (namespace, text("name"))
+}
+
+fn labels(object: &Value) -> BTreeMap<String, String> {
+    let all = object["metadata"]["labels"].as_object().into_iter().flatten();
+    all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+}

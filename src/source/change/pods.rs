@@ -1,0 +1,401 @@
+//! The pods that there would be: those of workloads that a set leaves alone stay as they are, those of workloads whose
+//! templates it changes are what the new template and the injector make of them. A pod that is made again keeps its node and
+//! what the kubelet says of it, so that trouble that nobody touches is not taken for cured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{Change, Key, key};
+use crate::chart::values::Values;
+use crate::fetched::Fetched;
+use crate::item::Kind;
+use crate::model::injected::{Injecting, MadeBy};
+use crate::model::injection::{Admission, Decision, webhook};
+use crate::model::installed::{COMPONENT, Injector};
+use crate::objects::{ConfigMap, Namespace, Object, Pod, PodTemplate, WebhookConfiguration, Workload, rule};
+use crate::redact;
+use crate::source::Source;
+use crate::version::LinkerdVersion;
+
+/// What makes pods, and is judged by its template.
+const MAKERS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job];
+
+/// So many pods of a new workload are thought of; more would be found alike.
+const MOST: u64 = 3;
+
+/// A workload by kind, namespace and name.
+type Maker = (Kind, Key);
+
+/// What the set does to workloads.
+#[derive(Default)]
+struct Makers {
+    /// Those that make their pods again, as they will be.
+    again: BTreeMap<Maker, Value>,
+    /// Those that go.
+    gone: BTreeSet<Maker>,
+}
+
+impl<S: Source> Change<'_, S> {
+    /// The pods as they would be.
+    pub(super) async fn pods(&self) -> (Vec<Value>, Fetched) {
+        let (before, ended) = self.base_list(Kind::Pod).await;
+        let makers = self.makers().await;
+        let namespaces_gone = self.namespaces_gone(Kind::Pod).await;
+        let bare: BTreeMap<&Key, &Value> = self.set.of_kind(Kind::Pod).collect();
+        if makers.again.is_empty() && makers.gone.is_empty() && bare.is_empty() && namespaces_gone.is_empty()
+        {
+            return (before, ended);
+        }
+        let above = self.replica_sets().await;
+        let admitting = self.admitting().await;
+        let mut known = BTreeSet::new();
+        let mut with_pods = BTreeSet::new();
+        let mut after = Vec::with_capacity(before.len());
+        for pod in before {
+            let own = key(&pod, Kind::Pod);
+            let maker = maker_of(&pod, &above);
+            if namespaces_gone.contains(&own.0)
+                || maker.as_ref().is_some_and(|maker| makers.gone.contains(maker))
+            {
+                continue;
+            }
+            if let Some(new) = bare.get(&own) {
+                after.push(admitting.admitted(super::laid::over(Kind::Pod, Some(&pod), new, self.at), None));
+                known.insert(own);
+                continue;
+            }
+            match maker.and_then(|maker| makers.again.get(&maker).map(|workload| (maker, workload))) {
+                None => after.push(pod),
+                // A finished pod is not made again.
+                Some(_) if is_finished(&pod) => {}
+                Some((maker, workload)) => {
+                    after.push(self.made(&admitting, &maker, workload, Some(&pod), 0));
+                    with_pods.insert(maker);
+                }
+            }
+        }
+        let nodes = self.nodes().await;
+        for (maker, workload) in makers.again.iter().filter(|(maker, _)| !with_pods.contains(*maker)) {
+            let wanted = match maker.0 {
+                Kind::DaemonSet => nodes.len().max(1) as u64,
+                _ => workload["spec"]["replicas"].as_u64().unwrap_or(1).min(MOST),
+            };
+            for at in 0..wanted {
+                let mut pod = self.made(&admitting, maker, workload, None, at);
+                if let (Kind::DaemonSet, Some(node)) =
+                    (maker.0, nodes.get(usize::try_from(at).unwrap_or_default()))
+                {
+                    pod["spec"]["nodeName"] = json!(node);
+                }
+                after.push(pod);
+            }
+        }
+        let new = bare.iter().filter(|(key, _)| !known.contains(**key));
+        after.extend(new.map(|(_, new)| {
+            let pod = super::laid::over(Kind::Pod, None, new, self.at);
+            running(admitting.admitted(pod, None), self.at.to_string())
+        }));
+        let ended = self.ended(Kind::Pod, ended, !after.is_empty());
+        let ended = match ended {
+            // Pods that the set's workloads make are some of those that there are.
+            Fetched::Missing { reason: crate::fetched::Why::NotCaptured } if !after.is_empty() => {
+                Fetched::Partial { reasons: vec![crate::fetched::Why::PerhapsMore] }
+            }
+            ended => ended,
+        };
+        (after, ended)
+    }
+
+    /// What the set does to each workload.
+    async fn makers(&self) -> Makers {
+        let mut makers = Makers::default();
+        for kind in MAKERS {
+            let in_set: Vec<(&Key, &Value)> = self.set.of_kind(kind).collect();
+            if in_set.is_empty() && self.prune.0.is_none() {
+                continue;
+            }
+            let (before, _) = self.base_list(kind).await;
+            let before: BTreeMap<Key, Value> =
+                before.into_iter().map(|object| (key(&object, kind), object)).collect();
+            for (name, new) in in_set {
+                let old = before.get(name);
+                if old.is_none_or(|old| template(kind, old) != template(kind, new)) {
+                    let laid = super::laid::over(kind, old, new, self.at);
+                    makers.again.insert((kind, name.clone()), laid);
+                }
+            }
+            let gone = before
+                .iter()
+                .filter(|(name, object)| self.set.get(kind, name).is_none() && self.prunes(kind, object));
+            makers.gone.extend(gone.map(|(name, _)| (kind, name.clone())));
+        }
+        makers
+    }
+
+    /// The Deployment that each ReplicaSet is of.
+    async fn replica_sets(&self) -> BTreeMap<Key, String> {
+        let (sets, _) = self.base_list(Kind::ReplicaSet).await;
+        let above = |set: &Value| {
+            let (kind, name) = controller(set)?;
+            (kind == "Deployment").then_some((key(set, Kind::ReplicaSet), name))
+        };
+        sets.iter().filter_map(above).collect()
+    }
+
+    async fn nodes(&self) -> Vec<String> {
+        let (nodes, _) = self.base_list(Kind::Node).await;
+        nodes.iter().map(|node| key(node, Kind::Node).1).collect()
+    }
+
+    /// A pod of a workload: one that is there, made again, or a new one.
+    fn made(
+        &self,
+        admitting: &Admitting<'_>,
+        maker: &Maker,
+        workload: &Value,
+        onto: Option<&Value>,
+        at: u64,
+    ) -> Value {
+        let (kind, (namespace, name)) = maker;
+        let template = &workload["spec"]["template"];
+        let info = kind.info();
+        let api_version = if info.group.is_empty() {
+            info.version.to_owned()
+        } else {
+            format!("{}/{}", info.group, info.version)
+        };
+        let moment = self.at.to_string();
+        let mut metadata = json!({
+            "name": format!("{name}-new-{at}"),
+            "namespace": namespace,
+            "labels": template["metadata"]["labels"],
+            "annotations": template["metadata"]["annotations"],
+            "creationTimestamp": moment,
+            "ownerReferences": [{"apiVersion": api_version, "kind": info.kind, "name": name, "controller": true}],
+        });
+        let mut spec = template["spec"].clone();
+        let mut status = Value::Null;
+        if let Some(before) = onto {
+            for field in ["name", "uid", "ownerReferences"] {
+                metadata[field] = before["metadata"][field].clone();
+            }
+            spec["nodeName"] = before["spec"]["nodeName"].clone();
+            status = before["status"].clone();
+        }
+        let pod =
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status});
+        let made_by = MadeBy { kind: &info.kind.to_ascii_lowercase(), name };
+        running(admitting.admitted(pod, Some(made_by)), moment)
+    }
+
+    /// Who admits pods, once the set is applied.
+    async fn admitting(&self) -> Admitting<'_> {
+        let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
+        let namespaces = self.list(Kind::Namespace).await.0;
+        let namespaces: Vec<Namespace> =
+            slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
+        let configurations = self.list(Kind::MutatingWebhookConfiguration).await.0;
+        let configurations: Vec<WebhookConfiguration> =
+            slim(Kind::MutatingWebhookConfiguration, configurations)
+                .filter_map(|(k, v)| read(k, v))
+                .collect();
+        let deployments = self.list(Kind::Deployment).await.0;
+        let deployments: Vec<Workload> =
+            slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
+        let injector = deployments.iter().find(|d| d.metadata.label(COMPONENT) == Some("proxy-injector"));
+        let control_plane = injector.map_or("linkerd", |d| d.metadata.namespace.as_str()).to_owned();
+        let config = self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-config").await;
+        let config: Option<ConfigMap> = config.and_then(|config| read(Kind::ConfigMap, config));
+        let values = config.as_ref().and_then(ConfigMap::chart_values);
+        let roots =
+            self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
+        let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
+        let installed = Injector::of(&deployments, &control_plane).and_then(|injector| injector.version);
+        let stated = || values.as_ref()?.text("linkerdVersion")?.parse::<LinkerdVersion>().ok();
+        let release = installed.or_else(stated).or_else(|| self.release.clone());
+        Admitting {
+            namespaces,
+            configurations,
+            control_plane,
+            values,
+            anchors,
+            release,
+            change: self.knowledge,
+        }
+    }
+}
+
+/// Who admits pods: the injector of a control plane.
+struct Admitting<'a> {
+    namespaces: Vec<Namespace>,
+    configurations: Vec<WebhookConfiguration>,
+    control_plane: String,
+    values: Option<Values>,
+    anchors: Option<String>,
+    release: Option<LinkerdVersion>,
+    change: &'a crate::knowledge::Knowledge,
+}
+
+impl Admitting<'_> {
+    /// A pod as it comes out of admission.
+    fn admitted(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
+        token(&mut pod);
+        let (namespace, name) = key(&pod, Kind::Pod);
+        let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else { return pod };
+        let webhook = webhook(&self.configurations, &self.control_plane).map(|(_, webhook)| webhook);
+        let admission = Admission::new(&self.namespaces, webhook, self.values.as_ref());
+        let Decision::Inject { .. } = admission.decide(&namespace, &slim.metadata, &slim.spec) else {
+            return pod;
+        };
+        let (Some(release), Some(home)) = (&self.release, admission.namespace(&namespace)) else {
+            return pod;
+        };
+        let defaults = || defaults(release, self.change);
+        let Some(values) = self.values.clone().or_else(defaults) else { return pod };
+        let injecting = Injecting {
+            values: &values,
+            release: release.clone(),
+            control_plane: self.control_plane.clone(),
+            anchors: self.anchors.clone(),
+            knowledge: self.change,
+        };
+        injecting.add(&mut pod, home, made_by.unwrap_or(MadeBy { kind: "pod", name: &name }));
+        pod
+    }
+}
+
+/// The values of a release that nobody changed, as far as the injector is concerned, where no control plane states any.
+fn defaults(release: &LinkerdVersion, knowledge: &crate::knowledge::Knowledge) -> Option<Values> {
+    let native = knowledge.native_sidecar().default_native(release, knowledge);
+    Values::read(&format!(
+        "linkerdVersion: {release}\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
+        native == crate::version::Contains::Yes,
+    ))
+}
+
+/// The token that the API server mounts, before it calls a webhook.
+fn token(pod: &mut Value) {
+    let spec = &mut pod["spec"];
+    if spec["automountServiceAccountToken"] == json!(false) {
+        return;
+    }
+    if spec["serviceAccountName"].as_str().is_none_or(str::is_empty) {
+        spec["serviceAccountName"] = json!("default");
+    }
+    let held = read_template(spec).is_some_and(|spec| spec.volumes.service_account_token);
+    if !held {
+        let volume = json!({"name": "kube-api-access-new", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}});
+        match spec["volumes"].as_array_mut() {
+            Some(volumes) => volumes.push(volume),
+            None => spec["volumes"] = json!([volume]),
+        }
+    }
+}
+
+fn read_template(spec: &Value) -> Option<crate::objects::PodSpec> {
+    serde_json::from_value(spec.clone()).ok()
+}
+
+/// Adds the status of what is new in a pod: it runs. What the kubelet said of the rest stays.
+fn running(mut pod: Value, moment: String) -> Value {
+    let fresh = pod["status"].get("phase").is_none();
+    if !fresh && pod["status"]["phase"] != json!("Running") {
+        // What waits today may wait for ever: nobody knows that the change helps.
+        return pod;
+    }
+    let names = |containers: &Value, native: bool| -> Vec<(String, bool)> {
+        let all = containers.as_array().into_iter().flatten();
+        all.filter_map(|c| {
+            Some((c["name"].as_str()?.to_owned(), !native || c["restartPolicy"] == json!("Always")))
+        })
+        .collect()
+    };
+    let lists = [
+        ("initContainerStatuses", names(&pod["spec"]["initContainers"], true)),
+        ("containerStatuses", names(&pod["spec"]["containers"], false)),
+    ];
+    if !pod["status"].is_object() {
+        pod["status"] = json!({});
+    }
+    let status = &mut pod["status"];
+    for (field, names) in lists {
+        let known = status[field].as_array().cloned().unwrap_or_default();
+        let statuses = names.into_iter().map(|(name, goes_on)| {
+            let same = known.iter().find(|status| status["name"] == json!(name));
+            same.cloned().unwrap_or_else(|| {
+                let state = match goes_on {
+                    true => json!({"running": {"startedAt": moment}}),
+                    false => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
+                };
+                json!({"name": name, "ready": true, "restartCount": 0, "state": state})
+            })
+        });
+        let statuses: Vec<Value> = statuses.collect();
+        status[field] = Value::Array(statuses);
+    }
+    if fresh {
+        status["phase"] = json!("Running");
+        status["startTime"] = json!(moment);
+        status["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+    }
+    pod
+}
+
+fn is_finished(pod: &Value) -> bool {
+    matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
+}
+
+/// Kind and name of what controls an object.
+fn controller(object: &Value) -> Option<(String, String)> {
+    let owners = object["metadata"]["ownerReferences"].as_array()?;
+    let owner = owners.iter().find(|owner| owner["controller"] == json!(true)).or_else(|| owners.first())?;
+    Some((owner["kind"].as_str()?.to_owned(), owner["name"].as_str()?.to_owned()))
+}
+
+/// The workload that a pod is of.
+fn maker_of(pod: &Value, replica_sets: &BTreeMap<Key, String>) -> Option<Maker> {
+    let (namespace, _) = key(pod, Kind::Pod);
+    let (kind, name) = controller(pod)?;
+    let kind = match kind.as_str() {
+        "ReplicaSet" => {
+            let deployment = replica_sets.get(&(namespace.clone(), name.clone())).cloned();
+            // Without the ReplicaSets: by the hash that its pods have.
+            let hash = pod["metadata"]["labels"]["pod-template-hash"].as_str();
+            let name =
+                deployment.or_else(|| Some(name.strip_suffix(hash?)?.strip_suffix('-')?.to_owned()))?;
+            return Some((Kind::Deployment, (namespace, name)));
+        }
+        "StatefulSet" => Kind::StatefulSet,
+        "DaemonSet" => Kind::DaemonSet,
+        "Job" => Kind::Job,
+        _ => return None,
+    };
+    Some((kind, (namespace, name)))
+}
+
+/// An object as checks read it.
+fn read<T: Object>(kind: Kind, mut value: Value) -> Option<T> {
+    redact::object(kind.info().kind, rule(kind), &mut value);
+    let mut object: T = serde_json::from_value(value).ok()?;
+    object.trim();
+    Some(object)
+}
+
+/// A workload's template as checks read it: two of them that are equal make equal pods.
+fn template(kind: Kind, workload: &Value) -> Option<PodTemplate> {
+    let mut template = match kind {
+        Kind::Job => read::<crate::objects::Job>(kind, workload.clone())?.spec.template,
+        _ => read::<Workload>(kind, workload.clone())?.spec.template,
+    };
+    let spec = &mut template.spec;
+    // What the API server fills in.
+    if spec.service_account_name.is_empty() {
+        spec.service_account_name = "default".into();
+    }
+    spec.termination_grace_period_seconds.get_or_insert(30);
+    if spec.restart_policy.is_empty() {
+        spec.restart_policy = "Always".into();
+    }
+    Some(template)
+}

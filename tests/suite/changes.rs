@@ -1,0 +1,355 @@
+//! Manifests in the place of a cluster, and laid over one: what a change brings in and what it cures; that a change which
+//! changes nothing is told as that; and that the pods which templates will make are those that the real injector made.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use meshdoctor::collect::{Options, collect_now};
+use meshdoctor::item::{Item, Kind};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::objects::container::Container;
+use meshdoctor::objects::{Listed, Pod};
+use meshdoctor::source::change::{Change, Set};
+use meshdoctor::source::evidence::Captured;
+use meshdoctor::source::memory::Memory;
+use serde_json::{Value, json};
+
+use crate::cli::meshdoctor;
+use crate::recordings::{folder, json, memory};
+
+/// Recordings whose workloads were injected by the release's own code.
+const INJECTED: [&str; 7] = [
+    "healthy-2.15",
+    "healthy-2.17",
+    "healthy-2.18",
+    "healthy-2.18-cni",
+    "healthy-2.18-native-sidecar",
+    "healthy-2.19",
+    "healthy-2.20",
+];
+
+fn set(manifests: &Value) -> Set {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set.json");
+    std::fs::write(&path, manifests.to_string()).unwrap();
+    let given = Captured::manifests(&[path], None, std::io::empty()).unwrap();
+    futures::executor::block_on(Set::of(&given, None))
+}
+
+fn pods(memory: &Memory, set: &Set) -> Vec<Pod> {
+    let at = memory.captured_at.unwrap();
+    let change = Change::new(memory, set, Knowledge::embedded(), at);
+    let items = [Item::List(Kind::Pod)].into();
+    let collected = collect_now(&change, &items, &Options::default(), None);
+    collected.cluster.answer(&Item::List(Pod::KIND)).unwrap().objects::<Pod>().to_vec()
+}
+
+/// The workloads of a recording in meshed namespaces, as people wrote them before they were injected.
+fn as_written(recording: &Path) -> Value {
+    let all = json(&recording.join("cluster.json"));
+    let of_mesh = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("linkerd"));
+    let mut written = Vec::new();
+    for object in all["items"].as_array().unwrap() {
+        let kept = matches!(object["kind"].as_str(), Some("Deployment" | "StatefulSet" | "DaemonSet"));
+        if !kept || object["metadata"]["namespace"] != json!("shop") {
+            continue;
+        }
+        let mut object = object.clone();
+        let template = &mut object["spec"]["template"];
+        for field in ["labels", "annotations"] {
+            if let Some(map) = template["metadata"][field].as_object_mut() {
+                map.retain(|key, _| !key.starts_with("linkerd.io/"));
+            }
+        }
+        for list in ["containers", "initContainers", "volumes"] {
+            if let Some(list) = template["spec"][list].as_array_mut() {
+                list.retain(|item| !of_mesh(&item["name"]));
+            }
+        }
+        written.push(object);
+    }
+    assert!(!written.is_empty(), "{}: no workloads", recording.display());
+    json!({"apiVersion": "v1", "kind": "List", "items": written})
+}
+
+/// What is read of a container that the injector added; where a volume is mounted does not matter.
+fn read_of(container: &Container) -> Container {
+    let mut container = container.clone();
+    container.volume_mounts.retain(|mount| !mount.name.starts_with("kube-api-access"));
+    container.env.sort_by(|a, b| a.name.cmp(&b.name));
+    container
+}
+
+#[test]
+fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
+    let Some(folder) = folder() else { return };
+    let mut wrong = Vec::new();
+    for name in INJECTED {
+        let recording = folder.join(name);
+        let memory = memory(&recording);
+        let set = set(&as_written(&recording));
+        let recorded = pods(&memory, &Set::default());
+        let made: BTreeMap<String, Pod> =
+            pods(&memory, &set).into_iter().map(|pod| (pod.metadata.name.clone(), pod)).collect();
+        for before in
+            recorded.iter().filter(|pod| pod.metadata.namespace == "shop" && pod.spec.proxy().is_some())
+        {
+            let after = &made[&before.metadata.name];
+            assert_ne!(
+                before.metadata.creation_timestamp, after.metadata.creation_timestamp,
+                "{name}: not made again"
+            );
+            for list in [
+                (&before.spec.containers, &after.spec.containers),
+                (&before.spec.init_containers, &after.spec.init_containers),
+            ] {
+                let names = |list: &[Container]| list.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+                if names(list.0) != names(list.1) {
+                    wrong.push(format!("{name}: {:?} became {:?}", names(list.0), names(list.1)));
+                    continue;
+                }
+                for (real, ours) in list.0.iter().zip(list.1.iter()) {
+                    let (real, ours) = (read_of(real), read_of(ours));
+                    if real != ours {
+                        wrong.push(format!("{name} {}\n  {real:?}\n  {ours:?}", real.name));
+                    }
+                }
+            }
+            if before.spec.volumes != after.spec.volumes {
+                wrong.push(format!("{name} volumes {:?} {:?}", before.spec.volumes, after.spec.volumes));
+            }
+            for key in
+                ["linkerd.io/control-plane-ns", "linkerd.io/proxy-deployment", "linkerd.io/workload-ns"]
+            {
+                if before.metadata.label(key) != after.metadata.label(key) {
+                    wrong.push(format!("{name} {key}"));
+                }
+            }
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What `check` says of it, in lines.
+fn told(arguments: &[&str], exit: i32) -> String {
+    let out = meshdoctor(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(exit), "{arguments:?}\n{said}\n{error}");
+    said
+}
+
+/// A recording as the paths and flags of a command line.
+fn recording(name: &str) -> Option<[String; 4]> {
+    let path = folder()?.join(name).display().to_string();
+    Some(["--bundle".to_owned(), path, "--complete".to_owned(), "all".to_owned()])
+}
+
+fn with<'a>(recording: &'a [String; 4], more: &[&'a str]) -> Vec<&'a str> {
+    ["check"].into_iter().chain(recording.iter().map(String::as_str)).chain(more.iter().copied()).collect()
+}
+
+/// The document of a run.
+fn document(recording: &[String; 4], manifests: &Path, exit: i32) -> Value {
+    let path = manifests.display().to_string();
+    let text = told(&with(recording, &["--with", &path, "-o", "json"]), exit);
+    serde_json::from_str(&text).unwrap()
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+const MISSPELLED: &str = r#"---
+# Source: report/templates/job.yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+  namespace: shop
+spec:
+  template:
+    metadata:
+      annotations:
+        config.linkerd.io/proxy-native-sidecar: "true"
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: app
+        image: registry.example.com/report:1
+"#;
+
+#[test]
+fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
+    let Some(cluster) = recording("healthy-2.18") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "job.yaml", MISSPELLED);
+    let said = document(&cluster, &path, 0);
+    let begins: Vec<&Value> =
+        said["findings"].as_array().unwrap().iter().filter(|f| f["when"] == json!("after-change")).collect();
+    let [finding] = begins.as_slice() else { panic!("{begins:#?}") };
+    assert_eq!(finding["check"], json!("native-sidecar-key-misspelled"));
+    let place = &finding["written"][0];
+    assert_eq!((&place["line"], &place["column"]), (&json!(12), &json!(9)), "{place}");
+    assert_eq!(place["source"], json!("report/templates/job.yaml"));
+    assert_eq!(said["change"]["bringsOthers"], json!(1));
+    // The gate is on what comes in.
+    let text = path.display().to_string();
+    let table = told(&with(&cluster, &["--with", &text, "--fail-on", "warning"]), 1);
+    assert!(table.contains("WITH THE CHANGE of"), "{table}");
+    assert!(table.contains("job.yaml:12:9 (from report/templates/job.yaml)"), "{table}");
+    assert!(table.contains(&format!("verify    meshdoctor check --with {text} --only")), "{table}");
+    let right = MISSPELLED.replace(
+        "config.linkerd.io/proxy-native-sidecar",
+        "config.alpha.linkerd.io/proxy-enable-native-sidecar",
+    );
+    let cured = written(folder.path(), "cured.yaml", &right);
+    assert_eq!(document(&cluster, &cured, 0)["change"]["bringsOthers"], json!(0));
+}
+
+#[test]
+fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
+    let Some(cluster) = recording("issuer-expired") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(
+        folder.path(),
+        "idle.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: idle, namespace: shop}\n",
+    );
+    let said = document(&cluster, &path, 0);
+    assert_eq!((&said["change"]["bringsErrors"], &said["change"]["cures"]), (&json!(0), &json!(0)));
+    assert!(said["verdict"]["roots"]["error"].as_u64().unwrap() > 0, "what is wrong is wrong still");
+    told(&with(&cluster, &[]), 1);
+}
+
+#[test]
+fn a_pod_that_gets_its_proxy_back_is_cured() {
+    let Some(cluster) = recording("pods-not-injected") else { return };
+    let all = json(&folder().unwrap().join("pods-not-injected/cluster.json"));
+    let late =
+        all["items"].as_array().unwrap().iter().find(|object| {
+            object["kind"] == json!("Deployment") && object["metadata"]["name"] == json!("late")
+        });
+    let mut late = late.unwrap().clone();
+    late["spec"]["template"]["metadata"]["annotations"]["example.com/restarted"] = json!("now");
+    late["spec"]["template"]["spec"]["priorityClassName"] = json!("high");
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "late.json", &late.to_string());
+    let said = document(&cluster, &path, 0);
+    let ended: Vec<&Value> =
+        said["findings"].as_array().unwrap().iter().filter(|f| f["when"] == json!("until-change")).collect();
+    assert!(ended.iter().any(|finding| finding["check"] == json!("pod-missing-proxy")), "{ended:#?}");
+}
+
+#[test]
+fn what_is_pruned_goes_with_its_pods() {
+    let Some(cluster) = recording("healthy-2.18") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let idle = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: idle, namespace: shop}\n";
+    let path = written(folder.path(), "idle.yaml", idle).display().to_string();
+    let selector = "linkerd.io/control-plane-component=destination";
+    let said = told(&with(&cluster, &["--with", &path, "--prune", selector, "-o", "short"]), 1);
+    assert!(
+        said.contains("error control-plane-missing") || said.contains("[brought in by the change]"),
+        "{said}"
+    );
+    told(&with(&cluster, &["--with", &path, "--prune", "a b=c"]), 2);
+}
+
+#[test]
+fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "job.yaml", MISSPELLED).display().to_string();
+    let versions = ["--linkerd-version", "edge-25.4.4", "--kubernetes-version", "1.31"];
+    let all: Vec<&str> = ["check", "--manifests", &path].into_iter().chain(versions).collect();
+    let said = told(&[&all[..], &["-o", "short"]].concat(), 0);
+    let findings: Vec<&str> =
+        said.lines().filter(|line| line.starts_with("error") || line.starts_with("warning")).collect();
+    assert_eq!(findings.len(), 1, "{said}");
+    assert!(findings[0].contains("native-sidecar-key-misspelled Job shop/report"), "{said}");
+    told(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
+    // A text that cannot be read is no pass.
+    let broken = written(
+        folder.path(),
+        "broken.yaml",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: {{ .Values.x }}\n",
+    );
+    let broken = broken.display().to_string();
+    told(&["check", "--manifests", &broken], 3);
+    let both = [&all[..], &["--manifests", &broken]].concat();
+    told(&both, 4);
+    for wrong in [&["--with", "x"][..], &["--to", "2.20"], &["--live"], &["--save", "x"]] {
+        told(&[&all[..], wrong].concat(), 2);
+    }
+}
+
+#[test]
+fn what_the_releases_print_is_silent_before_it_is_applied() {
+    let Some(manifests) = crate::installs::manifests() else { return };
+    let mut wrong = Vec::new();
+    for release in ["2.15", "2.16", "2.17", "2.18", "2.19", "2.20"] {
+        for shape in
+            ["control-plane", "control-plane-ha", "control-plane-cni", "control-plane-native-sidecar"]
+        {
+            let paths = [format!("{shape}.yaml"), "crds.yaml".to_owned(), "viz.yaml".to_owned()];
+            let mut arguments = vec!["check".to_owned(), "-o".to_owned(), "short".to_owned()];
+            for path in paths {
+                arguments.extend([
+                    "--manifests".to_owned(),
+                    manifests.join(release).join(path).display().to_string(),
+                ]);
+            }
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let said = told(&arguments, 0);
+            let worth = said.lines().filter(|line| line.starts_with("error") || line.starts_with("warning"));
+            wrong.extend(worth.map(|line| format!("{release} {shape}: {line}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_change_that_changes_nothing_is_told_as_that() {
+    let Some(folder) = folder() else { return };
+    let own = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for name in INJECTED {
+        let cluster = recording(name).unwrap();
+        let all = json(&folder.join(name).join("cluster.json"));
+        let kinds = [
+            "Deployment",
+            "StatefulSet",
+            "DaemonSet",
+            "Namespace",
+            "Service",
+            "MutatingWebhookConfiguration",
+        ];
+        let mut same: Vec<Value> = Vec::new();
+        for object in all["items"].as_array().unwrap() {
+            if kinds.iter().any(|kind| object["kind"] == json!(kind)) {
+                same.push(object.clone());
+            }
+        }
+        // All pods made again, which is no change either as far as anybody can tell.
+        let mut again = same.clone();
+        for object in &mut again {
+            if object["spec"]["template"].is_object() {
+                object["spec"]["template"]["spec"]["priorityClassName"] = json!("other");
+            }
+        }
+        for (what, items) in [("same", same), ("again", again)] {
+            let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+            let path = written(own.path(), "all.json", &list.to_string());
+            let said = document(&cluster, &path, 0);
+            let change = &said["change"];
+            if [&change["bringsErrors"], &change["bringsOthers"], &change["cures"]] != [&json!(0); 3] {
+                wrong.push(format!("{name} {what}: {change}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
