@@ -38,6 +38,9 @@ _meshdoctor() {
             meshdoctor,list)
                 cmd="meshdoctor__subcmd__list"
                 ;;
+            meshdoctor,new)
+                cmd="meshdoctor__subcmd__new"
+                ;;
             meshdoctor,node-snapshot)
                 cmd="meshdoctor__subcmd__node__subcmd__snapshot"
                 ;;
@@ -46,6 +49,9 @@ _meshdoctor() {
                 ;;
             meshdoctor,reach)
                 cmd="meshdoctor__subcmd__reach"
+                ;;
+            meshdoctor,test)
+                cmd="meshdoctor__subcmd__test"
                 ;;
             meshdoctor,ticket)
                 cmd="meshdoctor__subcmd__ticket"
@@ -74,6 +80,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,list)
                 cmd="meshdoctor__subcmd__help__subcmd__list"
                 ;;
+            meshdoctor__subcmd__help,new)
+                cmd="meshdoctor__subcmd__help__subcmd__new"
+                ;;
             meshdoctor__subcmd__help,node-snapshot)
                 cmd="meshdoctor__subcmd__help__subcmd__node__subcmd__snapshot"
                 ;;
@@ -82,6 +91,9 @@ _meshdoctor() {
                 ;;
             meshdoctor__subcmd__help,reach)
                 cmd="meshdoctor__subcmd__help__subcmd__reach"
+                ;;
+            meshdoctor__subcmd__help,test)
+                cmd="meshdoctor__subcmd__help__subcmd__test"
                 ;;
             meshdoctor__subcmd__help,ticket)
                 cmd="meshdoctor__subcmd__help__subcmd__ticket"
@@ -96,7 +108,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --help --version check policy reach collect ticket node-snapshot demo list explain completions version help"
+            opts="-h -V --color --checks --help --version check policy reach collect ticket node-snapshot demo list explain test new completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -104,6 +116,10 @@ _meshdoctor() {
             case "${prev}" in
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -114,7 +130,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --verify --output --coverage --save --force --verbose --quiet --knowledge --color --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --verify --output --coverage --save --force --verbose --quiet --knowledge --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -288,6 +304,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -296,7 +316,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,6 +430,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -418,7 +442,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__completions)
-            opts="-h -V --color --help --version bash zsh fish powershell elvish"
+            opts="-h -V --color --checks --help --version bash zsh fish powershell elvish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -426,6 +450,10 @@ _meshdoctor() {
             case "${prev}" in
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -436,7 +464,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__demo)
-            opts="-o -v -q -h -V --cured --output --coverage --verbose --quiet --color --help --version"
+            opts="-o -v -q -h -V --cured --output --coverage --verbose --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -462,6 +490,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -470,7 +502,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__explain)
-            opts="-o -h -V --output --color --help --version"
+            opts="-o -h -V --output --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -488,6 +520,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -496,7 +532,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check policy reach collect ticket node-snapshot demo list explain completions version help"
+            opts="check policy reach collect ticket node-snapshot demo list explain test new completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -607,6 +643,20 @@ _meshdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        meshdoctor__subcmd__help__subcmd__new)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         meshdoctor__subcmd__help__subcmd__node__subcmd__snapshot)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -649,6 +699,20 @@ _meshdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        meshdoctor__subcmd__help__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         meshdoctor__subcmd__help__subcmd__ticket)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -678,7 +742,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__list)
-            opts="-o -h -V --output --color --help --version"
+            opts="-o -h -V --output --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -696,6 +760,36 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__new)
+            opts="-h -V --dir --color --checks --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -704,7 +798,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__node__subcmd__snapshot)
-            opts="-o -q -h -V --output --force --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --help --version"
+            opts="-o -q -h -V --output --force --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -738,6 +832,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -746,7 +844,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -840,6 +938,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -848,7 +950,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__reach)
-            opts="-n -o -L -v -q -h -V --matrix --namespace --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --help --version"
+            opts="-n -o -L -v -q -h -V --matrix --namespace --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -950,6 +1052,32 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__test)
+            opts="-h -V --color --checks --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -958,7 +1086,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__ticket)
-            opts="-o -L -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --help --version"
+            opts="-o -L -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1052,6 +1180,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1060,7 +1192,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__version)
-            opts="-o -h -V --output --color --help --version"
+            opts="-o -h -V --output --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1076,6 +1208,10 @@ _meshdoctor() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

@@ -20,6 +20,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
     var completions = [
         &'meshdoctor'= {
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -33,6 +34,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+            cand test 'Run the cases of cards of your own, and say which do not say what their card claims'
+            cand new 'Write a card to start a check of your own from'
             cand completions 'Print a completion script for a shell'
             cand version 'Print the version of meshdoctor and of what it knows'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -80,6 +83,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --knowledge 'Read the release data and other facts that age from this folder instead of the embedded ones'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --live 'Read the live cluster, also where --nodes or --logs is given'
             cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
             cand --probe 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -119,6 +123,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --live 'Read the live cluster, also where --nodes or --logs is given'
             cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
             cand --probe 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -154,6 +159,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --matrix 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
             cand --live 'Read the live cluster, also where --nodes or --logs is given'
             cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
@@ -193,6 +199,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --force 'Overwrite a file that is there'
             cand --live 'Read the live cluster, also where --nodes or --logs is given'
             cand --node-pods 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
@@ -232,6 +239,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --force 'Overwrite a file that is there'
             cand --dry-run 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
             cand --live 'Read the live cluster, also where --nodes or --logs is given'
@@ -252,6 +260,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --conf-dir 'The directory of CNI configuration, instead of what the container runtime says'
             cand --bin-dir 'A directory of plugin binaries, instead of what the container runtime says. Repeatable'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --force 'Overwrite a file that is there'
             cand --to-log 'Write to standard output as lines of a log, as the pods of ''collect --node-pods'' do: what --nodes reads again'
             cand --no-run 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
@@ -269,6 +278,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --cured 'Check the cluster after the fix'
             cand --coverage 'Say in a table what was not checked in full: why, and how to check it'
             cand -q 'Print nothing on standard error but errors'
@@ -282,6 +292,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -o 'The form of the list'
             cand --output 'The form of the list'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -291,6 +302,24 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -o 'The form of the page'
             cand --output 'The form of the page'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;test'= {
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;new'= {
+            cand --dir 'The folder that it is written into'
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -298,6 +327,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         }
         &'meshdoctor;completions'= {
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -307,6 +337,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -o 'The form of the answer'
             cand --output 'The form of the answer'
             cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -322,6 +353,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand demo 'Check an embedded cluster with a known failure; without a name, list them'
             cand list 'List the checks'
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+            cand test 'Run the cases of cards of your own, and say which do not say what their card claims'
+            cand new 'Write a card to start a check of your own from'
             cand completions 'Print a completion script for a shell'
             cand version 'Print the version of meshdoctor and of what it knows'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -343,6 +376,10 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;list'= {
         }
         &'meshdoctor;help;explain'= {
+        }
+        &'meshdoctor;help;test'= {
+        }
+        &'meshdoctor;help;new'= {
         }
         &'meshdoctor;help;completions'= {
         }

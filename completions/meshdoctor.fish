@@ -1,7 +1,7 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_meshdoctor_global_optspecs
-    string join \n color= h/help V/version
+    string join \n color= checks= h/help V/version
 end
 
 function __fish_meshdoctor_needs_command
@@ -28,6 +28,7 @@ end
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
@@ -39,6 +40,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start a check of your own from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -86,6 +89,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledg
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -121,6 +125,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l ve
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -150,6 +155,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l ver
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
@@ -183,6 +189,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l v
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
@@ -216,6 +223,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l ve
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run -d 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
@@ -232,6 +240,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
@@ -244,6 +253,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verb
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the fix'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Print nothing on standard error but errors'
@@ -255,6 +265,7 @@ json\t'For programs'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'The form of the page' -r -f -a "text\t'For people'
@@ -263,11 +274,26 @@ json\t'For programs'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'The folder that it is written into' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'The form of the answer' -r -f -a "text\t'For people'
@@ -275,17 +301,20 @@ json\t'For programs'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "new" -d 'Write a card to start a check of your own from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check policy reach collect ticket node-snapshot demo list explain test new completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -23,6 +23,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
     $completions = @(switch ($command) {
         'meshdoctor' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -36,6 +37,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the cases of cards of your own, and say which do not say what their card claims')
+            [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start a check of your own from')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -84,6 +87,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--knowledge', '--knowledge', [CompletionResultType]::ParameterName, 'Read the release data and other facts that age from this folder instead of the embedded ones')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links')
@@ -124,6 +128,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links')
@@ -160,6 +165,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--matrix', '--matrix', [CompletionResultType]::ParameterName, 'Show who may call whom in a namespace: its workloads, and the ports of its Services')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
@@ -200,6 +206,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite a file that is there')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
             [CompletionResult]::new('--node-pods', '--node-pods', [CompletionResultType]::ParameterName, 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks')
@@ -240,6 +247,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite a file that is there')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
@@ -261,6 +269,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--conf-dir', '--conf-dir', [CompletionResultType]::ParameterName, 'The directory of CNI configuration, instead of what the container runtime says')
             [CompletionResult]::new('--bin-dir', '--bin-dir', [CompletionResultType]::ParameterName, 'A directory of plugin binaries, instead of what the container runtime says. Repeatable')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite a file that is there')
             [CompletionResult]::new('--to-log', '--to-log', [CompletionResultType]::ParameterName, 'Write to standard output as lines of a log, as the pods of ''collect --node-pods'' do: what --nodes reads again')
             [CompletionResult]::new('--no-run', '--no-run', [CompletionResultType]::ParameterName, 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /')
@@ -279,6 +288,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--cured', '--cured', [CompletionResultType]::ParameterName, 'Check the cluster after the fix')
             [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Say in a table what was not checked in full: why, and how to check it')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
@@ -293,6 +303,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the list')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the list')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -303,6 +314,26 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the page')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the page')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;test' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;new' {
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'The folder that it is written into')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -311,6 +342,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -321,6 +353,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -337,6 +370,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded cluster with a known failure; without a name, list them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the cases of cards of your own, and say which do not say what their card claims')
+            [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start a check of your own from')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -367,6 +402,12 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;explain' {
+            break
+        }
+        'meshdoctor;help;test' {
+            break
+        }
+        'meshdoctor;help;new' {
             break
         }
         'meshdoctor;help;completions' {

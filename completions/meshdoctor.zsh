@@ -19,6 +19,7 @@ _meshdoctor() {
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -79,6 +80,7 @@ pass\:"Exit with 0"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
@@ -126,6 +128,7 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
@@ -168,6 +171,7 @@ json\:"For programs"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '()--matrix[Show who may call whom in a namespace\: its workloads, and the ports of its Services]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
@@ -213,6 +217,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '--force[Overwrite a file that is there]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
@@ -256,6 +261,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '--force[Overwrite a file that is there]' \
 '--dry-run[List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
@@ -280,6 +286,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '(--to-log)--force[Overwrite a file that is there]' \
 '(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
 '(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
@@ -301,6 +308,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '--cured[Check the cluster after the fix]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
@@ -323,6 +331,7 @@ json\:"For programs"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -341,6 +350,7 @@ json\:"For programs"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -348,11 +358,39 @@ never\:"Never"))' \
 ':check -- The check\: its id, or the anchor of a row of '\''linkerd check'\'' (l5d-...). Where several checks answer a row, they are listed:_default' \
 && ret=0
 ;;
+(test)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::folders -- Folders of cards, or cards; by default those of --checks. With UPDATE=1 in the environment what the cases say is written into the cards:_files' \
+&& ret=0
+;;
+(new)
+_arguments "${_arguments_options[@]}" : \
+'--dir=[The folder that it is written into]:DIR:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':check -- The id of the check\: what is wrong, in words with dashes between them, such as workload-without-owner:_default' \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -369,6 +407,7 @@ json\:"For programs"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -423,6 +462,14 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(test)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(new)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -456,6 +503,8 @@ _meshdoctor_commands() {
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
+'test:Run the cases of cards of your own, and say which do not say what their card claims' \
+'new:Write a card to start a check of your own from' \
 'completions:Print a completion script for a shell' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -499,6 +548,8 @@ _meshdoctor__subcmd__help_commands() {
 'demo:Check an embedded cluster with a known failure; without a name, list them' \
 'list:List the checks' \
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
+'test:Run the cases of cards of your own, and say which do not say what their card claims' \
+'new:Write a card to start a check of your own from' \
 'completions:Print a completion script for a shell' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -540,6 +591,11 @@ _meshdoctor__subcmd__help__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help list commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__new_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__new_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help new commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__node-snapshot_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__node-snapshot_commands() {
     local commands; commands=()
@@ -554,6 +610,11 @@ _meshdoctor__subcmd__help__subcmd__policy_commands() {
 _meshdoctor__subcmd__help__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help reach commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__test_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__test_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help test commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__help__subcmd__ticket_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__ticket_commands() {
@@ -570,6 +631,11 @@ _meshdoctor__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor list commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__new_commands] )) ||
+_meshdoctor__subcmd__new_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor new commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__node-snapshot_commands] )) ||
 _meshdoctor__subcmd__node-snapshot_commands() {
     local commands; commands=()
@@ -584,6 +650,11 @@ _meshdoctor__subcmd__policy_commands() {
 _meshdoctor__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor reach commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__test_commands] )) ||
+_meshdoctor__subcmd__test_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor test commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__ticket_commands] )) ||
 _meshdoctor__subcmd__ticket_commands() {

@@ -42,7 +42,7 @@ pub struct Front {
     /// The release that first had it.
     pub since: String,
     /// Evidence without which the check cannot judge.
-    #[serde(deserialize_with = "items")]
+    #[serde(default, deserialize_with = "items")]
     pub needs: BTreeSet<Item>,
     /// Evidence that sharpens the judgement; without it the check still judges.
     #[serde(default, deserialize_with = "items")]
@@ -74,6 +74,73 @@ pub struct Front {
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,
+    /// The rule, where it is an expression.
+    #[serde(default)]
+    pub rule: Option<ExpressedRule>,
+}
+
+/// A rule that is an expression, after Kubernetes' ValidatingAdmissionPolicy: true means that an object is fine.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ExpressedRule {
+    /// The kind of object that it is evaluated for, by its resource: `deployments.apps`.
+    #[serde(rename = "for")]
+    pub of: String,
+    /// Which of them are asked about; all where it is not there.
+    #[serde(default, rename = "where")]
+    pub only_where: Option<String>,
+    /// Values by name, each of which may use those before it, as `variables.NAME`.
+    #[serde(default)]
+    pub variables: Vec<ExpressedVariable>,
+    /// What holds where an object is fine.
+    pub rule: String,
+    /// What is said where it does not hold.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// The same as an expression.
+    #[serde(default)]
+    pub message_expression: Option<String>,
+    /// What is quoted as evidence.
+    #[serde(default)]
+    pub evidence: Vec<ExpressedEvidence>,
+    /// What to do, in order.
+    #[serde(default)]
+    pub fix: Vec<ExpressedFix>,
+    /// Values that the expressions use as `params.NAME`.
+    #[serde(default)]
+    pub params: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+/// A value by name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpressedVariable {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub expression: String,
+}
+
+/// A piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpressedEvidence {
+    /// The field: `spec.replicas`.
+    pub path: String,
+    /// What is quoted; what stands in the field where it is not there.
+    #[serde(default)]
+    pub expression: Option<String>,
+}
+
+/// A step of the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpressedFix {
+    /// What to do, starting with a verb.
+    pub text: String,
+    /// What to paste, word by word; one that begins with `=` is an expression.
+    #[serde(default)]
+    pub run: Vec<String>,
 }
 
 /// What there has to be for a check to apply.

@@ -40,6 +40,8 @@ pub struct Options {
     pub cli_version: Option<LinkerdVersion>,
     /// `--at`.
     pub at: Option<Timestamp>,
+    /// The kinds of which objects are kept whole, redacted, beside what checks read of them.
+    pub whole: BTreeSet<Kind>,
 }
 
 /// Keeps what was collected, redacted but otherwise whole. Trouble in keeping is its own to remember.
@@ -102,7 +104,7 @@ pub async fn collect<S: Source>(
     observer: &dyn Observer,
 ) -> Collected {
     let touched = AtomicUsize::new(0);
-    let run = Run { source, saver, observer, touched: &touched };
+    let run = Run { source, saver, observer, touched: &touched, whole: &options.whole };
 
     // What is asked for in the namespace of the control plane, the CNI or an extension waits for the lists that tell where
     // those live.
@@ -202,6 +204,7 @@ struct Run<'a, S> {
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
     touched: &'a AtomicUsize,
+    whole: &'a BTreeSet<Kind>,
 }
 
 /// What one request brought.
@@ -226,9 +229,10 @@ impl<S: Source> Run<'_, S> {
     async fn one(&self, request: Request) -> (Item, Gathered) {
         self.observer.started(&request);
         let live = self.source.origin().kind == "live";
-        let mut border = Border::new(&request, self.saver, self.observer, live);
+        let whole = matches!(&request.item, Item::List(kind) if self.whole.contains(kind));
+        let mut border = Border::new(&request, self.saver, self.observer, (live, whole));
         let mut fetched = self.source.fetch(&request, &mut border).await;
-        let Border { store, mut malformed, raw, nodes, arrived, touched, .. } = border;
+        let Border { store, mut malformed, raw, nodes, arrived, touched, whole, .. } = border;
         self.touched.fetch_add(touched, Ordering::Relaxed);
         if let Fetched::Partial { reasons } = &fetched {
             // A bundle says already what of it could not be read when it was collected.
@@ -250,7 +254,12 @@ impl<S: Source> Run<'_, S> {
         }
         let answer = store.map(|mut store| {
             store.finish();
-            Answer { request: request.clone(), fetched: fetched.clone(), store }
+            Answer {
+                request: request.clone(),
+                fetched: fetched.clone(),
+                store,
+                whole: whole.unwrap_or_default(),
+            }
         });
         (request.item, Gathered { answer, fetched, raw, nodes })
     }

@@ -33,7 +33,14 @@ pub static DEMOS: &[Demo] = &[
 /// The text of an embedded base cluster.
 pub fn base(name: &str) -> Option<&'static str> {
     match name {
+        "cni" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/cni.yaml"))),
         "healthy" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"))),
+        "jaeger" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/jaeger.yaml"))),
+        "multicluster" => {
+            Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/multicluster.yaml")))
+        }
+        "nodes" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/nodes.yaml"))),
+        "viz" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/viz.yaml"))),
         _ => None,
     }
 }

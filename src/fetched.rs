@@ -35,6 +35,12 @@ pub enum Why {
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
+    /// It is there, and the expression of a user's check has no value for it.
+    NoValue {
+        /// Of what, and why: `Deployment shop/web: paused is not there`.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
+        message: String,
+    },
     /// Any other failure of the asking: connection reset, HTTP 500 after retries.
     Failed {
         /// What happened.
@@ -55,6 +61,7 @@ impl Why {
             | Why::PerhapsMore
             | Why::TimedOut { .. }
             | Why::Malformed { .. }
+            | Why::NoValue { .. }
             | Why::Failed { .. } => true,
         }
     }
@@ -70,6 +77,7 @@ impl Why {
             Why::NotOffered => "not-offered",
             Why::TimedOut { .. } => "timed-out",
             Why::Malformed { .. } => "malformed",
+            Why::NoValue { .. } => "no-value",
             Why::Failed { .. } => "failed",
         }
     }
@@ -87,6 +95,7 @@ impl fmt::Display for Why {
             Why::NotOffered => f.write_str("not provided"),
             Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
+            Why::NoValue { message } => write!(f, "the rule has no value: {message}"),
             Why::Failed { message } => f.write_str(message),
         }
     }

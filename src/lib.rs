@@ -9,6 +9,7 @@
 pub mod annotations;
 pub mod archive;
 pub mod card;
+pub mod cases;
 pub mod cause;
 pub mod certificates;
 pub mod chart;
@@ -20,6 +21,7 @@ pub mod command;
 pub mod demo;
 pub mod docgen;
 pub mod exit;
+pub mod expression;
 pub mod fetched;
 pub mod finding;
 pub mod inspect;

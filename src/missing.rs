@@ -46,6 +46,9 @@ impl Missing {
                 "judge the manifests over a cluster or a bundle of it: check --with in the place of --manifests",
             );
         }
+        if let Why::NoValue { .. } = self.why {
+            return say("ask with has() first for what may be missing, in the card of the check");
+        }
         let asked = self.request.item.asked();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
         {
@@ -68,7 +71,9 @@ impl Missing {
             (_, Why::TimedOut { .. }) => {
                 say("run again, with a longer --request-timeout if the API server is slow")
             }
-            (_, Why::Malformed { .. }) => say("repair or capture it again; the place is named above"),
+            (_, Why::Malformed { .. } | Why::NoValue { .. }) => {
+                say("repair or capture it again; the place is named above")
+            }
             (_, Why::Failed { .. }) => say("run again; with -v for what the API server answered"),
         }
     }

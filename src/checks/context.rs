@@ -239,6 +239,19 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The redacted objects of a kind, whole, as far as they are there. Where more may exist, that is noted as a gap. Expressions
+    /// of users read them, and nothing else.
+    ///
+    /// # Errors
+    /// None of them is there.
+    pub(super) fn whole(&self, kind: crate::item::Kind) -> Result<&'a [serde_json::Value], Missing> {
+        let (answer, reasons) = self.answer(Item::List(kind))?;
+        for why in reasons {
+            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
+        }
+        Ok(answer.whole())
+    }
+
     /// The objects of a kind that are there; none where none could be had. For evidence that only sharpens: nothing may
     /// be concluded from what is not among them.
     pub fn hints<K: Listed>(&self) -> &'a [K::Object] {

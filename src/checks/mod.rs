@@ -14,6 +14,7 @@ mod control_plane;
 mod data_plane;
 mod dates;
 mod debug;
+pub mod expressed;
 mod extensions;
 mod injection;
 mod jaeger;
@@ -46,6 +47,7 @@ use std::sync::OnceLock;
 
 use context::Run;
 pub use context::{Context, Settings};
+use expressed::Expressed;
 use joins::Joins;
 pub use rehearsal::{NoTarget, Upgrade};
 pub use unjudged::Unjudged;
@@ -83,12 +85,57 @@ pub struct Check {
     pub id: &'static str,
     /// The card's text, embedded.
     pub text: &'static str,
-    /// The rule.
-    pub judge: fn(&Context<'_>) -> Judgement,
+    judge: Rule,
     card: &'static OnceLock<Card>,
 }
 
+/// How a check judges.
+enum Rule {
+    /// By a function of ours.
+    Written(fn(&Context<'_>) -> Judgement),
+    /// By an expression of its card, which is from this folder.
+    Expressed(&'static Expressed, &'static str),
+}
+
 impl Check {
+    /// A check that a user brought.
+    fn expressed(
+        id: &'static str,
+        text: &'static str,
+        (rule, from): (&'static Expressed, &'static str),
+        card: &'static OnceLock<Card>,
+    ) -> Check {
+        Check { id, text, judge: Rule::Expressed(rule, from), card }
+    }
+
+    /// Its rule, where that is an expression.
+    fn rule(&self) -> Option<&'static Expressed> {
+        match self.judge {
+            Rule::Written(_) => None,
+            Rule::Expressed(rule, _) => Some(rule),
+        }
+    }
+
+    /// The folder that a user brought it from.
+    pub fn brought_from(&self) -> Option<&'static str> {
+        match self.judge {
+            Rule::Written(_) => None,
+            Rule::Expressed(_, from) => Some(from),
+        }
+    }
+
+    /// Whether a user brought it.
+    pub fn is_brought(&self) -> bool {
+        self.rule().is_some()
+    }
+
+    fn judge(&self, context: &Context<'_>) -> Judgement {
+        match self.judge {
+            Rule::Written(judge) => judge(context),
+            Rule::Expressed(rule, _) => expressed::judge(context, rule),
+        }
+    }
+
     /// A row, as the macro `row!` writes it.
     pub const fn new(
         id: &'static str,
@@ -96,7 +143,7 @@ impl Check {
         judge: fn(&Context<'_>) -> Judgement,
         card: &'static OnceLock<Card>,
     ) -> Check {
-        Check { id, text, judge, card }
+        Check { id, text, judge: Rule::Written(judge), card }
     }
 
     /// The parsed card.
@@ -123,9 +170,10 @@ macro_rules! row {
 }
 pub(crate) use row;
 
-/// Every check, ordered by category and id.
+/// Every check, ordered by category and id; behind ours those that users brought.
 pub fn all() -> impl Iterator<Item = &'static Check> {
-    TABLES.iter().copied().flatten()
+    let brought = expressed::brought();
+    TABLES.iter().copied().flatten().chain(brought)
 }
 
 /// The tables of the categories, in alphabetical order.
@@ -218,8 +266,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     let card = check.card();
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let context = Context::new(check.id, card, *run);
-        let judgement =
-            requires::judge(&context, &card.front.requires).and_then(|()| (check.judge)(&context));
+        let judgement = requires::judge(&context, &card.front.requires).and_then(|()| check.judge(&context));
         (judgement, context.into_gaps())
     }));
     let (judgement, mut gaps) = match judged {

@@ -1,9 +1,11 @@
 //! The command that judges a finding again: the same selection, asked the same way, of fresh evidence. It fails as long as
 //! the finding is there, and where nothing can be judged.
 
+use std::collections::BTreeSet;
+
 use super::Settings;
 use crate::card::{Card, Mode};
-use crate::command::{Call, Command, Line, meshdoctor};
+use crate::command::{Arg, Call, Command, Line, meshdoctor};
 use crate::finding::{Finding, Place, Severity, Subject, When};
 use crate::item::{Asked, Item};
 
@@ -61,6 +63,13 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     }
     if !settings.namespaces.is_empty() {
         call = call.option("-n", settings.namespaces.join(","));
+    }
+    let brought: BTreeSet<&str> = std::iter::once(finding.check)
+        .chain(beside.iter().copied())
+        .filter_map(|id| super::find(id)?.brought_from())
+        .collect();
+    for folder in brought {
+        call = call.option("--checks", Arg::path(folder));
     }
     for (flag, value) in &settings.manifests {
         call = call.option(flag, value.clone());

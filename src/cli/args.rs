@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
+mod brought;
 mod change;
 mod connection;
 mod help;
 mod rehearsal;
 mod ticket;
 
+pub use brought::{New, Test};
 pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use rehearsal::Rehearsal;
@@ -43,6 +45,17 @@ pub struct Cli {
     /// When to use colour.
     #[arg(long, value_enum, global = true, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
+    /// Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything.
+    /// Repeatable.
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help_heading = "Checks",
+        env = "MESHDOCTOR_CHECKS",
+        value_delimiter = ':'
+    )]
+    pub checks: Vec<PathBuf>,
 }
 
 /// When to use colour.
@@ -78,6 +91,10 @@ pub enum Command {
     List(List),
     /// Explain a check: what it finds, why it matters, how to fix it, what it cannot see.
     Explain(Explain),
+    /// Run the cases of cards of your own, and say which do not say what their card claims.
+    Test(Test),
+    /// Write a card to start a check of your own from.
+    New(New),
     /// Print a completion script for a shell.
     Completions(Completions),
     /// Print the version of meshdoctor and of what it knows.

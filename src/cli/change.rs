@@ -8,6 +8,7 @@ use anyhow::Context;
 use super::args::{Check, Verbosity};
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
+use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Unobserved, collect};
 use crate::command::Rerun;
 use crate::finding::{Finding, Place, Subject, Written};
@@ -213,6 +214,7 @@ fn read<S: Source>(source: &S, items: &BTreeSet<Item>, args: &Check, today: Opti
             .or_else(|| namespaces.map(|known| known.cni.clone())),
         cli_version: cli.cloned(),
         at: args.evidence.at,
+        whole: whole_kinds(),
     };
     futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
 }

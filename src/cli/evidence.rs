@@ -8,6 +8,7 @@ use super::progress::Progress;
 use super::rerun;
 use super::stop::Stop;
 use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg};
+use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
 use crate::item::Item;
@@ -106,6 +107,7 @@ pub(super) fn read(
         cni_namespace: evidence.cni_namespace.clone(),
         cli_version,
         at: evidence.at,
+        whole: whole_kinds(),
     };
     if offline || !(evidence.nodes.is_empty() || live) {
         super::interrupt::ends_with_a_document();

@@ -3,6 +3,7 @@
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;
+mod brought;
 mod change;
 mod check;
 mod collect;
@@ -58,6 +59,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Color::Never => anstream::ColorChoice::Never,
     }
     .write_global();
+    // What is tested is registered where it is tested.
+    let folders = if matches!(cli.command, Command::Test(_)) { &[][..] } else { &cli.checks };
+    if let Err(error) = brought::register(folders) {
+        return stopped(&words, &error);
+    }
     let outcome = match &cli.command {
         Command::Check(args) => check::run(args),
         Command::Collect(args) => collect::run(args),
@@ -69,6 +75,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Completions(args) => completions::run(args),
+        Command::Test(args) => brought::test(args, &cli.checks),
+        Command::New(args) => brought::new(args),
         Command::Version(args) => version::run(args),
     };
     outcome.unwrap_or_else(|error| stopped(&words, &error))

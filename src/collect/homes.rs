@@ -100,6 +100,7 @@ pub(super) fn namespaces_known(gathered: &BTreeMap<Item, Gathered>) -> Fetched {
 /// The answer to a request that nobody has to be asked.
 pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
     let answer = store_of(&request.item).map(|store| Answer {
+        whole: Vec::new(),
         request: request.clone(),
         fetched: fetched.clone(),
         store,

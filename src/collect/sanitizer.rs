@@ -31,6 +31,8 @@ pub(super) struct Border<'a> {
     pub(super) arrived: usize,
     /// Whether objects come from a cluster first-hand.
     live: bool,
+    /// The redacted objects, where they are kept whole.
+    pub(super) whole: Option<Vec<serde_json::Value>>,
 }
 
 /// What an object that could not be read is called, as far as that could be.
@@ -48,12 +50,12 @@ struct Names {
 }
 
 impl<'a> Border<'a> {
-    /// Nothing has come yet. `live`: objects come from a cluster first-hand.
+    /// Nothing has come yet. `live`: objects come from a cluster first-hand; `whole`: they are kept whole.
     pub(super) fn new(
         request: &'a Request,
         saver: Option<&'a dyn Saver>,
         observer: &'a dyn Observer,
-        live: bool,
+        (live, whole): (bool, bool),
     ) -> Border<'a> {
         Border {
             request,
@@ -68,6 +70,7 @@ impl<'a> Border<'a> {
             nodes: Vec::new(),
             arrived: 0,
             live,
+            whole: whole.then(Vec::new),
         }
     }
 }
@@ -119,6 +122,7 @@ impl Border<'_> {
     /// data of ConfigMaps depends on which they are.
     fn is_redacted_whole(&self) -> bool {
         self.saver.is_some()
+            || self.whole.is_some()
             || self.request.item == Item::Logs
             || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap))
     }
@@ -133,6 +137,9 @@ impl Border<'_> {
     fn store(&mut self, json: &[u8]) -> Result<(), serde_json::Error> {
         let redacted = if self.is_redacted_whole() { Some(self.redacted(json)?) } else { None };
         let rule = if redacted.is_some() { &redact::CLEAN } else { self.rule };
+        if let (Some(whole), Some(redacted)) = (&mut self.whole, &redacted) {
+            whole.push(redacted.value()?);
+        }
         match &mut self.store {
             Some(store) => store.push(redacted.as_ref().map_or(json, Sanitized::json), rule),
             None => Ok(()),
@@ -191,6 +198,7 @@ impl ObjectSink for Border<'_> {
         self.touched = 0;
         self.malformed.clear();
         self.raw.clear();
+        self.whole.iter_mut().for_each(Vec::clear);
         self.nodes.clear();
         if let Some(store) = &mut self.store {
             store.clear();

@@ -20,12 +20,19 @@ pub struct Answer {
     /// How it ended.
     pub fetched: Fetched,
     pub(crate) store: Box<dyn Store>,
+    /// The redacted objects, where they were to be kept whole.
+    pub(crate) whole: Vec<serde_json::Value>,
 }
 
 impl Answer {
     /// How many objects came.
     pub fn count(&self) -> usize {
         self.store.count()
+    }
+
+    /// The redacted objects, whole, where that was asked for.
+    pub fn whole(&self) -> &[serde_json::Value] {
+        &self.whole
     }
 
     /// The objects, if they are of type `T`.
@@ -93,7 +100,7 @@ impl Cluster {
         if let Some(store) = store {
             let request = answer.request.clone();
             let fetched = Fetched::Missing { reason };
-            self.answers.insert(item.clone(), Answer { request, fetched, store });
+            self.answers.insert(item.clone(), Answer { request, fetched, store, whole: Vec::new() });
         }
         Some(answer)
     }

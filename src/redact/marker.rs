@@ -69,6 +69,11 @@ pub(crate) fn markers(bytes: &[u8]) -> Vec<Marker> {
     found
 }
 
+/// Whether something of a text was redacted.
+pub fn is_marked(text: &str) -> bool {
+    text.contains("REDACTED(") && !markers(text.as_bytes()).is_empty()
+}
+
 /// How many bytes the original of a redacted text had.
 pub fn original_len(bytes: &[u8]) -> usize {
     markers(bytes)

@@ -285,15 +285,17 @@ fn reason(why: &Why) -> &'static str {
         Why::NotOffered => "not provided",
         Why::TimedOut { .. } => "no answer in time",
         Why::Malformed { .. } => "could not be read",
+        Why::NoValue { .. } => "the rule has no value there",
         Why::Failed { .. } => "could not be fetched",
     }
 }
 
 fn message(why: &Why) -> Option<&str> {
     match why {
-        Why::Denied { message } | Why::Malformed { message } | Why::Failed { message } => {
-            Some(message.as_str()).filter(|message| !message.is_empty())
-        }
+        Why::Denied { message }
+        | Why::Malformed { message }
+        | Why::NoValue { message }
+        | Why::Failed { message } => Some(message.as_str()).filter(|message| !message.is_empty()),
         Why::NotServed
         | Why::NotCaptured
         | Why::PerhapsMore

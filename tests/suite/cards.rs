@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use meshdoctor::card::{Card, CaseKind, SECTIONS};
-use meshdoctor::checks::{self, Check, Outcome};
-use meshdoctor::render;
+use meshdoctor::cases;
+use meshdoctor::checks::{self, Check};
 
 use crate::case;
-
-/// The width at which cards quote findings.
-const WIDTH: usize = 100;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -58,33 +55,17 @@ fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
     let card = check.card();
     let mut text = std::fs::read_to_string(path(check)).unwrap();
     for case in &card.cases {
-        let result = case::live(check, case).judge(check);
+        let ran = cases::run(check, case, &case::base)
+            .unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title));
         let place = format!("{} / {}", check.id, case.title);
-        match (case.kind, &result.outcome) {
-            (CaseKind::Fires, Outcome::Findings) => {}
-            (CaseKind::Quiet, Outcome::Pass | Outcome::NotApplicable(_)) => {}
-            (CaseKind::Unknown, Outcome::Unknown) => {}
-            // A finding with a part that could not be judged is an honest unknown as well.
-            (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
-            (kind, outcome) => wrong.push(format!("{place}: {kind:?} case, but the outcome is {outcome:?}")),
-        }
-        for finding in &result.findings {
-            if finding.severity > card.front.severity {
-                wrong.push(format!("{place}: a finding is worse than its card's severity"));
-            }
-            if finding.evidence.is_empty()
-                || finding.remedy.steps.is_empty()
-                || finding.remedy.verify.is_none()
-            {
-                wrong.push(format!("{place}: a finding has evidence, steps and a step that verifies"));
-            }
-        }
-        let said = render::table::result(&result, WIDTH);
+        wrong.extend(ran.wrong.iter().map(|why| format!("{place}: {why}")));
+        let said = ran.said;
         if said.trim_end() == case.expect.trim_end() {
             continue;
         }
         if update {
-            text = with_expectation(&text, &case.title, said.trim_end());
+            text = cases::with_expectation(&text, &case.title, said.trim_end())
+                .expect("the case came from this card");
         } else {
             wrong.push(format!(
                 "{place}: said\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
@@ -104,20 +85,6 @@ fn every_case_says_what_its_card_claims() {
         }
     }
     assert!(judged.wrong.is_empty(), "{}", judged.wrong.join("\n\n"));
-}
-
-/// The card's text with another expectation in the case of that title.
-fn with_expectation(text: &str, title: &str, said: &str) -> String {
-    let heading = text
-        .lines()
-        .find(|l| l.starts_with("### ") && l.split_once(':').is_some_and(|(_, t)| t.trim() == title))
-        .expect("the case came from this card");
-    let at = text.find(heading).unwrap();
-    let open = at + text[at..].find("```text expect\n").unwrap() + "```text expect\n".len();
-    let close =
-        open + if text[open..].starts_with("```") { 0 } else { text[open..].find("\n```").unwrap() + 1 };
-    let body = if said.is_empty() { String::new() } else { format!("{said}\n") };
-    format!("{}{body}{}", &text[..open], &text[close..])
 }
 
 #[test]

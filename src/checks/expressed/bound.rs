@@ -1,0 +1,143 @@
+//! What is bound in the expressions of a rule: the object, its namespace and owner, what is known of the cluster, and what the
+//! model of the mesh says of its objects. What is not known is not bound, so that an expression that asks for it has no value.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::checks::Context;
+use crate::checks::admission::Rules;
+use crate::checks::control_plane::installation::installed;
+use crate::expression::{Known, NoValue, Scope};
+use crate::finding::Subject;
+use crate::item::{Kind, Scope as Place};
+use crate::model::injection::{Decision, effective};
+use crate::model::owners::Owners;
+use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
+
+/// The annotation that sets the policy of ports that no Server takes.
+const POLICY: &str = "config.linkerd.io/default-inbound-policy";
+
+/// What is bound for a run.
+pub(super) struct Bindings<'a> {
+    kind: Kind,
+    owners: &'a Owners<'a>,
+    namespaces: BTreeMap<&'a str, &'a Namespace>,
+    /// What is known of the cluster.
+    pub(super) cluster: Value,
+    /// What the model says of its objects.
+    pub(super) known: Known,
+}
+
+impl<'a> Bindings<'a> {
+    /// For the objects of a kind. `asks`: what the model says of them is asked for.
+    pub(super) fn of(ctx: &Context<'a>, kind: Kind, asks: bool) -> Bindings<'a> {
+        let namespaces =
+            ctx.hints::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
+        let known = if asks { known(ctx, kind) } else { Known::default() };
+        Bindings { kind, owners: ctx.owners(), namespaces, cluster: cluster(ctx), known }
+    }
+
+    /// Whether an object is to be judged (`-n`).
+    pub(super) fn is_judged(&self, ctx: &Context<'_>, object: &Value) -> bool {
+        !self.kind.info().namespaced || ctx.judges(text(object, "namespace"))
+    }
+
+    /// `Deployment shop/web`.
+    pub(super) fn named(&self, object: &Value) -> String {
+        Subject::object(self.kind, self.namespace(object), text(object, "name")).to_string()
+    }
+
+    fn namespace<'o>(&self, object: &'o Value) -> &'o str {
+        if self.kind.info().namespaced { text(object, "namespace") } else { "" }
+    }
+
+    /// Binds what belongs to an object; whom a finding about it is about.
+    pub(super) fn bind(&self, scope: &mut Scope<'_>, object: &Value) -> Result<Subject, NoValue> {
+        scope.bind("object", object)?;
+        let (namespace, name) = (self.namespace(object), text(object, "name"));
+        if let Some(home) = self.namespaces.get(namespace) {
+            let metadata = &home.metadata;
+            let home = json!({"metadata": {"name": metadata.name, "labels": *metadata.labels, "annotations": *metadata.annotations}});
+            scope.bind("namespace", &home)?;
+        }
+        let pod: Option<Pod> = match self.kind {
+            Kind::Pod => serde_json::from_value(object.clone()).ok(),
+            _ => None,
+        };
+        let (subject, owner) = match pod.map(|pod| self.owners.of(&pod)) {
+            Some(owner) => {
+                let pods = vec![name.to_owned()];
+                let bound = json!({"kind": owner.kind, "namespace": owner.namespace, "name": owner.name});
+                (owner.subject(pods), bound)
+            }
+            None => {
+                let bound = json!({"kind": self.kind.info().kind, "namespace": namespace, "name": name});
+                (Subject::object(self.kind, namespace, name), bound)
+            }
+        };
+        scope.bind("owner", &owner)?;
+        Ok(subject)
+    }
+}
+
+fn text<'o>(object: &'o Value, field: &str) -> &'o str {
+    object["metadata"][field].as_str().unwrap_or_default()
+}
+
+fn cluster(ctx: &Context<'_>) -> Value {
+    let mut cluster = Map::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            cluster.insert(name.to_owned(), value);
+        }
+    };
+    let version = installed(ctx).ok().flatten().map(|(version, _)| version);
+    let minor = version.as_ref().and_then(|version| version.minor(ctx.knowledge.minors()));
+    put("linkerd", version.map(|version| json!(version.as_str())));
+    put("linkerdMinor", minor.map(|minor| json!(minor.to_string())));
+    put("kubernetes", ctx.server_version().ok().map(|version| json!(version.to_string())));
+    put("controlPlane", Some(json!(ctx.namespaces().control_plane)));
+    let config = ctx.named::<ConfigMap>(Place::ControlPlane, "linkerd-config").ok().flatten();
+    if let Some(values) = config.and_then(ConfigMap::chart_values) {
+        put("cni", Some(json!(values.bool("cniEnabled").unwrap_or_default())));
+        let domain = values.written("identityTrustDomain").filter(|domain| !domain.is_empty());
+        put("trustDomain", domain.or_else(|| values.written("clusterDomain")).map(Value::String));
+    }
+    Value::Object(cluster)
+}
+
+/// What the model says of every object of a kind that makes pods.
+fn known(ctx: &Context<'_>, kind: Kind) -> Known {
+    let mut known = Known::default();
+    let (Ok(rules), Ok(objects)) = (Rules::of(ctx), ctx.whole(kind)) else { return known };
+    for object in objects {
+        let template: Option<PodTemplate> = match kind {
+            Kind::Pod => serde_json::from_value(object.clone()).ok(),
+            Kind::CronJob => {
+                serde_json::from_value(object["spec"]["jobTemplate"]["spec"]["template"].clone()).ok()
+            }
+            _ => serde_json::from_value(object["spec"]["template"].clone()).ok(),
+        };
+        let Some(template) = template.filter(|template| template.spec != PodSpec::default()) else {
+            continue;
+        };
+        let (namespace, name) = (text(object, "namespace"), text(object, "name"));
+        let place = (namespace.to_owned(), name.to_owned());
+        let has_proxy = template.spec.proxy().is_some();
+        let decision = rules.admission.decide(namespace, &template.metadata, &template.spec);
+        let injected = match (has_proxy, decision) {
+            (true, _) | (_, Decision::Inject { .. }) => true,
+            (false, Decision::Skip(_)) => false,
+            (false, Decision::Unknown) => continue,
+        };
+        known.injected.insert(place.clone(), injected);
+        let home = rules.admission.namespace(namespace);
+        let said = effective(POLICY, &template.metadata, home, true).map(|(_, value)| value.to_owned());
+        let by_chart = || rules.values.as_ref()?.written("proxy.defaultInboundPolicy");
+        if let Some(policy) = said.or_else(by_chart) {
+            known.policies.insert(place, policy);
+        }
+    }
+    known
+}

@@ -1,0 +1,109 @@
+//! Checks that users bring: cards whose rule is an expression, evaluated for each object of a kind. They are registered once,
+//! before anything is selected, and from then on stand in the same table as the built-in ones.
+
+mod bound;
+mod rule;
+
+use std::collections::BTreeSet;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use super::{Check, all};
+use crate::card::Card;
+use crate::item::{Item, Kind, Scope};
+use crate::markdown::MarkdownError;
+use rule::Rule;
+
+/// The checks that users brought, in the order of category and id.
+static BROUGHT: RwLock<Vec<&'static Check>> = RwLock::new(Vec::new());
+
+/// Those that were brought.
+pub(super) fn brought() -> Vec<&'static Check> {
+    BROUGHT.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// A card of a user, read and ready to be registered.
+pub struct Brought {
+    card: Card,
+    text: String,
+    rule: Rule,
+    from: String,
+}
+
+impl Brought {
+    /// Reads a card; `id` is its file's name, `from` the folder that `--checks` named.
+    ///
+    /// # Errors
+    /// It is no card, has no rule, or one that cannot be; or its id is a built-in check's.
+    pub fn read(id: &str, text: &str, from: &str) -> Result<Brought, MarkdownError> {
+        let mut card = Card::parse(id, text)?;
+        let fail = |message: String| MarkdownError { file: format!("{id}.md"), line: 1, message };
+        if !is_id(id) {
+            return Err(fail(format!("{id:?} is no id: small letters, digits and dashes")));
+        }
+        if super::find(id).is_some() {
+            return Err(fail(format!("there is a check of the name {id} already")));
+        }
+        let Some(expressed) = card.front.rule.clone() else {
+            return Err(fail("it has no rule: in the front matter, with for and rule".to_owned()));
+        };
+        let rule = Rule::of(&expressed).map_err(fail)?;
+        let known = |other: &String| super::find(other).is_some();
+        if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))
+        {
+            return Err(fail(format!(
+                "explains and before name checks, and there is none of the name {other}"
+            )));
+        }
+        card.front.needs.insert(Item::List(rule.kind));
+        card.front.uses.extend(uses());
+        card.front.uses.remove(&Item::List(rule.kind));
+        Ok(Brought { card, text: text.to_owned(), rule, from: from.to_owned() })
+    }
+
+    /// Puts it among the checks, for as long as the process lives.
+    pub fn register(self) -> &'static Check {
+        let cell: &'static OnceLock<Card> = Box::leak(Box::new(OnceLock::new()));
+        let id: &'static str = Box::leak(self.card.id.clone().into_boxed_str());
+        let text: &'static str = Box::leak(self.text.into_boxed_str());
+        let from: &'static str = Box::leak(self.from.into_boxed_str());
+        let rule: &'static Rule = Box::leak(Box::new(self.rule));
+        _ = cell.set(self.card);
+        let check: &'static Check = Box::leak(Box::new(Check::expressed(id, text, (rule, from), cell)));
+        let mut brought = BROUGHT.write().unwrap_or_else(PoisonError::into_inner);
+        brought.push(check);
+        brought.sort_by(|a, b| {
+            let key = |check: &Check| (check.card().front.category.clone(), check.id);
+            key(a).cmp(&key(b))
+        });
+        check
+    }
+}
+
+/// The kinds of which whole objects are kept, because a check's expression reads them.
+pub fn whole_kinds() -> BTreeSet<Kind> {
+    all().filter_map(|check| check.rule().map(|rule| rule.kind)).collect()
+}
+
+/// What the variables and functions of an expression are made of.
+fn uses() -> BTreeSet<Item> {
+    let config =
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    [
+        Item::List(Kind::Namespace),
+        Item::List(Kind::Deployment),
+        Item::List(Kind::ReplicaSet),
+        Item::List(Kind::Job),
+        Item::List(Kind::MutatingWebhookConfiguration),
+        Item::ServerVersion,
+        config,
+    ]
+    .into()
+}
+
+fn is_id(id: &str) -> bool {
+    let is_part =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    id.split('-').all(is_part)
+}
+
+pub(super) use rule::{Rule as Expressed, judge};

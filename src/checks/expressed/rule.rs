@@ -1,0 +1,246 @@
+//! The rule of a card that is an expression: parsed once, evaluated for each object of its kind.
+
+use serde_json::Value;
+
+use super::bound::Bindings;
+use crate::card::{ExpressedFix, ExpressedRule};
+use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
+use crate::expression::{Expression, NoValue, Scope};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::{Item, Kind};
+
+/// So many objects that could not be judged are named.
+const NAMED: usize = 20;
+/// So many variables a rule may have.
+const VARIABLES: usize = 20;
+/// What is bound in every expression.
+const BOUND: [&str; 5] = ["object", "namespace", "owner", "cluster", "params"];
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// The kind of its objects.
+    pub(super) kind: Kind,
+    only_where: Option<Expression>,
+    variables: Vec<(String, Expression)>,
+    holds: Expression,
+    text: String,
+    message: Message,
+    evidence: Vec<(String, Option<Expression>)>,
+    fix: Vec<Step>,
+    params: Value,
+}
+
+#[derive(Debug)]
+enum Message {
+    Fixed(String),
+    Made(Expression),
+}
+
+#[derive(Debug)]
+struct Step {
+    text: String,
+    run: Vec<Word>,
+}
+
+/// A word of a command: as it is, or a value.
+#[derive(Debug)]
+enum Word {
+    Fixed(&'static str),
+    Made(Expression),
+}
+
+impl Rule {
+    /// Of what a card says.
+    ///
+    /// # Errors
+    /// A part of it cannot be; says which.
+    pub(super) fn of(said: &ExpressedRule) -> Result<Rule, String> {
+        let kind: Kind = said.of.parse().map_err(|_| {
+            format!("rule.for: {:?} is no kind that is read; meshdoctor list and docs/your-own-checks.md name them", said.of)
+        })?;
+        if matches!(kind, Kind::Secret | Kind::ConfigMap) {
+            return Err(format!("rule.for: no expression sees {}", kind.resource()));
+        }
+        if said.variables.len() > VARIABLES {
+            return Err(format!("rule.variables: more than {VARIABLES}"));
+        }
+        let names: Vec<String> =
+            said.variables.iter().map(|variable| format!("variables_{}", variable.name)).collect();
+        if let Some(bad) = said.variables.iter().find(|variable| !is_name(&variable.name)) {
+            return Err(format!("rule.variables: {:?} is no name", bad.name));
+        }
+        let mut bound: Vec<&str> = BOUND.to_vec();
+        let parse = |place: &str, text: &str, bound: &[&str]| {
+            Expression::parse(&plain(text), bound).map_err(|why| format!("rule.{place}: {why}"))
+        };
+        let only_where = said.only_where.as_deref().map(|text| parse("where", text, &bound)).transpose()?;
+        let mut variables = Vec::new();
+        for (variable, name) in said.variables.iter().zip(&names) {
+            let expression = parse(&format!("variables.{}", variable.name), &variable.expression, &bound)?;
+            variables.push((name.clone(), expression));
+            bound.push(name);
+        }
+        let holds = parse("rule", &said.rule, &bound)?;
+        let message = match (&said.message, &said.message_expression) {
+            (Some(text), None) => Message::Fixed(text.clone()),
+            (None, Some(text)) => Message::Made(parse("message-expression", text, &bound)?),
+            _ => return Err("rule: one of message and message-expression".to_owned()),
+        };
+        let evidence = said.evidence.iter().map(|one| {
+            let said = one.expression.as_deref().map(|text| parse("evidence", text, &bound)).transpose()?;
+            Ok((one.path.clone(), said))
+        });
+        let evidence = evidence.collect::<Result<Vec<_>, String>>()?;
+        let fix = said.fix.iter().map(|fix| step(fix, &|text| parse("fix", text, &bound)));
+        let fix = fix.collect::<Result<Vec<_>, String>>()?;
+        if fix.is_empty() {
+            return Err("rule.fix: at least one step that says what to do".to_owned());
+        }
+        let params = serde_json::to_value(&said.params).map_err(|error| format!("rule.params: {error}"))?;
+        let text = said.rule.trim().to_owned();
+        Ok(Rule { kind, only_where, variables, holds, text, message, evidence, fix, params })
+    }
+
+    /// Whether any of its expressions calls a function.
+    pub(super) fn calls(&self, function: &str) -> bool {
+        let expressions =
+            self.only_where.iter().chain(self.variables.iter().map(|(_, one)| one)).chain([&self.holds]);
+        expressions.into_iter().any(|expression| expression.calls(function))
+    }
+
+    /// What it says of one object; `None` where it is fine, or not asked about.
+    fn of_object<'a>(
+        &self,
+        ctx: &Context<'a>,
+        bindings: &Bindings<'a>,
+        root: &Scope<'_>,
+        object: &Value,
+    ) -> Result<Option<Finding>, NoValue> {
+        let mut scope = root.within();
+        let owner = bindings.bind(&mut scope, object)?;
+        if let Some(only_where) = &self.only_where
+            && !only_where.holds(&scope)?
+        {
+            return Ok(None);
+        }
+        for (name, expression) in &self.variables {
+            let value = expression.evaluate(&scope)?;
+            scope.bind(name, &value)?;
+        }
+        if self.holds.holds(&scope)? {
+            return Ok(None);
+        }
+        let message = match &self.message {
+            Message::Fixed(text) => text.clone(),
+            Message::Made(expression) => expression.text(&scope)?,
+        };
+        let named = bindings.named(object);
+        let mut finding = ctx.finding(owner, message);
+        for (path, said) in &self.evidence {
+            let said = match said {
+                Some(expression) => expression.text(&scope)?,
+                None => at(object, path),
+            };
+            finding = finding.evidence(Evidence::field(&named, path.clone(), said));
+        }
+        if self.evidence.is_empty() {
+            finding = finding.evidence(Evidence::field(&named, "rule", format!("not: {}", self.text)));
+        }
+        let mut remedy = Remedy::new();
+        for step in &self.fix {
+            remedy = step.add_to(remedy, &scope)?;
+        }
+        Ok(Some(finding.remedy(remedy)))
+    }
+}
+
+/// Judges every object of the rule's kind.
+pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
+    let objects = ctx.whole(rule.kind)?;
+    let asks = rule.calls("injected") || rule.calls("defaultPolicy");
+    let bindings = Bindings::of(ctx, rule.kind, asks);
+    let mut root = Scope::new(bindings.known.clone());
+    let lacking = |name: String, why: NoValue| {
+        let message = format!("{name}: {why}");
+        ctx.lacking(Item::List(rule.kind), Why::NoValue { message }, "some of them")
+    };
+    for (name, value) in [("cluster", &bindings.cluster), ("params", &rule.params)] {
+        root.bind(name, value).map_err(|why| lacking(name.to_owned(), why))?;
+    }
+    let (mut findings, mut unjudged) = (Vec::new(), 0);
+    for object in objects.iter().filter(|object| bindings.is_judged(ctx, object)) {
+        match rule.of_object(ctx, &bindings, &root, object) {
+            Ok(finding) => findings.extend(finding),
+            Err(why) => {
+                unjudged += 1;
+                if unjudged <= NAMED {
+                    ctx.gap(lacking(bindings.named(object), why));
+                }
+            }
+        }
+    }
+    if unjudged > NAMED {
+        let why = NoValue::Failed("the rule has no value there either".to_owned());
+        ctx.gap(lacking(format!("and {} more", unjudged - NAMED), why));
+    }
+    Ok(findings.into())
+}
+
+fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) -> Result<Step, String> {
+    const PROGRAMS: [&str; 4] = ["kubectl", "linkerd", "helm", "meshdoctor"];
+    if let Some(program) = fix.run.first()
+        && !PROGRAMS.contains(&program.as_str())
+    {
+        return Err(format!("rule.fix: a command begins with one of {}", PROGRAMS.join(", ")));
+    }
+    let word = |word: &String| match word.strip_prefix('=') {
+        Some(expression) => parse(expression).map(Word::Made),
+        // It lives as long as the rule, which is as long as the process.
+        None => Ok(Word::Fixed(Box::leak(word.clone().into_boxed_str()))),
+    };
+    Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
+}
+
+impl Step {
+    fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Result<Remedy, NoValue> {
+        let mut words = self.run.iter();
+        let program: fn() -> Call = match words.next() {
+            Some(Word::Fixed("linkerd")) => linkerd,
+            Some(Word::Fixed("helm")) => helm,
+            Some(Word::Fixed("meshdoctor")) => meshdoctor,
+            Some(_) => kubectl,
+            None => return Ok(remedy.step(StepKind::Note, &self.text)),
+        };
+        let mut call = program();
+        for word in words {
+            call = match word {
+                Word::Fixed(word) => call.arg(Arg::known(word)),
+                Word::Made(expression) => call.arg(expression.text(scope)?),
+            };
+        }
+        Ok(remedy.run(StepKind::Command, &self.text, call))
+    }
+}
+
+/// `variables.x` as expressions have it, in the form in which it is bound.
+fn plain(text: &str) -> String {
+    text.replace("variables.", "variables_")
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// What stands at a path: `spec.replicas`; `absent` where nothing does.
+fn at(object: &Value, path: &str) -> String {
+    let pointer = path.split('.').fold(String::new(), |pointer, step| format!("{pointer}/{step}"));
+    match object.pointer(&pointer) {
+        None => "absent".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}

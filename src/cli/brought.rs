@@ -1,0 +1,186 @@
+//! Checks that users bring: reads their cards (`--checks`), runs their cases (`test`) and writes a card to start from (`new`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::args::{New, Test};
+use super::stop::Stop;
+use super::{output, role};
+use crate::card::CaseKind;
+use crate::cases;
+use crate::checks::Check;
+use crate::checks::expressed::Brought;
+use crate::render::text::{clean, count};
+use crate::{demo, exit};
+
+/// The card that `new` writes.
+const TEMPLATE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/_card.md"));
+/// How it names itself.
+const TEMPLATE_ID: &str = "workload-without-owner";
+
+/// A card of a user and its check.
+struct Loaded {
+    path: PathBuf,
+    check: &'static Check,
+}
+
+/// Registers the checks in folders, before anything is selected.
+///
+/// # Errors
+/// A folder or a card cannot be read; says which, and the line.
+pub(super) fn register(folders: &[PathBuf]) -> anyhow::Result<()> {
+    load(folders).map(|_| ())
+}
+
+fn load(folders: &[PathBuf]) -> anyhow::Result<Vec<Loaded>> {
+    let mut loaded = Vec::new();
+    for folder in folders {
+        let from = folder.display().to_string();
+        let cards = cards(folder)?;
+        if cards.is_empty() {
+            let cause = format!("--checks {}: there is no card in it", folder.display());
+            return Err(Stop::usage(
+                cause,
+                "cards are files that end in .md; meshdoctor new CHECK writes one",
+            )
+            .into());
+        }
+        for path in cards {
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?;
+            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+            let brought = Brought::read(&id, &text, &from).map_err(|error| {
+                let cause = format!("{}:{}: {}", path.display(), error.line, error.message);
+                Stop::usage(cause, "docs/your-own-checks.md says how cards are written")
+            })?;
+            loaded.push(Loaded { path, check: brought.register() });
+        }
+    }
+    Ok(loaded)
+}
+
+/// The cards in a folder and those below it, or one card; what begins with `_` or is a README is none.
+fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    if !path.is_dir() {
+        let cause = format!("--checks {}: there is no such folder", path.display());
+        return Err(Stop::usage(cause, "name a folder of cards").into());
+    }
+    let is_card = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.ends_with(".md") && !name.starts_with('_') && !name.eq_ignore_ascii_case("readme.md")
+    };
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(path).max_depth(4).sort_by_file_name() {
+        let entry = entry.with_context(|| format!("{} cannot be read", path.display()))?;
+        if entry.file_type().is_file() && is_card(entry.path()) {
+            found.push(entry.into_path());
+        }
+    }
+    Ok(found)
+}
+
+/// `meshdoctor test`: runs the cases of cards; with `UPDATE=1` writes what they say into them.
+pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
+    let given = if args.folders.is_empty() { folders } else { &args.folders };
+    if given.is_empty() {
+        return Err(
+            Stop::usage("there is nothing to test", "name a folder of cards: meshdoctor test DIR").into()
+        );
+    }
+    let update = std::env::var_os("UPDATE").is_some();
+    let loaded = load(given)?;
+    let (mut text, mut run, mut failed) = (String::new(), 0, 0);
+    for Loaded { path, check } in &loaded {
+        let mut card = check.text.to_owned();
+        let mut wrong = lacking(check);
+        for case in &check.card().cases {
+            run += 1;
+            let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned));
+            let ran = match ran {
+                Ok(ran) => ran,
+                Err(error) => {
+                    wrong.push(format!("{}: {error}", case.title));
+                    continue;
+                }
+            };
+            wrong.extend(ran.wrong.iter().map(|why| format!("{}: {why}", case.title)));
+            let said = ran.said.trim_end();
+            if said == case.expect.trim_end() {
+                continue;
+            }
+            match cases::with_expectation(&card, &case.title, said).filter(|_| update) {
+                Some(other) => card = other,
+                None => wrong
+                    .push(format!("{}: it says\n{said}\nand the card expects\n{}", case.title, case.expect)),
+            }
+        }
+        if card != check.text {
+            std::fs::write(path, &card).with_context(|| format!("{} cannot be written", path.display()))?;
+            _ = writeln!(text, "written  {}", clean(&path.display().to_string()));
+        }
+        match wrong.is_empty() {
+            true => {
+                _ = writeln!(
+                    text,
+                    "ok       {}  {}",
+                    check.id,
+                    count(check.card().cases.len(), "case", "cases")
+                )
+            }
+            false => {
+                failed += 1;
+                _ = writeln!(text, "FAILED   {}  {}", check.id, clean(&path.display().to_string()));
+                for line in wrong.iter().flat_map(|why| why.lines()) {
+                    _ = writeln!(text, "  {}", clean(line));
+                }
+            }
+        }
+    }
+    let all = count(loaded.len(), "check", "checks");
+    _ = writeln!(text, "{all}, {}: {failed} failed", count(run, "case", "cases"));
+    if failed > 0 && !update {
+        text.push_str("UPDATE=1 meshdoctor test writes what is said into the cards; read the difference\n");
+    }
+    output::print(&role::as_typed(text))?;
+    Ok(if failed == 0 { exit::FINE } else { exit::FINDINGS })
+}
+
+/// The cases that prove a check, as far as its card lacks them.
+fn lacking(check: &Check) -> Vec<String> {
+    let there: BTreeSet<CaseKind> = check.card().cases.iter().map(|case| case.kind).collect();
+    let wanted = [
+        (CaseKind::Fires, "fires", "one in which it finds something"),
+        (CaseKind::Quiet, "quiet", "one in which it looked and all is well"),
+        (CaseKind::Unknown, "unknown", "one in which what it needs cannot be had"),
+    ];
+    let missing = wanted.into_iter().filter(|(kind, _, _)| !there.contains(kind));
+    missing.map(|(_, word, what)| format!("it has no case ### {word}: {what}")).collect()
+}
+
+/// `meshdoctor new`: writes a card to start from.
+pub(super) fn new(args: &New) -> anyhow::Result<u8> {
+    let path = args.folder.join(format!("{}.md", args.check));
+    if path.exists() {
+        let cause = format!("{} is there already", path.display());
+        return Err(Stop::usage(cause, "choose another name, or another folder with --dir").into());
+    }
+    let text = TEMPLATE.replace(TEMPLATE_ID, &args.check);
+    Brought::read(&args.check, &text, &args.folder.display().to_string()).map_err(|error| {
+        Stop::usage(error.message, "ids are words of small letters and digits with dashes between them")
+    })?;
+    std::fs::create_dir_all(&args.folder)
+        .with_context(|| format!("{} cannot be made", args.folder.display()))?;
+    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    let folder = args.folder.display();
+    let said = format!(
+        "{}\nnext      meshdoctor test {folder}\n          meshdoctor check --checks {folder}\n",
+        path.display()
+    );
+    output::print(&role::as_typed(said))
+}

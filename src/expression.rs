@@ -1,0 +1,543 @@
+//! Expressions that users write: CEL, the language of Kubernetes' own ValidatingAdmissionPolicy. The only place that knows the
+//! crate that evaluates them; in and out goes JSON.
+//!
+//! An expression cannot loop without end, and lists in it are walked at most [`DEPTH`] deep. Before it is evaluated its cost
+//! is bounded by the largest list that it may walk; one that would cost more is not evaluated at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use cel::{Context, ExecutionError, Program};
+use serde_json::Value;
+
+use crate::objects::LabelSelector;
+
+/// How many walks over lists may stand in one another.
+const DEPTH: u32 = 3;
+/// How many steps one evaluation may take, at most.
+const STEPS: u64 = 2_000_000;
+/// The longest expression, in bytes.
+const LONGEST: usize = 4096;
+/// How many nodes a value of a variable may have.
+const NODES: usize = 200_000;
+
+/// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
+pub const FUNCTIONS: [(&str, &str, &str); 6] = [
+    (
+        "atLeast",
+        "version, version",
+        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29')",
+    ),
+    ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
+    (
+        "inCIDR",
+        "address, network",
+        "whether an address is in a network: inCIDR(object.status.podIP, '10.0.0.0/8')",
+    ),
+    (
+        "selects",
+        "selector, labels",
+        "whether a label selector, with matchLabels and matchExpressions, takes labels",
+    ),
+    ("injected", "object", "whether Linkerd's injector gives the pod, or the pods of the workload, a proxy"),
+    (
+        "defaultPolicy",
+        "object",
+        "the inbound policy of the ports of a pod that no Server takes: all-unauthenticated",
+    ),
+];
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoValue {
+    /// It asks for a field that is not there.
+    #[error("{0} is not there; ask with has() first where it may be missing")]
+    Missing(String),
+    /// It asks for what was redacted.
+    #[error("{0} is redacted")]
+    Redacted(String),
+    /// It would take too long.
+    #[error("it would take too many steps over so large an object")]
+    Costly,
+    /// Anything else: values that cannot be compared, a division by zero.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A parsed expression.
+#[derive(Debug)]
+pub struct Expression {
+    program: Program,
+    /// How deep walks over lists stand in one another.
+    depth: u32,
+    /// The names of fields that it mentions.
+    mentions: BTreeSet<String>,
+}
+
+impl Expression {
+    /// Parses an expression, in which these variables are bound.
+    ///
+    /// # Errors
+    /// It is no CEL, names what is not there, or is too long or too deep.
+    pub fn parse(text: &str, variables: &[&str]) -> Result<Expression, String> {
+        if text.len() > LONGEST {
+            return Err(format!("it is longer than {LONGEST} bytes"));
+        }
+        let program = Program::compile(text).map_err(|error| {
+            let said = error.to_string();
+            said.lines().next().unwrap_or("it is no CEL").to_owned()
+        })?;
+        let mut shape = Shape::default();
+        shape.walk(program.expression(), 0);
+        if shape.depth > DEPTH {
+            return Err(format!("lists are walked more than {DEPTH} deep"));
+        }
+        let unknown = |name: &&String| !variables.contains(&name.as_str()) && !shape.bound.contains(*name);
+        if let Some(name) = shape.idents.iter().find(unknown) {
+            let known = variables.iter().copied();
+            let hint = crate::nearest::closest(name, known).map(|near| format!("; did you mean {near}?"));
+            return Err(format!("nothing is bound to {name}{}", hint.unwrap_or_default()));
+        }
+        let ours = || FUNCTIONS.iter().map(|(name, _, _)| *name);
+        if let Some(name) =
+            shape.calls.iter().find(|name| !is_standard(name) && !ours().any(|known| known == *name))
+        {
+            let hint = crate::nearest::closest(name, ours().chain(STANDARD.iter().copied()));
+            let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            return Err(format!("there is no function {name}{hint}"));
+        }
+        Ok(Expression { program, depth: shape.depth, mentions: shape.mentions })
+    }
+
+    /// Whether it calls a function.
+    pub fn calls(&self, function: &str) -> bool {
+        let mut shape = Shape::default();
+        shape.walk(self.program.expression(), 0);
+        shape.calls.contains(function)
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, NoValue> {
+        if let Some(name) = self.mentions.iter().find(|name| scope.redacted.contains(*name)) {
+            return Err(NoValue::Redacted(name.clone()));
+        }
+        if scope.widest.max(8).saturating_pow(self.depth) > STEPS {
+            return Err(NoValue::Costly);
+        }
+        match self.program.execute(&scope.context) {
+            Ok(value) => from_cel(&value),
+            Err(ExecutionError::NoSuchKey(key)) => Err(NoValue::Missing(key.to_string())),
+            Err(ExecutionError::IndexOutOfBounds(at)) => Err(NoValue::Missing(format!("item {at:?}"))),
+            Err(ExecutionError::UndeclaredReference(name)) => Err(NoValue::Missing(name.to_string())),
+            Err(error) => Err(NoValue::Failed(crate::redact::error(&error.to_string()))),
+        }
+    }
+
+    /// Its value as a truth.
+    ///
+    /// # Errors
+    /// It has none, or is neither true nor false.
+    pub fn holds(&self, scope: &Scope<'_>) -> Result<bool, NoValue> {
+        match self.evaluate(scope)? {
+            Value::Bool(holds) => Ok(holds),
+            other => Err(NoValue::Failed(format!("it is neither true nor false but {}", kind_of(&other)))),
+        }
+    }
+
+    /// Its value as a text; numbers and booleans as they are written.
+    ///
+    /// # Errors
+    /// It has none, or is a list or a map.
+    pub fn text(&self, scope: &Scope<'_>) -> Result<String, NoValue> {
+        match self.evaluate(scope)? {
+            Value::String(text) => Ok(text),
+            value @ (Value::Bool(_) | Value::Number(_)) => Ok(value.to_string()),
+            other => Err(NoValue::Failed(format!("it is no text but {}", kind_of(&other)))),
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
+}
+
+/// What an expression is evaluated in: variables and functions.
+pub struct Scope<'p> {
+    context: Context<'p, 'static>,
+    /// The largest list or map that is bound.
+    widest: u64,
+    /// The names of fields whose texts were redacted.
+    redacted: BTreeSet<String>,
+}
+
+/// What the model of the mesh knows of objects, by namespace and name.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Whether pods are injected.
+    pub injected: BTreeMap<(String, String), bool>,
+    /// The default inbound policy of pods.
+    pub policies: BTreeMap<(String, String), String>,
+}
+
+impl Scope<'static> {
+    /// A scope in which nothing is bound yet.
+    pub fn new(known: Known) -> Scope<'static> {
+        let mut context = Context::default();
+        let known = Arc::new(known);
+        functions(&mut context, &known);
+        Scope { context, widest: 0, redacted: BTreeSet::new() }
+    }
+}
+
+impl<'p> Scope<'p> {
+    /// A scope within this one.
+    pub fn within(&'p self) -> Scope<'p> {
+        Scope {
+            context: self.context.new_inner_scope(),
+            widest: self.widest,
+            redacted: self.redacted.clone(),
+        }
+    }
+
+    /// Binds a variable.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn bind(&mut self, name: &str, value: &Value) -> Result<(), NoValue> {
+        let mut nodes = 0;
+        self.look(name, value, &mut nodes);
+        if nodes > NODES {
+            return Err(NoValue::Costly);
+        }
+        self.context.add_variable_from_value(name, to_cel(value));
+        Ok(())
+    }
+
+    /// Notes how large a value is, and what of it is redacted.
+    fn look(&mut self, name: &str, value: &Value, nodes: &mut usize) {
+        *nodes += 1;
+        match value {
+            Value::Array(items) => {
+                self.widest = self.widest.max(items.len() as u64);
+                items.iter().for_each(|item| self.look(name, item, nodes));
+            }
+            Value::Object(map) => {
+                self.widest = self.widest.max(map.len() as u64);
+                map.iter().for_each(|(key, value)| self.look(key, value, nodes));
+            }
+            Value::String(text) => {
+                // Long texts count by their length.
+                *nodes += text.len() / 64;
+                if crate::redact::is_marked(text) {
+                    self.redacted.insert(name.to_owned());
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
+const STANDARD: [&str; 22] = [
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "string",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "bytes",
+    "max",
+    "min",
+    "type",
+    "dyn",
+    "has",
+    "all",
+    "exists",
+    "exists_one",
+    "map",
+    "filter",
+    "existsOne",
+];
+
+fn is_standard(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
+}
+
+/// What an expression is made of.
+#[derive(Default)]
+struct Shape {
+    depth: u32,
+    idents: BTreeSet<String>,
+    /// What walks over lists bind.
+    bound: BTreeSet<String>,
+    calls: BTreeSet<String>,
+    mentions: BTreeSet<String>,
+}
+
+impl Shape {
+    fn walk(&mut self, expression: &IdedExpr, depth: u32) {
+        self.depth = self.depth.max(depth);
+        match &expression.expr {
+            Expr::Unspecified => {}
+            Expr::Literal(literal) => {
+                if let cel::common::ast::LiteralValue::String(text) = literal {
+                    self.mentions.insert(text.inner().to_owned());
+                }
+            }
+            Expr::Ident(name) => _ = self.idents.insert(name.clone()),
+            Expr::Call(call) => {
+                self.calls.insert(call.func_name.clone());
+                for part in call.target.iter().map(|target| &**target).chain(&call.args) {
+                    self.walk(part, depth);
+                }
+            }
+            Expr::Select(select) => {
+                // What is bound beside objects was never redacted.
+                if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
+                    self.mentions.insert(select.field.clone());
+                }
+                self.walk(&select.operand, depth);
+            }
+            Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, depth)),
+            Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
+            Expr::Struct(of) => of.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
+            Expr::Comprehension(walk) => {
+                self.bound.insert(walk.iter_var.clone());
+                self.bound.extend(walk.iter_var2.clone());
+                self.bound.insert(walk.accu_var.clone());
+                self.walk(&walk.iter_range, depth);
+                for part in [&walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result] {
+                    self.walk(part, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &EntryExpr, depth: u32) {
+        match entry {
+            EntryExpr::StructField(field) => self.walk(&field.value, depth),
+            EntryExpr::MapEntry(entry) => {
+                self.walk(&entry.key, depth);
+                self.walk(&entry.value, depth);
+            }
+        }
+    }
+}
+
+/// The variable that fields are selected of.
+fn root(expression: &IdedExpr) -> Option<&str> {
+    match &expression.expr {
+        Expr::Ident(name) => Some(name),
+        Expr::Select(select) => root(&select.operand),
+        _ => None,
+    }
+}
+
+fn to_cel(value: &Value) -> cel::Value {
+    match value {
+        Value::Null => cel::Value::Null,
+        Value::Bool(value) => cel::Value::Bool(*value),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => cel::Value::Int(whole),
+            (None, Some(real)) => cel::Value::Float(real),
+            (None, None) => cel::Value::Null,
+        },
+        Value::String(text) => cel::Value::String(Arc::new(text.clone())),
+        Value::Array(items) => cel::Value::List(Arc::new(items.iter().map(to_cel).collect())),
+        Value::Object(map) => {
+            let map: std::collections::HashMap<String, cel::Value> =
+                map.iter().map(|(key, value)| (key.clone(), to_cel(value))).collect();
+            map.into()
+        }
+    }
+}
+
+fn from_cel(value: &cel::Value) -> Result<Value, NoValue> {
+    Ok(match value {
+        cel::Value::Null => Value::Null,
+        cel::Value::Bool(value) => Value::Bool(*value),
+        cel::Value::Int(number) => (*number).into(),
+        cel::Value::UInt(number) => (*number).into(),
+        cel::Value::Float(number) => (*number).into(),
+        cel::Value::String(text) => Value::String(text.to_string()),
+        cel::Value::List(items) => Value::Array(items.iter().map(from_cel).collect::<Result<_, _>>()?),
+        cel::Value::Map(map) => {
+            let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value)?)));
+            Value::Object(entries.collect::<Result<_, NoValue>>()?)
+        }
+        other => {
+            return Err(NoValue::Failed(format!(
+                "a value of type {} is nothing that is read",
+                other.type_of()
+            )));
+        }
+    })
+}
+
+fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
+    type Text = Arc<String>;
+    let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
+    let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
+        let read =
+            |text: &str| numbers(text).ok_or_else(|| failed("atLeast", format!("{text:?} is no version")));
+        Ok(read(&one)? >= read(&other)?)
+    };
+    let amount = move |text: Text| -> Result<f64, ExecutionError> {
+        amount(&text).ok_or_else(|| failed("quantity", format!("{text:?} is no quantity")))
+    };
+    let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
+        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{text:?} is no {what}"));
+        let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
+        let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
+        Ok(network.contains(&address))
+    };
+    let selects = move |selector: cel::Value, labels: cel::Value| -> Result<bool, ExecutionError> {
+        let json = |value: &cel::Value| from_cel(value).map_err(|why| failed("selects", why.to_string()));
+        let wrong = |error: serde_json::Error| failed("selects", error.to_string());
+        let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
+        let labels: BTreeMap<String, String> = serde_json::from_value(json(&labels)?).map_err(wrong)?;
+        Ok(selector.matches(&labels))
+    };
+    let place = move |object: &cel::Value| {
+        let json = from_cel(object).ok()?;
+        let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
+        Some((text("namespace").unwrap_or_default(), text("name")?))
+    };
+    let of_mesh = Arc::clone(known);
+    let injected = move |object: cel::Value| -> Result<bool, ExecutionError> {
+        let found = place(&object).and_then(|place| of_mesh.injected.get(&place).copied());
+        found.ok_or_else(|| ExecutionError::no_such_key("what the injector does with it"))
+    };
+    let of_mesh = Arc::clone(known);
+    let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
+        let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
+        found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
+    };
+    let added = [
+        context.add_function("atLeast", at_least),
+        context.add_function("quantity", amount),
+        context.add_function("inCIDR", in_cidr),
+        context.add_function("selects", selects),
+        context.add_function("injected", injected),
+        context.add_function("defaultPolicy", policy),
+    ];
+    debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
+}
+
+/// The numbers of a version: `v1.31.5-eks` is 1, 31, 5; `edge-26.5.5` is 26, 5, 5.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    let begin = text.find(|c: char| c.is_ascii_digit())?;
+    let end =
+        text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
+    let numbers: Option<Vec<u64>> =
+        text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok()).collect();
+    numbers
+}
+
+/// A quantity of Kubernetes as a number.
+fn amount(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 14] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("P", 1e15),
+        ("E", 1e18),
+    ];
+    let text = text.trim();
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.unwrap_or((text, 1.0));
+    number.parse::<f64>().ok().map(|number| number * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn value(text: &str, object: &Value) -> Result<Value, NoValue> {
+        let expression = Expression::parse(text, &["object"]).expect(text);
+        let root = Scope::new(Known::default());
+        let mut scope = root.within();
+        scope.bind("object", object)?;
+        expression.evaluate(&scope)
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_value_unless_it_is_asked_for() {
+        let object = json!({"spec": {"replicas": 3, "containers": [{"name": "app", "image": "a:1"}]}});
+        assert_eq!(value("object.spec.replicas > 2", &object), Ok(json!(true)));
+        assert_eq!(value("object.spec.containers.all(c, c.image.startsWith('a'))", &object), Ok(json!(true)));
+        assert_eq!(value("object.spec.paused", &object), Err(NoValue::Missing("paused".to_owned())));
+        assert_eq!(value("has(object.spec.paused) && object.spec.paused", &object), Ok(json!(false)));
+        assert!(matches!(value("object.spec.replicas.size()", &object), Err(NoValue::Failed(_))));
+    }
+
+    #[test]
+    fn what_was_redacted_is_never_compared() {
+        let object = json!({"spec": {"token": "REDACTED(len=12)", "name": "x"}});
+        assert_eq!(value("object.spec.token == 'x'", &object), Err(NoValue::Redacted("token".to_owned())));
+        assert_eq!(value("object.spec.name == 'x'", &object), Ok(json!(true)));
+    }
+
+    #[test]
+    fn functions_know_what_kubernetes_and_linkerd_mean() {
+        let object = json!({"labels": {"app": "web"}, "selector": {"matchLabels": {"app": "web"}}});
+        for (text, expected) in [
+            ("atLeast('v1.31.5-eks-1', '1.29')", true),
+            ("atLeast('v1.9.0', '1.29')", false),
+            ("atLeast('edge-26.5.5', 'edge-26.5.4')", true),
+            ("quantity('100m') == 0.1", true),
+            ("quantity('1Gi') > quantity('1000M')", true),
+            ("inCIDR('10.1.2.3', '10.0.0.0/8')", true),
+            ("inCIDR('fd00::1', '10.0.0.0/8')", false),
+            ("selects(object.selector, object.labels)", true),
+        ] {
+            assert_eq!(value(text, &object), Ok(json!(expected)), "{text}");
+        }
+        assert!(matches!(value("quantity('much') > 1.0", &object), Err(NoValue::Failed(_))));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_before_it_is_evaluated() {
+        let refused = |text: &str| Expression::parse(text, &["object", "cluster"]).expect_err(text);
+        assert!(refused("object.").len() < 300);
+        assert!(refused("objct.x").contains("did you mean object?"));
+        assert!(refused("atLest(object.x, '1')").contains("did you mean atLeast?"));
+        let deep = "object.all(a, object.all(b, object.all(c, object.all(d, true))))";
+        assert!(refused(deep).contains("deep"));
+        assert!(refused(&"1 + ".repeat(2000)).contains("longer"));
+    }
+
+    #[test]
+    fn a_walk_over_too_much_is_not_begun() {
+        let many = json!((0..5000).collect::<Vec<_>>());
+        let deep = "object.all(a, object.all(b, a + b >= 0))";
+        assert_eq!(value(deep, &many), Err(NoValue::Costly));
+        assert_eq!(value("object.all(a, a >= 0)", &many), Ok(json!(true)));
+    }
+}
