@@ -76,8 +76,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --fail-on 'Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning'
             cand --on-not-checked 'What it means for the exit status when evidence that was asked for could not be had'
             cand --verify 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report''s run was asked is asked again where no flag says otherwise'
-            cand -o 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
-            cand --output 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand -o 'Output format: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'Output format: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
             cand --save 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder'
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
@@ -273,8 +273,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;demo'= {
-            cand -o 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
-            cand --output 'Output format: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand -o 'Output format: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'Output format: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
             cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
             cand --color 'When to use colour'

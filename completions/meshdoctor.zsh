@@ -71,8 +71,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
 '--verify=[Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each\: fixed, still there, or not checked. What the report'\''s run was asked is asked again where no flag says otherwise]:REPORT.json:_files' \
-'*-o+[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[Output format\: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
@@ -301,8 +301,8 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[Output format\: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*--output=[Output format\: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"

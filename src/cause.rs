@@ -230,6 +230,7 @@ mod tests {
             parameters: vec![],
             ties: vec![],
             explains_nothing: false,
+            standing: Default::default(),
             rows: None,
             rows_as: None,
             raised: false,

@@ -75,6 +75,16 @@ impl When {
     }
 }
 
+/// What a finding is to the gate of its run; filled in by the policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// It fails nothing: it is below the gate, or the gate is on what a change brings in.
+    #[default]
+    Passes,
+    /// It fails the run.
+    Fails,
+}
+
 /// Whether a finding was seen or inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -150,6 +160,8 @@ pub struct Finding {
     pub after: Vec<Fingerprint>,
     /// In which world it is there.
     pub when: When,
+    /// What it is to the gate; filled in by the report.
+    pub standing: Standing,
     /// Where its objects stand in the manifests that were given.
     pub written: Vec<Written>,
     /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::card::Mode;
 use crate::checks::{self, Check};
-use crate::finding::{Finding, Severity, When};
+use crate::finding::{Finding, Severity, Standing, When};
 use crate::item::Item;
 use crate::model::skew::Skew;
 
@@ -72,8 +72,13 @@ pub struct UnknownCheck {
 }
 
 impl Policy {
+    /// What a finding is to the gate.
+    pub fn standing(&self, finding: &Finding) -> Standing {
+        if self.fails(finding) { Standing::Fails } else { Standing::Passes }
+    }
+
     /// Whether a finding fails the run.
-    pub fn fails(&self, finding: &Finding) -> bool {
+    fn fails(&self, finding: &Finding) -> bool {
         let counts = match finding.when {
             When::AfterChange => true,
             When::UntilChange => false,

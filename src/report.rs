@@ -12,7 +12,7 @@ use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evalua
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
-use crate::finding::{Finding, Severity, When};
+use crate::finding::{Finding, Severity, Standing, When};
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::knowledge::{Knowledge, UnreadKind};
@@ -160,6 +160,8 @@ pub struct RunResult {
     pub status: u8,
     /// The gate's word.
     pub gate: &'static str,
+    /// Whether evidence that was asked for and could not be had is accepted (`--on-not-checked=pass`).
+    pub not_checked_passes: bool,
     /// Roots by severity: error, warning, info. Symptoms are not counted.
     pub roots: Counts,
     /// All findings by severity.
@@ -292,6 +294,9 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let mut findings = cause::link(found, &relations);
     verify_raised(&mut findings, question.settings);
+    for finding in &mut findings {
+        finding.standing = question.policy.standing(finding);
+    }
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {
@@ -436,7 +441,7 @@ fn verdict(
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
     let status = exit::status(exit::Facts {
-        failing: findings.iter().any(|finding| policy.fails(finding)),
+        failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
         none_ran,
@@ -448,6 +453,7 @@ fn verdict(
     RunResult {
         status,
         gate: policy.gate.word(),
+        not_checked_passes: policy.not_checked_passes,
         roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(there)),
         findings: Counts::of(findings.iter().filter(there)),
         passed: count(|o| matches!(o, Outcome::Pass)),

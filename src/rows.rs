@@ -285,6 +285,7 @@ mod tests {
             ties: Vec::new(),
             timeline: vec![],
             explains_nothing: false,
+            standing: Default::default(),
             rows: None,
             rows_as: None,
             raised: false,

@@ -170,6 +170,7 @@ impl<'a> Context<'a> {
             ties: Vec::new(),
             timeline: vec![],
             explains_nothing: false,
+            standing: Default::default(),
             rows: None,
             rows_as: None,
             raised: false,

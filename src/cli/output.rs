@@ -113,6 +113,13 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Linkerd => render::linkerd::report(report),
         Format::Plan => for_people(render::plan::markdown(report)),
         Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
+        Format::Sarif => role::as_typed(render::ci::sarif::report(report)),
+        Format::Junit => role::as_typed(render::ci::junit::report(report)),
+        Format::Github => role::as_typed(render::ci::github::report(report)),
+        Format::Gitlab => role::as_typed(render::ci::gitlab::report(report)),
+        Format::Markdown => for_people(render::ci::markdown::report(report)),
+        Format::Prometheus => render::ci::prometheus::report(report),
+        Format::Ndjson => render::ci::ndjson::report(report),
         Format::Extension => role::as_typed(render::extension::report(report)),
     }
 }
@@ -201,6 +208,13 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             Format::Linkerd => render::linkerd::failure(message, was_asked),
             Format::Json => render::json::failure(&failure),
             Format::Yaml => render::yaml::failure(&failure),
+            Format::Sarif => render::ci::sarif::failure(&failure),
+            Format::Junit => render::ci::junit::failure(&failure),
+            Format::Github => render::ci::github::failure(&failure),
+            Format::Gitlab => render::ci::gitlab::failure(&failure),
+            Format::Markdown => for_people(render::ci::markdown::failure(&failure)),
+            Format::Prometheus => render::ci::prometheus::failure(&failure),
+            Format::Ndjson => render::ci::ndjson::failure(&failure),
             Format::Extension => role::as_typed(render::extension::failure(message, next)),
         };
         // The run has failed already; a second failure in saying so changes nothing.

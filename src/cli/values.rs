@@ -45,12 +45,26 @@ pub enum Format {
     LinkerdTable,
     /// The plan of a rehearsed upgrade, as Markdown.
     Plan,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// A code quality document of GitLab.
+    Gitlab,
+    /// Markdown, for a comment or a summary.
+    Markdown,
+    /// Metrics, for a textfile collector.
+    Prometheus,
+    /// Lines of JSON.
+    Ndjson,
     /// Rows of `linkerd check`, as its extensions print them: what `json` means to `linkerd meshdoctor`.
     Extension,
 }
 
 /// The words for each form.
-pub const FORMATS: [(&str, Format); 7] = [
+pub const FORMATS: [(&str, Format); 14] = [
     ("table", Format::Table),
     ("short", Format::Short),
     ("json", Format::Json),
@@ -58,6 +72,13 @@ pub const FORMATS: [(&str, Format); 7] = [
     ("linkerd", Format::Linkerd),
     ("linkerd-table", Format::LinkerdTable),
     ("plan", Format::Plan),
+    ("sarif", Format::Sarif),
+    ("junit", Format::Junit),
+    ("github", Format::Github),
+    ("gitlab", Format::Gitlab),
+    ("markdown", Format::Markdown),
+    ("prometheus", Format::Prometheus),
+    ("ndjson", Format::Ndjson),
 ];
 
 /// The words for each form under the name that the command was called by: an extension of Linkerd has to answer `json`

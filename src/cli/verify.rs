@@ -138,6 +138,13 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
         | Format::Linkerd
         | Format::LinkerdTable
         | Format::Plan
+        | Format::Sarif
+        | Format::Junit
+        | Format::Github
+        | Format::Gitlab
+        | Format::Markdown
+        | Format::Prometheus
+        | Format::Ndjson
         | Format::Extension => role::as_typed(render::verify::table(verification, look)),
     };
     output::write(&args.report, &args.verbosity, text)?;

@@ -2,9 +2,10 @@
 //! they write strings; printing is `cli`'s business.
 //!
 //! `table` is the report for people, made from `header`, `headline`, `repair`, `finding` and `unchecked` or `coverage`;
-//! `look` says how it is to look.
+//! `look` says how it is to look. What pipelines read is in `ci`, a file for each form.
 
 mod change;
+pub mod ci;
 mod coverage;
 pub mod document;
 pub mod explain;

@@ -77,15 +77,8 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
         finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
     let subjects = subjects.join(", ");
     let mut line = format!("{} {} {subjects}: {}", finding.severity, finding.check, clean(&finding.message));
-    if finding.confidence == Confidence::Likely {
-        line.push_str(" [likely]");
-    }
-    match finding.when {
-        When::Now => {}
-        When::UntilUpgrade => line.push_str(" [ends with the upgrade]"),
-        When::AfterUpgrade => line.push_str(" [with the upgrade]"),
-        When::UntilChange => line.push_str(" [cured by the change]"),
-        When::AfterChange => line.push_str(" [brought in by the change]"),
+    for note in notes(finding) {
+        _ = write!(line, " [{note}]");
     }
     for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
         let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();
@@ -95,4 +88,17 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
         }
     }
     line
+}
+
+/// What is to be known of a finding beside what it says.
+pub(super) fn notes(finding: &Finding) -> Vec<&'static str> {
+    let likely = (finding.confidence == Confidence::Likely).then_some("likely");
+    let when = match finding.when {
+        When::Now => None,
+        When::UntilUpgrade => Some("ends with the upgrade"),
+        When::AfterUpgrade => Some("with the upgrade"),
+        When::UntilChange => Some("cured by the change"),
+        When::AfterChange => Some("brought in by the change"),
+    };
+    likely.into_iter().chain(when).collect()
 }

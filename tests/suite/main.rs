@@ -36,6 +36,7 @@ mod parity_rows;
 #[cfg(unix)]
 mod passing;
 mod pasted;
+mod pipelines;
 #[cfg(unix)]
 mod planted;
 #[cfg(unix)]

@@ -58,7 +58,7 @@ fn judged() -> Vec<(String, Report)> {
     reports
 }
 
-fn samples_and_judged() -> Vec<(String, Report)> {
+pub fn samples_and_judged() -> Vec<(String, Report)> {
     samples::all().into_iter().map(|(name, report)| (name.to_owned(), report)).chain(judged()).collect()
 }
 

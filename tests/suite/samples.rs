@@ -15,6 +15,7 @@ use meshdoctor::judged::Judged;
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
+use meshdoctor::policy::Policy;
 use meshdoctor::report::{Asked, Counts, Coverage, Gap, Report, Run, RunResult};
 use meshdoctor::request::Request;
 use meshdoctor::source::Origin;
@@ -85,7 +86,8 @@ fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
 }
 
 fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u8) -> Report {
-    let findings = linked(findings);
+    let mut findings = linked(findings);
+    findings.iter_mut().for_each(|finding| finding.standing = Policy::default().standing(finding));
     let checks = checks(missing, &findings);
     let mut gaps: BTreeMap<Missing, Vec<&'static str>> = BTreeMap::new();
     for (check, missing) in missing {
@@ -124,6 +126,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         verdict: RunResult {
             status,
             gate: "error",
+            not_checked_passes: false,
             roots: counts(findings.iter().filter(|finding| finding.caused_by.is_empty())),
             findings: counts(findings.iter()),
             passed: count(|o| *o == Outcome::Pass),

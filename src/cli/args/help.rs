@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::exit;
 
 /// Command lines of `check`, each with what it is for.
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),
     ("meshdoctor check -n shop --fail-on warning", "one team's workloads, for CI"),
     ("meshdoctor check --only cni --nodes ./nodes --live", "with node evidence beside the cluster"),
@@ -13,6 +13,7 @@ const EXAMPLES: [(&str, &str); 8] = [
     ("meshdoctor check --save support.tar.gz", "keep the redacted evidence for a ticket"),
     ("meshdoctor check --bundle support.tar.gz", "the same verdict later, without the cluster"),
     ("meshdoctor check -o json=before.json -o table", "keep the report as well"),
+    ("meshdoctor check -o junit=check.xml -o sarif=check.sarif", "for a pipeline; docs/formats.md"),
     ("meshdoctor check --verify before.json", "after the repair: what is fixed, what is still there"),
 ];
 

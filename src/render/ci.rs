@@ -1,0 +1,136 @@
+//! What the forms for pipelines share: where a finding is shown, what was not checked and whether that fails the run, and
+//! what a run that came to no report says. Each of those forms is a file here.
+
+pub mod github;
+pub mod gitlab;
+pub mod junit;
+pub mod markdown;
+pub mod ndjson;
+pub mod prometheus;
+pub mod sarif;
+
+use sha2::{Digest, Sha256};
+
+use super::text::clean;
+use crate::exit;
+use crate::finding::{Evidence, Finding, Fingerprint, Place, Subject, Written};
+use crate::report::{Gap, Report};
+
+/// Where a finding is shown: as a whole where it is in no file, else a subject at a time.
+pub(super) struct Spot<'a> {
+    /// Which trouble it is.
+    pub fingerprint: Fingerprint,
+    /// What it is about.
+    pub subjects: Vec<&'a Subject>,
+    /// Where that stands in the manifests.
+    pub written: Vec<&'a Written>,
+}
+
+/// The spots of a finding. Whoever repairs one subject of several makes one of them go.
+pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
+    let of = |subject: &Subject| -> Vec<&Written> {
+        let object = match subject {
+            Subject::Object { kind, namespace, name, .. } => {
+                Subject::object(kind, namespace, name).to_string()
+            }
+            Subject::Node { .. } | Subject::Thing { .. } => return Vec::new(),
+        };
+        finding.written.iter().filter(|written| written.object == object && is_file(written)).collect()
+    };
+    let (told, rest): (Vec<_>, Vec<_>) =
+        finding.subjects.iter().map(|subject| (subject, of(subject))).partition(|(_, at)| !at.is_empty());
+    let mut spots: Vec<Spot<'_>> = told
+        .into_iter()
+        .map(|(subject, written)| Spot {
+            fingerprint: finding.subject_fingerprint(subject),
+            subjects: vec![subject],
+            written,
+        })
+        .collect();
+    if !rest.is_empty() {
+        spots.push(Spot {
+            fingerprint: finding.fingerprint(),
+            subjects: rest.into_iter().map(|(subject, _)| subject).collect(),
+            written: Vec::new(),
+        });
+    }
+    spots
+}
+
+/// Whether a pipeline can show the place: what came from standard input is in no file.
+fn is_file(written: &Written) -> bool {
+    written.file != "-" && written.file != "stdin" && written.line > 0
+}
+
+/// What a finding says, in one line.
+pub(super) fn said(finding: &Finding, subjects: &[&Subject]) -> String {
+    let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
+    let mut text = format!("{}: {}", super::text::some_of(&subjects, 8), finding.message);
+    for note in super::short::notes(finding) {
+        text.push_str(&format!(" [{note}]"));
+    }
+    clean(&text).into_owned()
+}
+
+/// A piece of evidence in a line: where, and what.
+pub(super) fn evidence(evidence: &Evidence) -> String {
+    let place = match &evidence.place {
+        Place::Field { object, path } => format!("{object}  {path}"),
+        Place::File { node, file, path, line, column } => {
+            let numbers = [line, column].into_iter().map_while(|n| n.as_ref()).map(|n| format!(":{n}"));
+            let path = path.as_ref().map(|path| format!("  {path}")).unwrap_or_default();
+            format!("{node}  {file}{}{path}", numbers.collect::<String>())
+        }
+        Place::Event { object, reason, count, .. } if *count > 1 => {
+            format!("{object}  event {reason}, {count} times")
+        }
+        Place::Event { object, reason, .. } => format!("{object}  event {reason}"),
+        Place::Other { name } => name.clone(),
+    };
+    clean(&format!("{place}: {}", evidence.said)).into_owned()
+}
+
+/// What to do, in lines: steps with what is to be pasted, and what verifies it.
+pub(super) fn remedy(finding: &Finding) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, step) in (1..).zip(&finding.remedy.steps) {
+        lines.push(clean(&format!("{number}. {}", step.text)).into_owned());
+        let pasted = step.command.iter().flat_map(|command| command.rendered());
+        lines.extend(pasted.map(|line| format!("   {}", clean(&line))));
+    }
+    let verify = finding.remedy.verify.iter().flat_map(|command| command.rendered());
+    lines.extend(verify.map(|line| format!("verify: {}", clean(&line))));
+    lines
+}
+
+/// What is missing, why, and how to provide it, in a line.
+pub(super) fn not_checked(gap: &Gap) -> String {
+    clean(&format!("{}; to check this: {}", gap.missing, gap.close)).into_owned()
+}
+
+/// Whether a gap makes the exit status 4 where no finding fails.
+pub(super) fn gap_fails(report: &Report, gap: &Gap) -> bool {
+    gap.asked_for && !(report.verdict.not_checked_passes && report.verdict.status == exit::FINE)
+}
+
+/// Which gap it is: the same in every run that lacks the same.
+pub(super) fn gap_fingerprint(gap: &Gap) -> Fingerprint {
+    let part = gap.missing.part.as_deref().unwrap_or_default();
+    print_of("meshdoctor.gap/1", &format!("{}\n{part}", gap.missing.request))
+}
+
+/// Which trouble of a run it is.
+pub(super) fn run_fingerprint(text: &str) -> Fingerprint {
+    print_of("meshdoctor.run/1", text)
+}
+
+fn print_of(tag: &str, text: &str) -> Fingerprint {
+    let mut hash = Sha256::new();
+    hash.update(format!("{tag}\n{text}"));
+    Fingerprint(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What a status means, in the words of the documentation.
+pub(super) fn meaning(status: u8) -> &'static str {
+    exit::ALL.iter().find(|(known, _)| *known == status).map_or("ended by a signal", |(_, meaning)| *meaning)
+}

@@ -1,0 +1,99 @@
+//! The report as workflow commands of GitHub Actions: an annotation for each finding, at its line where it is in a
+//! manifest, for evidence that is missing one for
+//! each reason, and the result first. Nothing else is printed, and no text of
+//! a cluster can begin a command of its own: values stay in one line and are escaped.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::super::document::Failure;
+use super::super::table::result_line;
+use super::super::text::{clean, without_hashes};
+use super::{gap_fails, not_checked, said, spots};
+use crate::checks::Outcome;
+use crate::exit;
+use crate::finding::{Finding, Severity};
+use crate::report::{Gap, Report};
+
+/// A report.
+pub fn report(report: &Report) -> String {
+    let mut text = String::new();
+    // First, since GitHub shows only the first ten of a level.
+    let verdict = if report.verdict.status == exit::FINE { "notice" } else { "error" };
+    command(&mut text, verdict, &[("title", "meshdoctor".to_owned())], &result_line(report));
+    for finding in &report.findings {
+        for spot in spots(finding) {
+            let message = said(finding, &spot.subjects);
+            if spot.written.is_empty() {
+                command(&mut text, level(finding), &[("title", finding.check.to_owned())], &message);
+            }
+            for written in spot.written {
+                let properties = [
+                    ("file", written.file.strip_prefix("./").unwrap_or(&written.file).to_owned()),
+                    ("line", written.line.to_string()),
+                    ("col", written.column.max(1).to_string()),
+                    ("title", finding.check.to_owned()),
+                ];
+                command(&mut text, level(finding), &properties, &message);
+            }
+        }
+    }
+    let mut alike: BTreeMap<(bool, &[&str], String), Vec<&Gap>> = BTreeMap::new();
+    for gap in &report.coverage.gaps {
+        let key = (!gap_fails(report, gap), gap.checks.as_slice(), gap.close.to_string());
+        alike.entry(key).or_default().push(gap);
+    }
+    for ((accepted, checks, _), gaps) in alike {
+        let level = if accepted { "notice" } else { "error" };
+        let title = format!("not checked: {}", checks.join(", "));
+        let more = match gaps.len() {
+            1 => String::new(),
+            many => format!("; and {} more", many - 1),
+        };
+        command(&mut text, level, &[("title", title)], &format!("{}{more}", not_checked(gaps[0])));
+    }
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            command(&mut text, "error", &[("title", format!("{} crashed", check.id))], message);
+        }
+    }
+    for error in &report.errors {
+        command(&mut text, "error", &[("title", "meshdoctor".to_owned())], error);
+    }
+    text
+}
+
+/// A run that came to no report.
+pub fn failure(failure: &Failure) -> String {
+    let mut text = String::new();
+    for error in &failure.errors {
+        let title = format!("meshdoctor came to no report, exit {}", failure.status);
+        command(&mut text, "error", &[("title", title)], error);
+    }
+    text
+}
+
+fn level(finding: &Finding) -> &'static str {
+    match finding.severity {
+        _ if finding.when.ends() => "notice",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    }
+}
+
+fn command(text: &mut String, level: &str, properties: &[(&str, String)], message: &str) {
+    let properties: Vec<String> =
+        properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
+    _ = writeln!(text, "::{level} {}::{}", properties.join(","), data(message));
+}
+
+/// As the runner reads it back: only these are special in a message.
+fn data(text: &str) -> String {
+    without_hashes(&clean(text), "\\u{23}").replace('%', "%25")
+}
+
+/// In a property two more are.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

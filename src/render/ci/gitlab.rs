@@ -1,0 +1,105 @@
+//! The report as a code quality document of GitLab: an issue for each finding, a subject at a time where it is in a
+//! manifest, and one for each piece of evidence that is missing. Every issue has to name a file; what is in none names the
+//! object as a path.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::document::Failure;
+use super::super::json::write;
+use super::super::text::clean;
+use super::{gap_fails, gap_fingerprint, not_checked, run_fingerprint, said, spots};
+use crate::checks::Outcome;
+use crate::finding::{Finding, Fingerprint, Severity, Subject};
+use crate::report::Report;
+
+/// A report.
+pub fn report(report: &Report) -> String {
+    let mut issues: Vec<Value> = Vec::new();
+    let mut told = BTreeSet::new();
+    for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
+        for spot in spots(finding) {
+            let (path, line) = match spot.written.first() {
+                Some(written) => {
+                    (written.file.strip_prefix("./").unwrap_or(&written.file).to_owned(), written.line)
+                }
+                None => (spot.subjects.first().map_or_else(|| "cluster".to_owned(), |s| path(s)), 1),
+            };
+            let message = said(finding, &spot.subjects);
+            // One check can say two things of one subject; whoever reads this takes equal prints for one issue.
+            let print = match told.insert(spot.fingerprint.clone()) {
+                true => spot.fingerprint,
+                false => run_fingerprint(&format!("{} {}", spot.fingerprint, finding.message)),
+            };
+            issues.push(issue(finding.check, severity(finding), &message, &print, &path, line));
+        }
+    }
+    for gap in &report.coverage.gaps {
+        let message = format!("not checked ({}): {}", gap.checks.join(", "), not_checked(gap));
+        let severity = if gap_fails(report, gap) { "major" } else { "info" };
+        issues.push(issue(
+            "not-checked",
+            severity,
+            &message,
+            &gap_fingerprint(gap),
+            "cluster/not-checked",
+            1,
+        ));
+    }
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            let message = format!("{} crashed, a bug in meshdoctor: {message}", check.id);
+            issues.push(issue(check.id, "major", &message, &run_fingerprint(check.id), "cluster/crashed", 1));
+        }
+    }
+    issues.extend(report.errors.iter().map(|error| trouble(error)));
+    write(&issues)
+}
+
+/// A run that came to no report: no clean bill, but one issue that blocks.
+pub fn failure(failure: &Failure) -> String {
+    write(&failure.errors.iter().map(|error| trouble(error)).collect::<Vec<_>>())
+}
+
+fn trouble(error: &str) -> Value {
+    let message = format!("meshdoctor: {error}");
+    issue("could-not-run", "blocker", &message, &run_fingerprint(error), "cluster/could-not-run", 1)
+}
+
+fn severity(finding: &Finding) -> &'static str {
+    match finding.severity {
+        Severity::Error => "critical",
+        Severity::Warning => "minor",
+        Severity::Info => "info",
+    }
+}
+
+fn issue(check: &str, severity: &str, text: &str, print: &Fingerprint, path: &str, line: u64) -> Value {
+    json!({
+        "type": "issue",
+        "check_name": check,
+        "description": clean(text),
+        "severity": severity,
+        "fingerprint": print,
+        "location": {"path": path, "lines": {"begin": line}},
+    })
+}
+
+/// `cluster/shop/Deployment/web`, `nodes/ip-10-0-1-12/etc/cni/net.d/10.conflist`.
+fn path(subject: &Subject) -> String {
+    let path = match subject {
+        Subject::Object { kind, namespace, name, .. } if namespace.is_empty() => {
+            format!("cluster/{kind}/{name}")
+        }
+        Subject::Object { kind, namespace, name, .. } => format!("cluster/{namespace}/{kind}/{name}"),
+        Subject::Node { node, file, .. } => {
+            format!(
+                "nodes/{node}{}",
+                file.as_ref().map(|file| format!("/{}", file.trim_start_matches('/'))).unwrap_or_default()
+            )
+        }
+        Subject::Thing { thing } => format!("cluster/{}", thing.replace([' ', '/'], "-")),
+    };
+    clean(&path).into_owned()
+}

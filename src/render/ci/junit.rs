@@ -1,0 +1,206 @@
+//! The report as JUnit XML: a suite for each category, a test case for each selected check, and one for the run itself.
+//! A case passes only where the check looked and nothing counts against it: it fails where a finding fails the run, is
+//! an error where something that was asked for was not checked, and is skipped where nobody provided the evidence or the
+//! question does not arise. So there is a failure or an error exactly where the exit status is not 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::super::document::Failure;
+use super::super::table::result_line;
+use super::super::text::clean;
+use super::{evidence, gap_fails, meaning, remedy, said};
+use crate::checks::Outcome;
+use crate::exit;
+use crate::finding::{Finding, Standing};
+use crate::judged::Judged;
+use crate::report::Report;
+
+/// How a case ended.
+enum Ending {
+    Passed,
+    Failed(String, String),
+    Error(String, String),
+    Skipped(String),
+}
+
+/// A test case.
+struct Case {
+    suite: String,
+    name: String,
+    ending: Ending,
+    /// What is worth reading and counts for nothing.
+    out: String,
+}
+
+/// A report.
+pub fn report(report: &Report) -> String {
+    let failing: BTreeSet<&str> = report
+        .coverage
+        .gaps
+        .iter()
+        .filter(|gap| gap_fails(report, gap))
+        .flat_map(|gap| gap.checks.iter().copied())
+        .collect();
+    let mut cases: Vec<Case> = report
+        .checks
+        .iter()
+        .map(|check| {
+            let findings: Vec<&Finding> = report.findings.iter().filter(|f| f.check == check.id).collect();
+            case(check, &findings, failing.contains(check.id))
+        })
+        .collect();
+    let status = report.verdict.status;
+    let errors = report.errors.join("; ");
+    let ending = match status {
+        _ if !errors.is_empty() => Ending::Error(errors, String::new()),
+        exit::FINE | exit::FINDINGS => Ending::Passed,
+        status => Ending::Error(format!("exit {status}: {}", meaning(status)), result_line(report)),
+    };
+    let out = format!("{}\n", result_line(report));
+    cases.push(Case { suite: "run".to_owned(), name: "run".to_owned(), ending, out });
+    document(&cases, report.run.started.map(|at| at.to_string()))
+}
+
+/// A run that came to no report.
+pub fn failure(failure: &Failure) -> String {
+    let ending = Ending::Error(failure.errors.join("; "), meaning(failure.status).to_owned());
+    document(
+        &[Case { suite: "run".to_owned(), name: "run".to_owned(), ending, out: String::new() }],
+        failure.run.started.map(|at| at.to_string()),
+    )
+}
+
+fn case(check: &Judged, findings: &[&Finding], gaps_fail: bool) -> Case {
+    let (failing, others): (Vec<&&Finding>, Vec<&&Finding>) =
+        findings.iter().partition(|finding| finding.standing == Standing::Fails);
+    let gaps: Vec<String> = check
+        .gaps
+        .iter()
+        .zip(&check.closes)
+        .map(|(gap, close)| format!("not checked: {gap}; to check this: {close}"))
+        .collect();
+    let tell =
+        |findings: &[&&Finding]| findings.iter().map(|finding| told(finding)).collect::<Vec<_>>().join("\n");
+    let gap = || gaps.first().cloned().unwrap_or_else(|| "not checked".to_owned());
+    let ending = match &check.outcome {
+        Outcome::Crashed(message) => {
+            Ending::Error(format!("crashed, a bug in meshdoctor: {message}"), gaps.join("\n"))
+        }
+        _ if !failing.is_empty() => {
+            let first = said(failing[0], &failing[0].subjects.iter().collect::<Vec<_>>());
+            let more = match failing.len() {
+                1 => first,
+                many => format!("{first}; and {} more", many - 1),
+            };
+            Ending::Failed(more, format!("{}\n{}", tell(&failing), gaps.join("\n")))
+        }
+        _ if gaps_fail => Ending::Error(gap(), gaps.join("\n")),
+        Outcome::Unknown => Ending::Skipped(gap()),
+        Outcome::Findings if !gaps.is_empty() => Ending::Skipped(gap()),
+        Outcome::NotApplicable(reason) => Ending::Skipped(format!("not applicable: {reason}")),
+        Outcome::Pass | Outcome::Findings => Ending::Passed,
+    };
+    Case { suite: check.category.clone(), name: check.id.to_owned(), ending, out: tell(&others) }
+}
+
+/// A finding in lines.
+fn told(finding: &Finding) -> String {
+    let subjects: Vec<_> = finding.subjects.iter().collect();
+    let mut text = format!("{} {}\n", finding.severity, said(finding, &subjects));
+    for written in &finding.written {
+        _ = writeln!(text, "  at {}:{}:{}", clean(&written.file), written.line, written.column);
+    }
+    for seen in &finding.evidence {
+        _ = writeln!(text, "  evidence: {}", evidence(seen));
+    }
+    for line in remedy(finding) {
+        _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+fn document(cases: &[Case], timestamp: Option<String>) -> String {
+    let mut suites: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        suites.entry(&case.suite).or_default().push(case);
+    }
+    let at = timestamp.map(|at| format!(" timestamp=\"{}\"", attribute(&at))).unwrap_or_default();
+    let all: Vec<&Case> = cases.iter().collect();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    _ = writeln!(text, "<testsuites name=\"meshdoctor\" {}>", tally(&all));
+    for (name, cases) in &suites {
+        _ = writeln!(text, "  <testsuite name=\"{}\" {}{at}>", attribute(name), tally(cases));
+        for case in cases {
+            _ = writeln!(
+                text,
+                "    <testcase classname=\"meshdoctor.{}\" name=\"{}\" time=\"0\">",
+                attribute(name),
+                attribute(&case.name)
+            );
+            element(&mut text, &case.ending);
+            if !case.out.is_empty() {
+                _ = writeln!(text, "      <system-out>{}</system-out>", content(&case.out));
+            }
+            text.push_str("    </testcase>\n");
+        }
+        text.push_str("  </testsuite>\n");
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn tally(cases: &[&Case]) -> String {
+    let count = |is: fn(&Ending) -> bool| cases.iter().filter(|case| is(&case.ending)).count();
+    format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\"",
+        cases.len(),
+        count(|ending| matches!(ending, Ending::Failed(..))),
+        count(|ending| matches!(ending, Ending::Error(..))),
+        count(|ending| matches!(ending, Ending::Skipped(..)))
+    )
+}
+
+fn element(text: &mut String, ending: &Ending) {
+    let mut say = |word: &str, kind: &str, message: &str, body: &str| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" type=\"{kind}\"") };
+        _ = writeln!(
+            text,
+            "      <{word} message=\"{}\"{kind}>{}</{word}>",
+            attribute(&clean(message)),
+            content(body)
+        );
+    };
+    match ending {
+        Ending::Passed => {}
+        Ending::Failed(message, body) => say("failure", "finding", message, body),
+        Ending::Error(message, body) => say("error", "not-checked", message, body),
+        Ending::Skipped(message) => say("skipped", "", message, ""),
+    }
+}
+
+/// Text of an element; what XML cannot hold was made visible before, and is once more.
+fn content(text: &str) -> String {
+    let lines: Vec<String> = text.trim_end().lines().map(|line| escaped(&clean(line))).collect();
+    lines.join("\n")
+}
+
+fn attribute(text: &str) -> String {
+    escaped(&clean(text))
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '#' => escaped.push_str("&#35;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

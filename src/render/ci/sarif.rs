@@ -1,0 +1,245 @@
+//! The report as SARIF 2.1.0, for code scanning and editors. A check is a rule, a finding is a result; what was not
+//! checked is a notification of the run, at the level of an error where it fails the run. What is in a manifest has a
+//! physical location, everything else the logical one of its object or node.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::document::Failure;
+use super::super::json::write;
+use super::super::text::clean;
+use super::{Spot, evidence, gap_fails, meaning, not_checked, remedy, said, spots};
+use crate::card::SECTIONS;
+use crate::checks::{self, Outcome};
+use crate::exit;
+use crate::finding::{Finding, Place, Severity, Standing, Subject, Written};
+use crate::judged::Judged;
+use crate::page;
+use crate::report::{Report, Run};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// A report.
+pub fn report(report: &Report) -> String {
+    let places: BTreeMap<&str, usize> = (0..).zip(&report.checks).map(|(at, check)| (check.id, at)).collect();
+    let results: Vec<Value> = report
+        .findings
+        .iter()
+        .flat_map(|finding| {
+            spots(finding).into_iter().map(|spot| result(finding, &spot, &places)).collect::<Vec<_>>()
+        })
+        .collect();
+    let mut notes: Vec<Value> = Vec::new();
+    for gap in &report.coverage.gaps {
+        let level = if gap_fails(report, gap) { "error" } else { "note" };
+        let each = gap.checks.iter().map(|check| {
+            let mut note = notification("not-checked", level, &format!("not checked: {}", not_checked(gap)));
+            note["associatedRule"] = json!({"id": check});
+            if let Some(at) = places.get(check) {
+                note["associatedRule"]["index"] = json!(at);
+            }
+            note
+        });
+        notes.extend(each);
+    }
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            let text = format!("{} crashed, a bug in meshdoctor: {}", check.id, clean(message));
+            notes.push(notification("crashed", "error", &text));
+        }
+    }
+    notes.extend(report.errors.iter().map(|error| notification("trouble", "error", error)));
+    let rules: Vec<Value> = report.checks.iter().map(rule).collect();
+    let status = report.verdict.status;
+    log(&rules, &results, &invocation(status, meaning(status), &report.run, &notes), &report.knowledge_date)
+}
+
+/// A run that came to no report.
+pub fn failure(failure: &Failure) -> String {
+    let notes: Vec<Value> =
+        failure.errors.iter().map(|error| notification("could-not-run", "error", error)).collect();
+    log(&[], &[], &invocation(failure.status, meaning(failure.status), &failure.run, &notes), "")
+}
+
+fn log(rules: &[Value], results: &[Value], invocation: &Value, release_data: &str) -> String {
+    let descriptor = |id: &str, text: &str| json!({"id": id, "shortDescription": {"text": text}});
+    let mut driver = json!({
+        "name": "meshdoctor",
+        "version": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "informationUri": env!("CARGO_PKG_REPOSITORY"),
+        "rules": rules,
+        "notifications": [
+            descriptor("not-checked", "Evidence that a check needs is missing; it has not passed."),
+            descriptor("crashed", "A check crashed."),
+            descriptor("trouble", "Something went wrong with the run."),
+            descriptor("could-not-run", "The run came to no report."),
+        ],
+    });
+    if !release_data.is_empty() {
+        driver["properties"] = json!({"releaseData": release_data});
+    }
+    write(&json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": driver},
+            "automationDetails": {"id": "meshdoctor/"},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [invocation],
+            "results": results,
+        }],
+    }))
+}
+
+fn invocation(status: u8, meaning: &str, run: &Run, notes: &[Value]) -> Value {
+    let mut invocation = json!({
+        // The tool ran as it should where its status is the verdict on the mesh.
+        "executionSuccessful": matches!(status, exit::FINE | exit::FINDINGS),
+        "exitCode": status,
+        "exitCodeDescription": meaning,
+        "arguments": run.command,
+        "toolExecutionNotifications": notes,
+    });
+    if let Some(started) = run.started {
+        invocation["startTimeUtc"] = json!(started.to_string());
+    }
+    invocation
+}
+
+fn notification(id: &str, level: &str, text: &str) -> Value {
+    json!({"descriptor": {"id": id}, "level": level, "message": {"text": clean(text)}})
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn rule(check: &Judged) -> Value {
+    let mut rule = json!({
+        "id": check.id,
+        "shortDescription": {"text": clean(&check.title)},
+        "defaultConfiguration": {"level": level(check.severity)},
+        "properties": {
+            "category": check.category,
+            "tags": ["linkerd", check.category],
+            "problem.severity": if check.severity == Severity::Info { "recommendation" } else { check.severity.word() },
+            "outcome": outcome(&check.outcome),
+        },
+    });
+    if let Some(found) = checks::find(check.id) {
+        let card = found.card();
+        if !found.is_brought() {
+            rule["helpUri"] = json!(page::page_url(check.id));
+        }
+        let section = |at: usize| format!("## {}\n\n{}", SECTIONS[at], card.prose[at].trim());
+        let text: Vec<String> = (1..card.prose.len()).map(section).collect();
+        rule["fullDescription"] = json!({"text": card.prose[0].trim()});
+        rule["help"] = json!({"text": text.join("\n\n"), "markdown": text.join("\n\n")});
+    }
+    rule
+}
+
+fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "pass",
+        Outcome::Findings => "findings",
+        Outcome::NotApplicable(_) => "not-applicable",
+        Outcome::Unknown => "not-checked",
+        Outcome::Crashed(_) => "crashed",
+    }
+}
+
+fn result(finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) -> Value {
+    let written = spot.written.iter().map(|written| physical(written));
+    let mut locations: Vec<Value> = written.collect();
+    if locations.is_empty() {
+        locations.extend(spot.subjects.iter().map(|subject| json!({"logicalLocations": [logical(subject)]})));
+    }
+    let related = finding.evidence.iter().map(|seen| {
+        let name = match &seen.place {
+            Place::Field { object, .. } | Place::Event { object, .. } => object.clone(),
+            Place::File { node, file, .. } => format!("{node}{file}"),
+            Place::Other { name } => name.clone(),
+        };
+        json!({
+            "message": {"text": evidence(seen)},
+            "logicalLocations": [{"fullyQualifiedName": clean(&name)}],
+        })
+    });
+    let mut result = json!({
+        "ruleId": finding.check,
+        "kind": "fail",
+        "level": level(finding.severity),
+        "message": {"text": said(finding, &spot.subjects)},
+        "locations": locations,
+        "relatedLocations": related.collect::<Vec<Value>>(),
+        "partialFingerprints": {"meshdoctor/v1": spot.fingerprint},
+        "properties": {
+            "confidence": finding.confidence,
+            "when": finding.when,
+            "failsTheRun": finding.standing == Standing::Fails,
+            "finding": finding.fingerprint(),
+            "causedBy": finding.caused_by,
+            "remedy": remedy(finding),
+        },
+    });
+    if let Some(at) = places.get(finding.check) {
+        result["ruleIndex"] = json!(at);
+    }
+    result
+}
+
+fn physical(written: &Written) -> Value {
+    json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&written.file)},
+            "region": {"startLine": written.line, "startColumn": written.column.max(1)},
+        },
+        "logicalLocations": [{"fullyQualifiedName": clean(&written.object), "kind": "object"}],
+    })
+}
+
+fn logical(subject: &Subject) -> Value {
+    let (name, kind) = match subject {
+        Subject::Object { name, .. } => (name, "object"),
+        Subject::Node { node, file, .. } => (file.as_ref().unwrap_or(node), "node"),
+        Subject::Thing { thing } => (thing, "thing"),
+    };
+    let full = match subject {
+        Subject::Object { .. } | Subject::Thing { .. } => subject.to_string(),
+        Subject::Node { node, file, .. } => format!("Node {node}{}", file.as_deref().unwrap_or_default()),
+    };
+    json!({"name": clean(name), "fullyQualifiedName": clean(&full), "kind": kind})
+}
+
+/// A path as a reference of RFC 3986: relative where the path is.
+fn uri(path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("./k8s/web app.yaml"), "k8s/web%20app.yaml");
+        assert_eq!(uri("/tmp/a:b.yaml"), "file:///tmp/a%3Ab.yaml");
+    }
+}

@@ -1,0 +1,354 @@
+//! The forms for pipelines, read by readers that nobody here wrote where there are any (SARIF, JUnit, Prometheus), and
+//! by the rules of their platforms else. In each of them the verdict is the same as the exit status, what was not
+//! checked is seen and never passes, and there is one valid document in every outcome.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use meshdoctor::checks::Outcome;
+use meshdoctor::exit;
+use meshdoctor::render::ci::{github, gitlab, junit, markdown, ndjson, prometheus, sarif};
+use meshdoctor::render::json::Failure;
+use meshdoctor::report::{Report, Run};
+use serde_json::Value;
+
+use crate::render::samples_and_judged;
+use crate::{cli, golden, samples};
+
+fn failures() -> Vec<Failure> {
+    let of = |status| Failure {
+        status,
+        errors: vec!["unknown check \"cni-tokn\"; <did> you & mean ]]> cni-token-revoked? 100%".to_owned()],
+        run: Run { started: None, milliseconds: 3, command: vec!["check".to_owned()] },
+        origin: None,
+    };
+    [exit::USAGE, exit::COULD_NOT_RUN, 130].map(of).into()
+}
+
+fn reports() -> &'static [(String, Report)] {
+    static ALL: OnceLock<Vec<(String, Report)>> = OnceLock::new();
+    ALL.get_or_init(samples_and_judged)
+}
+
+/// Gaps that make the exit status what it is.
+fn deciding(report: &Report) -> BTreeSet<&str> {
+    let gaps = report.coverage.gaps.iter().filter(|gap| gap.asked_for);
+    gaps.flat_map(|gap| gap.checks.iter().copied()).collect()
+}
+
+#[test]
+fn people_read_these() {
+    for (name, report) in samples::all() {
+        let report = &report;
+        for (form, text) in [
+            ("sarif.json", sarif::report(report)),
+            ("junit.xml", junit::report(report)),
+            ("github.txt", github::report(report)),
+            ("gitlab.json", gitlab::report(report)),
+            ("md", markdown::report(report)),
+            ("prom", prometheus::report(report)),
+        ] {
+            // The others differ in nothing that these do not show.
+            if ["bad-night", "hostile"].contains(&name) {
+                golden::check(&format!("tests/suite/golden/{name}.{form}"), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn sarif_is_read_and_says_what_was_not_checked() {
+    for (name, report) in reports() {
+        let text = sarif::report(report);
+        let log: serde_sarif::sarif::Sarif = serde_json::from_str(&text).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let [run] = log.runs.as_slice() else { panic!("{name}") };
+        let rules = run.tool.driver.rules.as_ref().unwrap();
+        assert_eq!(rules.len(), report.checks.len(), "{name}");
+        let results = run.results.as_ref().unwrap();
+        let found: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check).collect();
+        let told: BTreeSet<&str> = results.iter().filter_map(|result| result.rule_id.as_deref()).collect();
+        assert_eq!(found, told, "{name}");
+        for result in results {
+            if let Some(at) = result.rule_index {
+                let rule = &rules[usize::try_from(at).unwrap()];
+                assert_eq!(Some(&rule.id), result.rule_id.as_ref(), "{name}");
+            }
+            assert!(result.partial_fingerprints.as_ref().is_some_and(|prints| prints.len() == 1), "{name}");
+            assert!(result.locations.as_ref().is_some_and(|all| !all.is_empty()), "{name}");
+        }
+        let invocation = &value["runs"][0]["invocations"][0];
+        let status = report.verdict.status;
+        assert_eq!(invocation["exitCode"], status, "{name}");
+        assert_eq!(invocation["executionSuccessful"], status <= 1, "{name}");
+        let notes = invocation["toolExecutionNotifications"].as_array().unwrap();
+        let of = |note: &Value| note["associatedRule"]["id"].as_str().map(str::to_owned);
+        let noted: BTreeSet<String> = notes.iter().filter_map(of).collect();
+        let gaps: BTreeSet<String> =
+            report.coverage.gaps.iter().flat_map(|gap| &gap.checks).map(|id| (*id).to_owned()).collect();
+        assert_eq!(noted, gaps, "{name}");
+        let errors = notes.iter().filter(|note| note["level"] == "error").filter_map(of);
+        let deciding = deciding(report).into_iter().map(str::to_owned).collect();
+        assert_eq!(errors.collect::<BTreeSet<String>>(), deciding, "{name}");
+    }
+    for failure in failures() {
+        let log: serde_sarif::sarif::Sarif = serde_json::from_str(&sarif::failure(&failure)).unwrap();
+        let invocation = &log.runs[0].invocations.as_ref().unwrap()[0];
+        assert!(!invocation.execution_successful);
+        assert_eq!(invocation.exit_code, Some(failure.status.into()));
+    }
+}
+
+fn suites(text: &str) -> junit_parser::TestSuites {
+    junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+#[test]
+fn junit_is_read_and_passes_nothing_that_was_not_checked() {
+    for (name, report) in reports() {
+        let read = suites(&junit::report(report));
+        let cases: Vec<_> = read.suites.iter().flat_map(|suite| &suite.cases).collect();
+        assert_eq!(cases.len(), report.checks.len() + 1, "{name}");
+        let clean = cases.iter().all(|case| !case.status.is_failure() && !case.status.is_error());
+        assert_eq!(clean, report.verdict.status == exit::FINE, "{name}");
+        let deciding = deciding(report);
+        for check in &report.checks {
+            let case = cases.iter().find(|case| case.original_name == check.id).unwrap();
+            let status = &case.status;
+            let whole = check.gaps.is_empty();
+            match &check.outcome {
+                Outcome::Pass => assert!(status.is_success(), "{name} {}", check.id),
+                Outcome::Findings => assert!(whole || !status.is_success(), "{name} {}", check.id),
+                Outcome::NotApplicable(_) => assert!(status.is_skipped(), "{name} {}", check.id),
+                Outcome::Crashed(_) => assert!(status.is_error(), "{name} {}", check.id),
+                Outcome::Unknown if deciding.contains(check.id) => {
+                    assert!(status.is_error(), "{name} {}", check.id);
+                }
+                Outcome::Unknown => assert!(status.is_skipped(), "{name} {}", check.id),
+            }
+        }
+        for suite in &read.suites {
+            assert_eq!(suite.tests, suite.cases.len() as u64, "{name}");
+        }
+    }
+    for failure in failures() {
+        let read = suites(&junit::failure(&failure));
+        assert_eq!((read.tests, read.errors), (1, 1));
+    }
+}
+
+#[test]
+fn prometheus_reads_the_metrics() {
+    let read = |text: &str| {
+        let lines = text.lines().map(|line| Ok(line.to_owned()));
+        prometheus_parse::Scrape::parse(lines).unwrap()
+    };
+    let value = |scrape: &prometheus_parse::Scrape, name: &str| {
+        let of = |sample: &&prometheus_parse::Sample| sample.metric == format!("meshdoctor_{name}");
+        let values = scrape.samples.iter().filter(of).map(|sample| match &sample.value {
+            prometheus_parse::Value::Gauge(value) => *value,
+            other => panic!("{other:?}"),
+        });
+        values.collect::<Vec<f64>>()
+    };
+    for (name, report) in reports() {
+        let scrape = read(&prometheus::report(report));
+        assert_eq!(value(&scrape, "exit_status"), [f64::from(report.verdict.status)], "{name}");
+        assert_eq!(value(&scrape, "check_outcome").len(), report.checks.len(), "{name}");
+        let named: BTreeSet<&str> = scrape
+            .samples
+            .iter()
+            .filter(|sample| sample.metric == "meshdoctor_not_checked")
+            .map(|sample| sample.labels.get("check").unwrap())
+            .collect();
+        let gaps: BTreeSet<&str> =
+            report.coverage.gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
+        assert_eq!(named, gaps, "{name}");
+        let mut series = BTreeSet::new();
+        for line in prometheus::report(report).lines().filter(|line| !line.starts_with('#')) {
+            let (one, _) = line.rsplit_once(' ').unwrap();
+            assert!(series.insert(one.to_owned()), "{name}: {one} twice");
+        }
+    }
+    for failure in failures() {
+        let scrape = read(&prometheus::failure(&failure));
+        assert_eq!(value(&scrape, "exit_status"), [f64::from(failure.status)]);
+        assert!(value(&scrape, "root_findings").is_empty());
+    }
+}
+
+/// As the runner of GitHub Actions reads a line: `::word key=value,...::message`.
+fn annotation(line: &str) -> (String, String, String) {
+    let rest = line.strip_prefix("::").unwrap_or_else(|| panic!("{line}"));
+    let (head, message) = rest.split_once("::").unwrap();
+    let (word, properties) = head.split_once(' ').unwrap();
+    for property in properties.split(',') {
+        let (key, value) = property.split_once('=').unwrap();
+        assert!(["file", "line", "col", "title"].contains(&key) && !value.contains(':'), "{line}");
+    }
+    (word.to_owned(), properties.to_owned(), message.to_owned())
+}
+
+#[test]
+fn every_line_for_github_is_one_annotation() {
+    for (name, report) in reports() {
+        let text = github::report(report);
+        let lines: Vec<_> = text.lines().map(annotation).collect();
+        let (word, _, message) = &lines[0];
+        let status = report.verdict.status;
+        assert_eq!(word, if status == exit::FINE { "notice" } else { "error" }, "{name}");
+        assert!(message.contains(&format!("exit {status}")), "{name}: {message}");
+        for finding in &report.findings {
+            assert!(lines.iter().any(|(_, properties, _)| properties.contains(finding.check)), "{name}");
+        }
+        for gap in &report.coverage.gaps {
+            let title = format!("title=not checked%3A {}", gap.checks[0]);
+            let level = if gap.asked_for { "error" } else { "notice" };
+            assert!(lines.iter().any(|(word, all, _)| word == level && all.starts_with(&title)), "{name}");
+        }
+    }
+    for failure in failures() {
+        let text = github::failure(&failure);
+        let (word, _, message) = annotation(text.trim_end());
+        assert!(word == "error" && message.ends_with("100%25"), "{text}");
+    }
+}
+
+#[test]
+fn gitlab_has_one_issue_for_each_trouble_and_gap() {
+    let severities = ["info", "minor", "major", "critical", "blocker"];
+    let read = |text: &str| -> Vec<Value> { serde_json::from_str(text).unwrap() };
+    for (name, report) in reports() {
+        let issues = read(&gitlab::report(report));
+        let mut prints = BTreeSet::new();
+        for issue in &issues {
+            for field in ["description", "check_name", "fingerprint"] {
+                assert!(issue[field].as_str().is_some_and(|text| !text.is_empty()), "{name}: {issue}");
+            }
+            assert!(severities.contains(&issue["severity"].as_str().unwrap()), "{name}");
+            let path = issue["location"]["path"].as_str().unwrap();
+            assert!(!path.starts_with('/') && !path.starts_with("./"), "{name}: {path}");
+            assert!(issue["location"]["lines"]["begin"].as_u64().unwrap() > 0, "{name}");
+            assert!(prints.insert(issue["fingerprint"].to_string()), "{name}: twice {issue}");
+        }
+        let missing = issues.iter().filter(|issue| issue["check_name"] == "not-checked").count();
+        assert_eq!(missing, report.coverage.gaps.len(), "{name}");
+    }
+    for failure in failures() {
+        let issues = read(&gitlab::failure(&failure));
+        assert_eq!(issues.len(), 1);
+        assert_eq!(issues[0]["severity"], "blocker");
+    }
+}
+
+#[test]
+fn lines_of_json_end_with_the_result() {
+    for (name, report) in reports() {
+        let text = ndjson::report(report);
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
+        assert_eq!(lines[0]["schema"], "meshdoctor.lines/1", "{name}");
+        assert_eq!(of("finding"), report.findings.len(), "{name}");
+        assert_eq!(of("check"), report.checks.len(), "{name}");
+        assert_eq!(of("gap"), report.coverage.gaps.len(), "{name}");
+        let last = lines.last().unwrap();
+        assert!(last["type"] == "result" && last["status"] == report.verdict.status, "{name}");
+    }
+    for failure in failures() {
+        let text = ndjson::failure(&failure);
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(last["status"], failure.status);
+    }
+}
+
+#[test]
+fn markdown_names_every_cause_and_gap_and_closes_what_it_opens() {
+    for (name, report) in reports() {
+        let text = markdown::report(report);
+        assert_eq!(text.matches("<details").count(), text.matches("</details>").count(), "{name}");
+        for finding in report.findings.iter().filter(|finding| finding.caused_by.is_empty()) {
+            assert!(text.contains(&format!(": {}</summary>", finding.check)), "{name}");
+        }
+        let missing = report.coverage.gaps.iter().flat_map(|gap| &gap.checks).all(|id| text.contains(id));
+        assert!(missing, "{name}:\n{text}");
+    }
+    for failure in failures() {
+        let text = markdown::failure(&failure);
+        assert!(text.contains(&format!("exit {}", failure.status)) && !text.contains("<did>"), "{text}");
+    }
+}
+
+/// The real binary: one valid document with the same status, whatever the outcome.
+#[test]
+fn each_form_is_one_document_with_one_status_in_every_outcome() {
+    for form in ["sarif", "junit", "github", "gitlab", "markdown", "prometheus", "ndjson"] {
+        for (args, expected) in [
+            (&["demo", "injector-fails-open"][..], 1),
+            (&["demo", "injector-fails-open", "--cured"], 0),
+            (&["check"], 3),
+            (&["check", "--only", "nonsense"], 2),
+            (&["check", "--nonsense"], 2),
+            (&["check", "--bundle", "/nonexistent"], 3),
+        ] {
+            let args: Vec<&str> = args.iter().copied().chain(["-o", form]).collect();
+            let output = cli::meshdoctor(&args).output().unwrap();
+            assert_eq!(output.status.code(), Some(expected), "{args:?}");
+            let text = String::from_utf8(output.stdout).unwrap();
+            match form {
+                "sarif" => {
+                    let log: serde_sarif::sarif::Sarif = serde_json::from_str(&text).unwrap();
+                    let invocation = &log.runs[0].invocations.as_ref().unwrap()[0];
+                    assert_eq!(invocation.exit_code, Some(expected.into()), "{args:?}");
+                }
+                "junit" => {
+                    let read = suites(&text);
+                    assert_eq!(read.failures + read.errors > 0, expected != 0, "{args:?}");
+                }
+                "github" => {
+                    let first = annotation(text.lines().next().unwrap()).0;
+                    assert_eq!(first == "error", expected != 0, "{args:?}");
+                }
+                "gitlab" => {
+                    let issues: Vec<Value> = serde_json::from_str(&text).unwrap();
+                    let bad = issues.iter().any(|issue| issue["severity"] == "blocker");
+                    assert_eq!(bad, expected > 1, "{args:?}");
+                }
+                "prometheus" => {
+                    assert!(text.contains(&format!("\nmeshdoctor_exit_status {expected}\n")), "{args:?}")
+                }
+                "ndjson" => {
+                    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+                    assert_eq!(last["status"], expected, "{args:?}");
+                }
+                _ => assert!(text.contains(&format!("exit {expected}")), "{args:?}"),
+            }
+        }
+    }
+}
+
+/// Where a finding is in a manifest, the forms that can say so name file, line and column.
+#[test]
+fn what_is_in_a_manifest_has_its_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: shop\nspec:\n  selector:\n    matchLabels: {app: web}\n  template:\n    metadata:\n      labels: {app: web}\n      annotations:\n        linkerd.io/injekt: enabled\n    spec:\n      containers:\n        - name: web\n          image: nginx\n";
+    std::fs::create_dir(folder.path().join("k8s")).unwrap();
+    std::fs::write(folder.path().join("k8s/web app.yaml"), manifest).unwrap();
+    let run = |form: &str| {
+        let args = ["check", "--manifests", "./k8s", "--linkerd-version", "edge-26.5.5", "-o", form];
+        let output = cli::meshdoctor(&args).current_dir(folder.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let log: Value = serde_json::from_str(&run("sarif")).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let unknown = results.iter().find(|result| result["ruleId"] == "annotation-unknown").unwrap();
+    let place = &unknown["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "k8s/web%20app.yaml");
+    assert_eq!(place["region"]["startLine"], 13);
+    let github = run("github");
+    let line = github.lines().find(|line| line.contains("title=annotation-unknown")).unwrap();
+    assert!(line.starts_with("::") && line.contains(" file=k8s/web app.yaml,line=13,col="), "{line}");
+    let issues: Vec<Value> = serde_json::from_str(&run("gitlab")).unwrap();
+    let issue = issues.iter().find(|issue| issue["check_name"] == "annotation-unknown").unwrap();
+    assert_eq!(issue["location"]["path"], "k8s/web app.yaml");
+    assert_eq!(issue["location"]["lines"]["begin"], 13);
+}
