@@ -239,7 +239,7 @@ pub struct Check {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Reports {
-    /// Output format: table, short, json or yaml; sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus
+    /// Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus
     /// (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for
     /// the rows of 'linkerd check' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]

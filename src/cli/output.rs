@@ -112,6 +112,7 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Yaml => render::yaml::report(report),
         Format::Linkerd => render::linkerd::report(report),
         Format::Plan => for_people(render::plan::markdown(report)),
+        Format::Html => role::as_typed(render::html::report(report)),
         Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
         Format::Sarif => role::as_typed(render::ci::sarif::report(report)),
         Format::Junit => role::as_typed(render::ci::junit::report(report)),
@@ -215,6 +216,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             Format::Markdown => for_people(render::ci::markdown::failure(&failure)),
             Format::Prometheus => render::ci::prometheus::failure(&failure),
             Format::Ndjson => render::ci::ndjson::failure(&failure),
+            Format::Html => role::as_typed(render::html::failure(&failure)),
             Format::Extension => role::as_typed(render::extension::failure(message, next)),
         };
         // The run has failed already; a second failure in saying so changes nothing.

@@ -59,12 +59,14 @@ pub enum Format {
     Prometheus,
     /// Lines of JSON.
     Ndjson,
+    /// A page that needs nothing else.
+    Html,
     /// Rows of `linkerd check`, as its extensions print them: what `json` means to `linkerd meshdoctor`.
     Extension,
 }
 
 /// The words for each form.
-pub const FORMATS: [(&str, Format); 14] = [
+pub const FORMATS: [(&str, Format); 15] = [
     ("table", Format::Table),
     ("short", Format::Short),
     ("json", Format::Json),
@@ -79,6 +81,7 @@ pub const FORMATS: [(&str, Format); 14] = [
     ("markdown", Format::Markdown),
     ("prometheus", Format::Prometheus),
     ("ndjson", Format::Ndjson),
+    ("html", Format::Html),
 ];
 
 /// The words for each form under the name that the command was called by: an extension of Linkerd has to answer `json`

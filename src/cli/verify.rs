@@ -145,6 +145,7 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
         | Format::Markdown
         | Format::Prometheus
         | Format::Ndjson
+        | Format::Html
         | Format::Extension => role::as_typed(render::verify::table(verification, look)),
     };
     output::write(&args.report, &args.verbosity, text)?;

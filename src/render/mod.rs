@@ -13,6 +13,7 @@ pub mod extension;
 mod finding;
 mod header;
 mod headline;
+pub mod html;
 pub mod json;
 pub mod linkerd;
 pub mod list;

@@ -15,6 +15,8 @@ pub enum Need {
     ApiServer,
     /// A real `linkerd` command.
     Linkerd,
+    /// A Chromium that runs without a screen.
+    Browser,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -27,6 +29,7 @@ impl Need {
             Need::Manifests => "manifests",
             Need::ApiServer => "api-server",
             Need::Linkerd => "linkerd",
+            Need::Browser => "browser",
             Need::OtherUser => "other-user",
         }
     }

@@ -59,3 +59,4 @@ mod tickets;
 mod unread;
 mod variants;
 mod verify;
+mod web_page;

@@ -1,0 +1,25 @@
+document.documentElement.classList.add('scripted');
+const search = document.getElementById('search');
+const boxes = [...document.querySelectorAll('.tools input[type=checkbox]')];
+const cards = [...document.querySelectorAll('article')];
+const count = document.getElementById('shown');
+function choose() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const kinds = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+  let shown = 0;
+  for (const card of cards) {
+    const text = card.textContent.toLowerCase();
+    const fits = kinds.has(card.dataset.severity) && words.every((word) => text.includes(word));
+    card.hidden = !fits;
+    shown += fits ? 1 : 0;
+  }
+  count.textContent = shown + ' of ' + cards.length + ' findings';
+}
+search.addEventListener('input', choose);
+boxes.forEach((box) => box.addEventListener('change', choose));
+document.addEventListener('keydown', (event) => {
+  if (event.key === '/' && document.activeElement !== search) { event.preventDefault(); search.focus(); }
+});
+document.getElementById('unfold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = true; }));
+document.getElementById('fold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = false; }));
+choose();
