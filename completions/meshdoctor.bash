@@ -47,6 +47,9 @@ _meshdoctor() {
             meshdoctor,policy)
                 cmd="meshdoctor__subcmd__policy"
                 ;;
+            meshdoctor,rbac)
+                cmd="meshdoctor__subcmd__rbac"
+                ;;
             meshdoctor,reach)
                 cmd="meshdoctor__subcmd__reach"
                 ;;
@@ -89,6 +92,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,policy)
                 cmd="meshdoctor__subcmd__help__subcmd__policy"
                 ;;
+            meshdoctor__subcmd__help,rbac)
+                cmd="meshdoctor__subcmd__help__subcmd__rbac"
+                ;;
             meshdoctor__subcmd__help,reach)
                 cmd="meshdoctor__subcmd__help__subcmd__reach"
                 ;;
@@ -108,7 +114,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --checks --help --version check policy reach collect ticket node-snapshot demo list explain test new completions version help"
+            opts="-h -V --color --checks --help --version check policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -532,7 +538,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check policy reach collect ticket node-snapshot demo list explain test new completions version help"
+            opts="check policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -672,6 +678,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help__subcmd__policy)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__help__subcmd__rbac)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -931,6 +951,44 @@ _meshdoctor() {
                     return 0
                     ;;
                 -v)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__rbac)
+            opts="-h -V --only --skip --user --service-account --color --checks --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service-account)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -36,6 +36,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
             cand test 'Run the cases of cards of your own, and say which do not say what their card claims'
             cand new 'Write a card to start a check of your own from'
+            cand rbac 'Print the role that suffices for the chosen checks, as a manifest'
             cand completions 'Print a completion script for a shell'
             cand version 'Print the version of meshdoctor and of what it knows'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -325,6 +326,18 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'meshdoctor;rbac'= {
+            cand --only 'Run only these checks or categories (comma-separated)'
+            cand --skip 'Leave out these checks or categories (comma-separated)'
+            cand --user 'Also print a binding to this user'
+            cand --service-account 'Also print a binding to this service account'
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'meshdoctor;completions'= {
             cand --color 'When to use colour'
             cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
@@ -355,6 +368,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand explain 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
             cand test 'Run the cases of cards of your own, and say which do not say what their card claims'
             cand new 'Write a card to start a check of your own from'
+            cand rbac 'Print the role that suffices for the chosen checks, as a manifest'
             cand completions 'Print a completion script for a shell'
             cand version 'Print the version of meshdoctor and of what it knows'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -380,6 +394,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;test'= {
         }
         &'meshdoctor;help;new'= {
+        }
+        &'meshdoctor;help;rbac'= {
         }
         &'meshdoctor;help;completions'= {
         }

@@ -39,6 +39,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the cases of cards of your own, and say which do not say what their card claims')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start a check of your own from')
+            [CompletionResult]::new('rbac', 'rbac', [CompletionResultType]::ParameterValue, 'Print the role that suffices for the chosen checks, as a manifest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -340,6 +341,19 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'meshdoctor;rbac' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks or categories (comma-separated)')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Leave out these checks or categories (comma-separated)')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Also print a binding to this user')
+            [CompletionResult]::new('--service-account', '--service-account', [CompletionResultType]::ParameterName, 'Also print a binding to this service account')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'meshdoctor;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
@@ -372,6 +386,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the cases of cards of your own, and say which do not say what their card claims')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start a check of your own from')
+            [CompletionResult]::new('rbac', 'rbac', [CompletionResultType]::ParameterValue, 'Print the role that suffices for the chosen checks, as a manifest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of what it knows')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -408,6 +423,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;new' {
+            break
+        }
+        'meshdoctor;help;rbac' {
             break
         }
         'meshdoctor;help;completions' {

@@ -385,6 +385,22 @@ never\:"Never"))' \
 ':check -- The id of the check\: what is wrong, in words with dashes between them, such as workload-without-owner:_default' \
 && ret=0
 ;;
+(rbac)
+_arguments "${_arguments_options[@]}" : \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'(--service-account)--user=[Also print a binding to this user]:NAME:_default' \
+'--service-account=[Also print a binding to this service account]:NAMESPACE/NAME:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -470,6 +486,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(rbac)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -505,6 +525,7 @@ _meshdoctor_commands() {
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
 'test:Run the cases of cards of your own, and say which do not say what their card claims' \
 'new:Write a card to start a check of your own from' \
+'rbac:Print the role that suffices for the chosen checks, as a manifest' \
 'completions:Print a completion script for a shell' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -550,6 +571,7 @@ _meshdoctor__subcmd__help_commands() {
 'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
 'test:Run the cases of cards of your own, and say which do not say what their card claims' \
 'new:Write a card to start a check of your own from' \
+'rbac:Print the role that suffices for the chosen checks, as a manifest' \
 'completions:Print a completion script for a shell' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -606,6 +628,11 @@ _meshdoctor__subcmd__help__subcmd__policy_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help policy commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__rbac_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__rbac_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help rbac commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__reach_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__reach_commands() {
     local commands; commands=()
@@ -645,6 +672,11 @@ _meshdoctor__subcmd__node-snapshot_commands() {
 _meshdoctor__subcmd__policy_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor policy commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__rbac_commands] )) ||
+_meshdoctor__subcmd__rbac_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor rbac commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__reach_commands] )) ||
 _meshdoctor__subcmd__reach_commands() {

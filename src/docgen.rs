@@ -9,4 +9,4 @@ mod rbac;
 
 pub use cli::{cli, completion, exit_codes, exit_table};
 pub use index::{fill, index};
-pub use rbac::{cluster_role, optional_roles};
+pub use rbac::{Bound, cluster_role, optional_roles, role_of};

@@ -9,12 +9,14 @@ mod brought;
 mod change;
 mod connection;
 mod help;
+mod rbac;
 mod rehearsal;
 mod ticket;
 
 pub use brought::{New, Test};
 pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
+pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
@@ -95,6 +97,8 @@ pub enum Command {
     Test(Test),
     /// Write a card to start a check of your own from.
     New(New),
+    /// Print the role that suffices for the chosen checks, as a manifest.
+    Rbac(Rbac),
     /// Print a completion script for a shell.
     Completions(Completions),
     /// Print the version of meshdoctor and of what it knows.

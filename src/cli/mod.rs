@@ -21,6 +21,7 @@ mod node_snapshot;
 mod output;
 mod policy;
 mod progress;
+mod rbac;
 mod reach;
 mod rerun;
 mod role;
@@ -75,6 +76,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Completions(args) => completions::run(args),
+        Command::Rbac(args) => rbac::run(args),
         Command::Test(args) => brought::test(args, &cli.checks),
         Command::New(args) => brought::new(args),
         Command::Version(args) => version::run(args),

@@ -18,6 +18,16 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     if is_label(text) { Ok(text.to_owned()) } else { Err(A_NAMESPACE.to_owned()) }
 }
 
+/// A service account, with its namespace.
+pub(super) fn service_account(text: &str) -> Result<(String, String), String> {
+    match text.split_once('/') {
+        Some((namespace, name)) if is_label(namespace) && is_subdomain(name) => {
+            Ok((namespace.to_owned(), name.to_owned()))
+        }
+        Some(_) | None => Err("a service account is NAMESPACE/NAME".to_owned()),
+    }
+}
+
 /// A selector of labels, as kubectl takes it: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.
 pub(super) fn selector(text: &str) -> Result<LabelSelector, String> {
     LabelSelector::parse(text).ok_or_else(|| "not a selector of labels, such as app=web,tier!=db".to_owned())

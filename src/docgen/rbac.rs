@@ -4,14 +4,91 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::checks;
+use crate::checks::{self, Check};
 use crate::item::{Asked, Item, Probe, Program, Scope, link_credentials};
 use crate::policy;
 
 /// `docs/rbac.yaml`.
 pub fn cluster_role() -> String {
     let all: Vec<_> = checks::all().collect();
-    let items = policy::run_items(&all);
+    let (rules, optional) = rules(&all);
+    let mut role = String::from(
+        "# Generated from the checks' cards by `UPDATE=1 cargo test`; do not edit.\n\
+         #\n\
+         # What meshdoctor reads with all checks selected, and nothing more: it never writes, never watches, and reads\n\
+         # Secrets and ConfigMaps only by name. A check whose evidence is denied says so; the others are judged.\n\
+         # What check --pre asks besides, what you yourself may do, every user may ask by the role system:basic-user.\n\
+         #\n\
+         #   kubectl apply -f rbac.yaml\n\
+         #   kubectl create clusterrolebinding meshdoctor --clusterrole=meshdoctor --user=NAME\n\
+         apiVersion: rbac.authorization.k8s.io/v1\n\
+         kind: ClusterRole\n\
+         metadata:\n  \
+           name: meshdoctor\n\
+         rules:\n",
+    );
+    role.push_str(&rules);
+    if optional {
+        role.push_str("# What it reads only where you want it, forwarded ports, logs and the credentials of links: rbac-optional.yaml.\n");
+    }
+    role
+}
+
+/// The role for some of the checks, and whom it is bound to, if that is said.
+pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>) -> String {
+    let (rules, optional) = rules(checks);
+    let mut role = String::from(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: meshdoctor\nrules:\n",
+    );
+    role.push_str(&rules);
+    if optional {
+        role.push_str("# With --probe, --logs or links: docs/rbac-optional.yaml.\n");
+    }
+    if let Some(bound) = bound {
+        let subject = match bound {
+            Bound::User(name) => format!(
+                "  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: {}\n",
+                quoted(name)
+            ),
+            Bound::ServiceAccount { namespace, name } => {
+                format!(
+                    "  - kind: ServiceAccount\n    namespace: {}\n    name: {}\n",
+                    quoted(namespace),
+                    quoted(name)
+                )
+            }
+        };
+        role.push_str(
+            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: meshdoctor\nroleRef:\n  \
+             apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: meshdoctor\nsubjects:\n",
+        );
+        role.push_str(&subject);
+    }
+    role
+}
+
+/// Whom a role is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bound {
+    /// A user, by name.
+    User(String),
+    /// A service account.
+    ServiceAccount {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A text as YAML reads it back, whatever is in it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::String(text.to_owned()).to_string()
+}
+
+/// What checks read, as rules; and whether they can use what only optional roles allow.
+fn rules(checks: &[&'static Check]) -> (String, bool) {
+    let items = policy::run_items(checks);
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     let mut server_version = false;
@@ -30,21 +107,7 @@ pub fn cluster_role() -> String {
             item => probes |= item.asked().is_some_and(Asked::is_probed),
         }
     }
-    let mut role = String::from(
-        "# Generated from the checks' cards by `UPDATE=1 cargo test`; do not edit.\n\
-         #\n\
-         # What meshdoctor reads with all checks selected, and nothing more: it never writes, never watches, and reads\n\
-         # Secrets and ConfigMaps only by name. A check whose evidence is denied says so; the others are judged.\n\
-         # What check --pre asks besides, what you yourself may do, every user may ask by the role system:basic-user.\n\
-         #\n\
-         #   kubectl apply -f rbac.yaml\n\
-         #   kubectl create clusterrolebinding meshdoctor --clusterrole=meshdoctor --user=NAME\n\
-         apiVersion: rbac.authorization.k8s.io/v1\n\
-         kind: ClusterRole\n\
-         metadata:\n  \
-           name: meshdoctor\n\
-         rules:\n",
-    );
+    let mut role = String::new();
     for (group, resources) in lists {
         let resources: Vec<&str> = resources.into_iter().collect();
         _ = write!(
@@ -64,10 +127,7 @@ pub fn cluster_role() -> String {
     if server_version {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
     }
-    if probes || links {
-        role.push_str("# What it reads only where you want it, forwarded ports, logs and the credentials of links: rbac-optional.yaml.\n");
-    }
-    role
+    (role, probes || links)
 }
 
 /// `docs/rbac-optional.yaml`: rights that nobody needs for most of the checks, each a document of its own.

@@ -12,6 +12,7 @@
 
 #[cfg(unix)]
 mod beside;
+mod changes;
 mod contexts;
 mod doctor;
 mod forms;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use meshdoctor::card::Mode;
 use meshdoctor::checks;
 use meshdoctor::demo::{self, State};
+use meshdoctor::docgen;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::policy;
 use meshdoctor::render::document::{Finding, Outcome};
@@ -38,6 +39,30 @@ fn a_missing_right_touches_what_it_is_for() {
         staged.cluster.grant(READER, &rules_without(&rules, "discovery.k8s.io", "endpointslices", None));
         let less = staged.check(&reader, &[]);
         assert_eq!((less.status, less.document.coverage.gaps.is_empty()), (1, false), "{name}");
+    }
+}
+
+#[test]
+fn the_role_of_some_checks_suffices_for_them() {
+    let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), State::Before) else {
+        return;
+    };
+    let reader = Doctor::of(&staged.cluster, READER);
+    for chosen in ["annotations", "certificates", "injection", "policy", "versions"] {
+        let checks: Vec<_> = checks::all().filter(|check| check.card().front.category == chosen).collect();
+        let role = docgen::role_of(&checks, None);
+        let role: Value = serde_yaml::from_str(&role).unwrap();
+        staged.cluster.grant(READER, &role["rules"]);
+        let ran = staged.check(&reader, &["--only", chosen, "--fail-on", "never"]);
+        let denied: Vec<_> = ran.document.coverage.gaps.iter().filter(|gap| gap.why == "denied").collect();
+        assert!(denied.is_empty(), "{chosen}: {denied:#?}");
+        // And it is a part of the whole role.
+        let whole = documented_rules().to_string();
+        for rule in role["rules"].as_array().unwrap() {
+            for resource in rule["resources"].as_array().into_iter().flatten() {
+                assert!(whole.contains(&resource.to_string()), "{chosen}: {resource}");
+            }
+        }
     }
 }
 

@@ -307,3 +307,23 @@ fn explain_takes_the_anchors_of_linkerd_check() {
     assert_eq!(status(&run(&["explain", "l5d-nothing-of-the-kind"])), 2);
     assert_eq!(status(&run(&["list", several])), 0, "--only and list take them as well");
 }
+
+#[test]
+fn the_role_of_chosen_checks_is_printed_with_its_binding() {
+    let said = |words: &[&str]| {
+        let out = meshdoctor(words).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stdout).unwrap())
+    };
+    let (status, role) = said(&["rbac", "--only", "debug", "--service-account", "ops/doctor"]);
+    assert_eq!(status, Some(0), "{role}");
+    let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&role)
+        .map(|document| serde::Deserialize::deserialize(document).unwrap())
+        .collect();
+    assert_eq!(documents[0]["kind"], "ClusterRole");
+    assert_eq!(documents[1]["subjects"][0]["name"], "doctor");
+    let verbs =
+        documents[0]["rules"].as_array().unwrap().iter().flat_map(|rule| rule["verbs"].as_array().unwrap());
+    assert!(verbs.into_iter().all(|verb| verb == "list" || verb == "get"), "{role}");
+    assert_eq!(said(&["rbac", "--service-account", "doctor"]).0, Some(2));
+    assert_eq!(said(&["rbac", "--only", "debgu"]).0, Some(2));
+}

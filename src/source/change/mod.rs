@@ -4,6 +4,7 @@
 //!
 //! Objects are laid over one another in [`laid`], pods are made in [`pods`]. Nothing is judged here.
 
+mod admit;
 mod laid;
 mod pods;
 mod versions;

@@ -6,17 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::admit::{Admitting, read};
 use super::{Change, Key, key};
-use crate::chart::values::Values;
 use crate::fetched::Fetched;
 use crate::item::Kind;
-use crate::model::injected::{Injecting, MadeBy};
-use crate::model::injection::{Admission, Decision, webhook};
-use crate::model::installed::{COMPONENT, Injector};
-use crate::objects::{ConfigMap, Namespace, Object, Pod, PodTemplate, WebhookConfiguration, Workload, rule};
-use crate::redact;
+use crate::model::injected::MadeBy;
+use crate::objects::{Job, PodTemplate, Workload};
 use crate::source::Source;
-use crate::version::LinkerdVersion;
 
 /// What makes pods, and is judged by its template.
 const MAKERS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job];
@@ -174,11 +170,24 @@ impl<S: Source> Change<'_, S> {
             "creationTimestamp": moment,
             "ownerReferences": [{"apiVersion": api_version, "kind": info.kind, "name": name, "controller": true}],
         });
+        if *kind == Kind::Deployment {
+            // A Deployment makes its pods through a ReplicaSet, which is not there yet.
+            if !metadata["labels"].is_object() {
+                metadata["labels"] = json!({});
+            }
+            metadata["labels"]["pod-template-hash"] = json!("new");
+            let owner = &mut metadata["ownerReferences"][0];
+            owner["kind"] = json!("ReplicaSet");
+            owner["name"] = json!(format!("{name}-new"));
+        }
         let mut spec = template["spec"].clone();
         let mut status = Value::Null;
         if let Some(before) = onto {
             for field in ["name", "uid", "ownerReferences"] {
                 metadata[field] = before["metadata"][field].clone();
+            }
+            if let Some(hash) = before["metadata"]["labels"].get("pod-template-hash") {
+                metadata["labels"]["pod-template-hash"] = hash.clone();
             }
             spec["nodeName"] = before["spec"]["nodeName"].clone();
             status = before["status"].clone();
@@ -188,113 +197,6 @@ impl<S: Source> Change<'_, S> {
         let made_by = MadeBy { kind: &info.kind.to_ascii_lowercase(), name };
         running(admitting.admitted(pod, Some(made_by)), moment)
     }
-
-    /// Who admits pods, once the set is applied.
-    async fn admitting(&self) -> Admitting<'_> {
-        let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
-        let namespaces = self.list(Kind::Namespace).await.0;
-        let namespaces: Vec<Namespace> =
-            slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
-        let configurations = self.list(Kind::MutatingWebhookConfiguration).await.0;
-        let configurations: Vec<WebhookConfiguration> =
-            slim(Kind::MutatingWebhookConfiguration, configurations)
-                .filter_map(|(k, v)| read(k, v))
-                .collect();
-        let deployments = self.list(Kind::Deployment).await.0;
-        let deployments: Vec<Workload> =
-            slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
-        let injector = deployments.iter().find(|d| d.metadata.label(COMPONENT) == Some("proxy-injector"));
-        let control_plane = injector.map_or("linkerd", |d| d.metadata.namespace.as_str()).to_owned();
-        let config = self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-config").await;
-        let config: Option<ConfigMap> = config.and_then(|config| read(Kind::ConfigMap, config));
-        let values = config.as_ref().and_then(ConfigMap::chart_values);
-        let roots =
-            self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
-        let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
-        let installed = Injector::of(&deployments, &control_plane).and_then(|injector| injector.version);
-        let stated = || values.as_ref()?.text("linkerdVersion")?.parse::<LinkerdVersion>().ok();
-        let release = installed.or_else(stated).or_else(|| self.release.clone());
-        Admitting {
-            namespaces,
-            configurations,
-            control_plane,
-            values,
-            anchors,
-            release,
-            change: self.knowledge,
-        }
-    }
-}
-
-/// Who admits pods: the injector of a control plane.
-struct Admitting<'a> {
-    namespaces: Vec<Namespace>,
-    configurations: Vec<WebhookConfiguration>,
-    control_plane: String,
-    values: Option<Values>,
-    anchors: Option<String>,
-    release: Option<LinkerdVersion>,
-    change: &'a crate::knowledge::Knowledge,
-}
-
-impl Admitting<'_> {
-    /// A pod as it comes out of admission.
-    fn admitted(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
-        token(&mut pod);
-        let (namespace, name) = key(&pod, Kind::Pod);
-        let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else { return pod };
-        let webhook = webhook(&self.configurations, &self.control_plane).map(|(_, webhook)| webhook);
-        let admission = Admission::new(&self.namespaces, webhook, self.values.as_ref());
-        let Decision::Inject { .. } = admission.decide(&namespace, &slim.metadata, &slim.spec) else {
-            return pod;
-        };
-        let (Some(release), Some(home)) = (&self.release, admission.namespace(&namespace)) else {
-            return pod;
-        };
-        let defaults = || defaults(release, self.change);
-        let Some(values) = self.values.clone().or_else(defaults) else { return pod };
-        let injecting = Injecting {
-            values: &values,
-            release: release.clone(),
-            control_plane: self.control_plane.clone(),
-            anchors: self.anchors.clone(),
-            knowledge: self.change,
-        };
-        injecting.add(&mut pod, home, made_by.unwrap_or(MadeBy { kind: "pod", name: &name }));
-        pod
-    }
-}
-
-/// The values of a release that nobody changed, as far as the injector is concerned, where no control plane states any.
-fn defaults(release: &LinkerdVersion, knowledge: &crate::knowledge::Knowledge) -> Option<Values> {
-    let native = knowledge.native_sidecar().default_native(release, knowledge);
-    Values::read(&format!(
-        "linkerdVersion: {release}\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
-        native == crate::version::Contains::Yes,
-    ))
-}
-
-/// The token that the API server mounts, before it calls a webhook.
-fn token(pod: &mut Value) {
-    let spec = &mut pod["spec"];
-    if spec["automountServiceAccountToken"] == json!(false) {
-        return;
-    }
-    if spec["serviceAccountName"].as_str().is_none_or(str::is_empty) {
-        spec["serviceAccountName"] = json!("default");
-    }
-    let held = read_template(spec).is_some_and(|spec| spec.volumes.service_account_token);
-    if !held {
-        let volume = json!({"name": "kube-api-access-new", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}});
-        match spec["volumes"].as_array_mut() {
-            Some(volumes) => volumes.push(volume),
-            None => spec["volumes"] = json!([volume]),
-        }
-    }
-}
-
-fn read_template(spec: &Value) -> Option<crate::objects::PodSpec> {
-    serde_json::from_value(spec.clone()).ok()
 }
 
 /// Adds the status of what is new in a pod: it runs. What the kubelet said of the rest stays.
@@ -374,18 +276,10 @@ fn maker_of(pod: &Value, replica_sets: &BTreeMap<Key, String>) -> Option<Maker> 
     Some((kind, (namespace, name)))
 }
 
-/// An object as checks read it.
-fn read<T: Object>(kind: Kind, mut value: Value) -> Option<T> {
-    redact::object(kind.info().kind, rule(kind), &mut value);
-    let mut object: T = serde_json::from_value(value).ok()?;
-    object.trim();
-    Some(object)
-}
-
 /// A workload's template as checks read it: two of them that are equal make equal pods.
 fn template(kind: Kind, workload: &Value) -> Option<PodTemplate> {
     let mut template = match kind {
-        Kind::Job => read::<crate::objects::Job>(kind, workload.clone())?.spec.template,
+        Kind::Job => read::<Job>(kind, workload.clone())?.spec.template,
         _ => read::<Workload>(kind, workload.clone())?.spec.template,
     };
     let spec = &mut template.spec;

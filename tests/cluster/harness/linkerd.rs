@@ -120,16 +120,8 @@ impl Cluster {
         let Some(manifests) = manifests() else { return };
         let read =
             |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
-        let mut objects: Vec<Value> = parts.iter().flat_map(|part| read(part)).collect();
-        let mut workloads = read("workloads");
-        // They were rendered apart from the control plane, under an anchor of their own; a cluster's proxies have its own.
-        let roots = read("control-plane");
-        let roots = roots.iter().find(|object| object["metadata"]["name"] == "linkerd-identity-trust-roots");
-        let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str());
-        let anchors = anchors.expect("every control plane brings its trust anchors");
-        workloads.iter_mut().chain(&mut objects).for_each(|object| trust(object, anchors));
-        let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
-        objects.iter_mut().for_each(|object| injected.inject(object));
+        let objects: Vec<Value> = parts.iter().flat_map(|part| read(part)).collect();
+        let mut objects = injected(release, objects);
         objects.sort_by_key(rank);
         self.apply_in_order(&objects);
     }
@@ -188,4 +180,20 @@ fn all_ready(api: &Api) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Objects as the injector of a release would have them: what asks for a proxy gets one with the anchors of its control plane.
+pub fn injected(release: &str, mut objects: Vec<Value>) -> Vec<Value> {
+    let Some(manifests) = manifests() else { return objects };
+    let read = |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
+    let mut workloads = read("workloads");
+    // They were rendered apart from the control plane, under an anchor of their own; a cluster's proxies have its own.
+    let roots = read("control-plane");
+    let roots = roots.iter().find(|object| object["metadata"]["name"] == "linkerd-identity-trust-roots");
+    let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str());
+    let anchors = anchors.expect("every control plane brings its trust anchors");
+    workloads.iter_mut().chain(&mut objects).for_each(|object| trust(object, anchors));
+    let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
+    objects.iter_mut().for_each(|object| injected.inject(object));
+    objects
 }

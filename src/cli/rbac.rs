@@ -1,0 +1,20 @@
+//! `meshdoctor rbac`: the role that suffices for the chosen checks.
+
+use super::args::Rbac;
+use super::{check, output};
+use crate::docgen::{Bound, role_of};
+use crate::policy::Policy;
+
+pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
+    let selection = &args.selection;
+    let policy = Policy { only: selection.only.clone(), skip: selection.skip.clone(), ..Policy::default() };
+    let checks = check::select(&policy)?;
+    let bound = match (&args.user, &args.service_account) {
+        (Some(user), _) => Some(Bound::User(user.clone())),
+        (None, Some((namespace, name))) => {
+            Some(Bound::ServiceAccount { namespace: namespace.clone(), name: name.clone() })
+        }
+        (None, None) => None,
+    };
+    output::print(&role_of(&checks, bound.as_ref()))
+}

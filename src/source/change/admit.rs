@@ -1,0 +1,133 @@
+//! Who admits the pods of a changed cluster: the API server, which mounts a token, and the injector of the control plane that
+//! the set leaves there.
+
+use serde_json::{Value, json};
+
+use super::{Change, key};
+use crate::chart::values::Values;
+use crate::item::Kind;
+use crate::knowledge::Knowledge;
+use crate::model::injected::{Injecting, MadeBy};
+use crate::model::injection::{Admission, Decision, webhook};
+use crate::model::installed::{COMPONENT, Injector};
+use crate::objects::{ConfigMap, Namespace, Object, Pod, WebhookConfiguration, Workload, rule};
+use crate::redact;
+use crate::source::Source;
+use crate::version::LinkerdVersion;
+
+impl<S: Source> Change<'_, S> {
+    /// Who admits pods, once the set is applied.
+    pub(super) async fn admitting(&self) -> Admitting<'_> {
+        let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
+        let namespaces = self.list(Kind::Namespace).await.0;
+        let namespaces: Vec<Namespace> =
+            slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
+        let configurations = self.list(Kind::MutatingWebhookConfiguration).await.0;
+        let configurations: Vec<WebhookConfiguration> =
+            slim(Kind::MutatingWebhookConfiguration, configurations)
+                .filter_map(|(k, v)| read(k, v))
+                .collect();
+        let deployments = self.list(Kind::Deployment).await.0;
+        let deployments: Vec<Workload> =
+            slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
+        let injector = deployments.iter().find(|d| d.metadata.label(COMPONENT) == Some("proxy-injector"));
+        let control_plane = injector.map_or("linkerd", |d| d.metadata.namespace.as_str()).to_owned();
+        let config = self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-config").await;
+        let config: Option<ConfigMap> = config.and_then(|config| read(Kind::ConfigMap, config));
+        let values = config.as_ref().and_then(ConfigMap::chart_values);
+        let roots =
+            self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
+        let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
+        let installed = Injector::of(&deployments, &control_plane).and_then(|injector| injector.version);
+        let stated = || values.as_ref()?.text("linkerdVersion")?.parse::<LinkerdVersion>().ok();
+        let release = installed.or_else(stated).or_else(|| self.release.clone());
+        Admitting {
+            namespaces,
+            configurations,
+            control_plane,
+            values,
+            anchors,
+            release,
+            knowledge: self.knowledge,
+        }
+    }
+}
+
+/// Who admits pods: the injector of a control plane.
+pub(super) struct Admitting<'a> {
+    namespaces: Vec<Namespace>,
+    configurations: Vec<WebhookConfiguration>,
+    control_plane: String,
+    values: Option<Values>,
+    anchors: Option<String>,
+    release: Option<LinkerdVersion>,
+    knowledge: &'a Knowledge,
+}
+
+impl Admitting<'_> {
+    /// A pod as it comes out of admission.
+    pub(super) fn admitted(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
+        token(&mut pod);
+        let (namespace, name) = key(&pod, Kind::Pod);
+        let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else { return pod };
+        let webhook = webhook(&self.configurations, &self.control_plane).map(|(_, webhook)| webhook);
+        let admission = Admission::new(&self.namespaces, webhook, self.values.as_ref());
+        let Decision::Inject { .. } = admission.decide(&namespace, &slim.metadata, &slim.spec) else {
+            return pod;
+        };
+        let (Some(release), Some(home)) = (&self.release, admission.namespace(&namespace)) else {
+            return pod;
+        };
+        let defaults = || defaults(release, self.knowledge);
+        let Some(values) = self.values.clone().or_else(defaults) else { return pod };
+        let injecting = Injecting {
+            values: &values,
+            release: release.clone(),
+            control_plane: self.control_plane.clone(),
+            anchors: self.anchors.clone(),
+            knowledge: self.knowledge,
+        };
+        injecting.add(&mut pod, home, made_by.unwrap_or(MadeBy { kind: "pod", name: &name }));
+        pod
+    }
+}
+
+/// The values of a release that nobody changed, as far as the injector is concerned, where no control plane states any.
+fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
+    let native = knowledge.native_sidecar().default_native(release, knowledge);
+    Values::read(&format!(
+        "linkerdVersion: {release}\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
+        native == crate::version::Contains::Yes,
+    ))
+}
+
+/// The token that the API server mounts, before it calls a webhook.
+fn token(pod: &mut Value) {
+    let spec = &mut pod["spec"];
+    if spec["automountServiceAccountToken"] == json!(false) {
+        return;
+    }
+    if spec["serviceAccountName"].as_str().is_none_or(str::is_empty) {
+        spec["serviceAccountName"] = json!("default");
+    }
+    let held = read_template(spec).is_some_and(|spec| spec.volumes.service_account_token);
+    if !held {
+        let volume = json!({"name": "kube-api-access-new", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}});
+        match spec["volumes"].as_array_mut() {
+            Some(volumes) => volumes.push(volume),
+            None => spec["volumes"] = json!([volume]),
+        }
+    }
+}
+
+fn read_template(spec: &Value) -> Option<crate::objects::PodSpec> {
+    serde_json::from_value(spec.clone()).ok()
+}
+
+/// An object as checks read it.
+pub(super) fn read<T: Object>(kind: Kind, mut value: Value) -> Option<T> {
+    redact::object(kind.info().kind, rule(kind), &mut value);
+    let mut object: T = serde_json::from_value(value).ok()?;
+    object.trim();
+    Some(object)
+}
