@@ -136,7 +136,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --verify --output --coverage --save --force --verbose --quiet --knowledge --color --checks --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --on-not-checked --waivers --baseline --verify --output --coverage --save --force --verbose --quiet --knowledge --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -271,11 +271,19 @@ _meshdoctor() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "error warning info never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "error warning info never error:observed warning:observed" -- "${cur}"))
                     return 0
                     ;;
                 --on-not-checked)
                     COMPREPLY=($(compgen -W "fail pass" -- "${cur}"))
+                    return 0
+                    ;;
+                --waivers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --verify)

@@ -76,12 +76,16 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to -d 'T
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-kubernetes -d 'With --to: the Kubernetes that the cluster will run by then, such as 1.35' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l from -d 'With --to: the release that is installed, where the evidence does not tell' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor\'s release data say' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning' -r -f -a "error\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity; with :observed what is inferred (\'likely\') does not count. By default error, and with --verify warning' -r -f -a "error\t''
 warning\t''
 info\t''
-never\t''"
+never\t''
+error:observed\t''
+warning:observed\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l waivers -d 'Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l baseline -d 'An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not count' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report\'s run was asked is asked again where no flag says otherwise' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F

@@ -83,6 +83,25 @@ pub enum Standing {
     Passes,
     /// It fails the run.
     Fails,
+    /// It is accepted, by these waivers.
+    Waived(Vec<WaivedBy>),
+    /// It would fail the run, and was in the baseline.
+    InBaseline,
+}
+
+/// Who accepts a finding, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WaivedBy {
+    /// Why.
+    pub reason: String,
+    /// Who answers for it.
+    pub owner: String,
+    /// The last day on which it holds.
+    pub expires: String,
+    /// The file that says so.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u64,
 }
 
 /// Whether a finding was seen or inferred.
@@ -193,6 +212,19 @@ impl Finding {
             hash.update(part.as_bytes());
         }
         Fingerprint(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The waivers that accept it; none where it is not accepted.
+    pub fn waived_by(&self) -> &[WaivedBy] {
+        match &self.standing {
+            Standing::Waived(by) => by,
+            Standing::Passes | Standing::Fails | Standing::InBaseline => &[],
+        }
+    }
+
+    /// Whether it is accepted.
+    pub fn is_waived(&self) -> bool {
+        matches!(self.standing, Standing::Waived(_))
     }
 
     /// Sets the severity, where it differs from the card's.

@@ -1,10 +1,18 @@
 //! What was asked of the run: which checks, and what counts as failing. The one place that decides the verdict.
 
+mod baseline;
+mod waiver;
+
+pub use baseline::Baseline;
+pub use waiver::{NoWaivers, PROBLEMS, Waiver, problems, read as read_waivers};
+
 use std::collections::BTreeSet;
+
+use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::checks::{self, Check};
-use crate::finding::{Finding, Severity, Standing, When};
+use crate::finding::{Confidence, Finding, Severity, Standing, WaivedBy, When};
 use crate::item::Item;
 use crate::model::skew::Skew;
 
@@ -20,16 +28,28 @@ pub enum Gate {
     Info,
     /// `--fail-on never`.
     Never,
+    /// `--fail-on error:observed`: what is inferred does not fail the run.
+    ErrorObserved,
+    /// `--fail-on warning:observed`.
+    WarningObserved,
 }
 
 impl Gate {
     /// Whether a finding of that severity fails the run.
     pub fn fails(self, severity: Severity) -> bool {
         match self {
-            Gate::Error => severity >= Severity::Error,
-            Gate::Warning => severity >= Severity::Warning,
+            Gate::Error | Gate::ErrorObserved => severity >= Severity::Error,
+            Gate::Warning | Gate::WarningObserved => severity >= Severity::Warning,
             Gate::Info => true,
             Gate::Never => false,
+        }
+    }
+
+    /// Whether what is inferred counts as well.
+    fn counts(self, confidence: Confidence) -> bool {
+        match self {
+            Gate::ErrorObserved | Gate::WarningObserved => confidence == Confidence::Observed,
+            Gate::Error | Gate::Warning | Gate::Info | Gate::Never => true,
         }
     }
 
@@ -40,6 +60,8 @@ impl Gate {
             Gate::Warning => "warning",
             Gate::Info => "info",
             Gate::Never => "never",
+            Gate::ErrorObserved => "error:observed",
+            Gate::WarningObserved => "warning:observed",
         }
     }
 }
@@ -59,6 +81,10 @@ pub struct Policy {
     pub on_change: bool,
     /// Whether evidence that could not be had is accepted (`--on-not-checked=pass`).
     pub not_checked_passes: bool,
+    /// What is accepted (`--waivers`).
+    pub waivers: Vec<Waiver>,
+    /// What is known already (`--baseline`).
+    pub baseline: Option<Baseline>,
 }
 
 /// A word that names no check and no category.
@@ -72,9 +98,21 @@ pub struct UnknownCheck {
 }
 
 impl Policy {
-    /// What a finding is to the gate.
-    pub fn standing(&self, finding: &Finding) -> Standing {
-        if self.fails(finding) { Standing::Fails } else { Standing::Passes }
+    /// What a finding is to the gate at a moment. It is waived where every one of its subjects is.
+    pub fn standing(&self, finding: &Finding, at: Timestamp) -> Standing {
+        let by = |subject| self.waivers.iter().filter(move |waiver| waiver.accepts(finding, subject, at));
+        let mut waived: Vec<WaivedBy> =
+            finding.subjects.iter().flat_map(by).map(|waiver| waiver.by().clone()).collect();
+        if !waived.is_empty() && finding.subjects.iter().all(|subject| by(subject).next().is_some()) {
+            waived.sort();
+            waived.dedup();
+            return Standing::Waived(waived);
+        }
+        match (self.fails(finding), &self.baseline) {
+            (false, _) => Standing::Passes,
+            (true, Some(baseline)) if baseline.knows(finding) => Standing::InBaseline,
+            (true, _) => Standing::Fails,
+        }
     }
 
     /// Whether a finding fails the run.
@@ -84,7 +122,7 @@ impl Policy {
             When::UntilChange => false,
             When::Now | When::UntilUpgrade | When::AfterUpgrade => !self.on_change,
         };
-        counts && self.gate.fails(finding.severity)
+        counts && self.gate.fails(finding.severity) && self.gate.counts(finding.confidence)
     }
 
     /// The selected checks, in table order.

@@ -20,7 +20,7 @@ use crate::missing::{Close, Missing};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::model::skew::Skew;
 use crate::objects::CustomResourceDefinition;
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::rows::{self, Category};
 use crate::source::Origin;
 use crate::version::LinkerdVersion;
@@ -166,6 +166,10 @@ pub struct RunResult {
     pub roots: Counts,
     /// All findings by severity.
     pub findings: Counts,
+    /// Findings that are waived; no other figure has them.
+    pub waived: usize,
+    /// Findings that would fail the run, and were in the baseline.
+    pub in_baseline: usize,
     /// Checks that passed.
     pub passed: usize,
     /// Checks that did not apply.
@@ -294,8 +298,9 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let mut findings = cause::link(found, &relations);
     verify_raised(&mut findings, question.settings);
+    findings.extend(policy::problems(&question.policy.waivers, &findings, cluster.at));
     for finding in &mut findings {
-        finding.standing = question.policy.standing(finding);
+        finding.standing = question.policy.standing(finding, cluster.at);
     }
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
@@ -305,7 +310,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = verdict(question.policy, &findings, &results, read_nothing, none_ran);
-    let checks: Vec<Judged> = question
+    let mut checks: Vec<Judged> = question
         .checks
         .iter()
         .zip(results)
@@ -320,6 +325,9 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             blocked_by: result.blocked_by,
         })
         .collect();
+    if !question.policy.waivers.is_empty() {
+        checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, &findings)));
+    }
     let subject = Skew::of(cluster, question.knowledge);
     // Whose rows: the operator's command, or else the one that belongs to the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
@@ -366,6 +374,21 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         connection: connection.clone(),
         redacted: collected.redaction.touched,
         errors: Vec::new(),
+    }
+}
+
+/// What became of a question that is asked of waivers.
+fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
+    let found = findings.iter().any(|finding| finding.check == id);
+    Judged {
+        id,
+        category: "waivers".to_owned(),
+        title: title.to_owned(),
+        severity: Severity::Warning,
+        outcome: if found { Outcome::Findings } else { Outcome::Pass },
+        gaps: Vec::new(),
+        closes: Vec::new(),
+        blocked_by: None,
     }
 }
 
@@ -448,14 +471,16 @@ fn verdict(
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });
-    // What a change cures is not counted: it is the cluster with the change that is judged.
-    let there = |finding: &&Finding| finding.when != When::UntilChange;
+    // What is waived is not counted, nor what a change cures: it is the cluster with the change that is judged.
+    let there = |finding: &&Finding| finding.when != When::UntilChange && !finding.is_waived();
     RunResult {
         status,
         gate: policy.gate.word(),
         not_checked_passes: policy.not_checked_passes,
         roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(there)),
         findings: Counts::of(findings.iter().filter(there)),
+        waived: findings.iter().filter(|finding| finding.is_waived()).count(),
+        in_baseline: findings.iter().filter(|finding| finding.standing == Standing::InBaseline).count(),
         passed: count(|o| matches!(o, Outcome::Pass)),
         not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
         not_judged: results.iter().filter(|r| !r.gaps.is_empty()).count(),

@@ -214,12 +214,22 @@ pub struct Check {
     /// meshdoctor's release data say.
     #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
-    /// Exit with 1 when there is a finding of at least this severity. By default error, and with --verify warning.
+    /// Exit with 1 when there is a finding of at least this severity; with :observed what is inferred ('likely') does not
+    /// count. By default error, and with --verify warning.
     #[arg(long, value_enum, help_heading = "Checks")]
     pub fail_on: Option<FailOn>,
     /// What it means for the exit status when evidence that was asked for could not be had.
     #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
     pub on_not_checked: OnNotChecked,
+    /// Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry.
+    /// They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no
+    /// check are findings. Repeatable.
+    #[arg(long, value_name = "FILE", conflicts_with = "verify", help_heading = "Checks")]
+    pub waivers: Vec<PathBuf>,
+    /// An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not
+    /// count.
+    #[arg(long, value_name = "REPORT.json", conflicts_with = "verify", help_heading = "Checks")]
+    pub baseline: Option<PathBuf>,
     /// Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there,
     /// or not checked. What the report's run was asked is asked again where no flag says otherwise.
     #[arg(long, value_name = "REPORT.json", help_heading = "Checks")]
@@ -507,6 +517,10 @@ pub enum FailOn {
     Warning,
     Info,
     Never,
+    #[value(name = "error:observed")]
+    ErrorObserved,
+    #[value(name = "warning:observed")]
+    WarningObserved,
 }
 
 /// `--on-not-checked`.

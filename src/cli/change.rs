@@ -86,7 +86,7 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
         }
         written.sort();
         written.dedup();
-        finding.written = written;
+        finding.written.extend(written);
     }
 }
 

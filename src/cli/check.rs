@@ -10,7 +10,7 @@ use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{change, files};
+use super::{accepted, change, files};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
@@ -38,6 +38,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
+    let earlier = accepted::baseline(args)?;
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
@@ -48,6 +49,8 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         gate: args.fail_on.map_or(Gate::Error, gate),
         on_change: !args.manifests.with.is_empty(),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
+        waivers: accepted::waivers(args)?,
+        baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
     };
     let checks = select(&policy)?;
     let loaded = knowledge(args)?;
@@ -102,6 +105,9 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         let value = Some(super::rerun::text(folder));
         settings.rerun.options.push(Flag { option: Repeated::Knowledge, value });
     }
+    if let Some(earlier) = &earlier {
+        earlier.is_of(read.collected.cluster.uid())?;
+    }
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }
@@ -153,6 +159,8 @@ pub(super) fn gate(fail_on: FailOn) -> Gate {
         FailOn::Warning => Gate::Warning,
         FailOn::Info => Gate::Info,
         FailOn::Never => Gate::Never,
+        FailOn::ErrorObserved => Gate::ErrorObserved,
+        FailOn::WarningObserved => Gate::WarningObserved,
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let began = Instant::now();
     forms(&args.report.output)?;
     check::one_standard_output(&args.report.output)?;
-    apart(args, path)?;
-    let document = read(path)?;
+    apart(args, path, "--verify")?;
+    let document = read(path, "--verify")?;
     let asked = asked(&document);
     let selected = selected(args, asked.mode)?;
     let mut earlier = earlier(&document, path)?;
@@ -116,14 +116,14 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
 }
 
 /// The report is read, and nothing may be written over it.
-fn apart(args: &Check, path: &Path) -> Result<(), Stop> {
+pub(super) fn apart(args: &Check, path: &Path, flag: &str) -> Result<(), Stop> {
     let Ok(report) = path.canonicalize() else { return Ok(()) };
     let outputs = args.report.output.iter().filter_map(|output| output.file.as_deref());
     let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == report);
     match outputs.chain(args.save.as_deref()).find(|other| same(other)) {
         None => Ok(()),
         Some(other) => Err(Stop::usage(
-            format!("{} would be written over the report that --verify reads", other.display()),
+            format!("{} would be written over what {flag} reads", other.display()),
             "name another file",
         )),
     }
@@ -258,32 +258,33 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
 }
 
 /// Reads a report from its file.
-fn read(path: &Path) -> Result<Document, Stop> {
-    let next = "--verify takes the file that meshdoctor check -o json=FILE wrote";
+pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
+    let next = format!("{flag} takes the file that meshdoctor check -o json=FILE wrote");
     let shown = path.display();
     let unreadable =
-        |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next);
+        |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next.clone());
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(MAX_REPORT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_REPORT {
         let cause = format!("the report {shown} is larger than {} MiB", MAX_REPORT >> 20);
-        return Err(Stop::usage(
-            cause,
-            "verify a part of it: run check with --only or -n, and verify that report",
-        ));
+        return Err(Stop::usage(cause, "give a report of a part: run check with --only or -n"));
     }
     #[derive(serde::Deserialize)]
     struct Tag {
         schema: String,
     }
     let tag: Tag = serde_json::from_slice(&bytes)
-        .map_err(|error| Stop::usage(format!("{shown} is no report: {error}"), next))?;
+        .map_err(|error| Stop::usage(format!("{shown} is no report: {error}"), next.clone()))?;
     if tag.schema != SCHEMA {
-        return Err(Stop::usage(format!("{shown} is no report: its schema is {:?}", tag.schema), next));
+        return Err(Stop::usage(
+            format!("{shown} is no report: its schema is {:?}", tag.schema),
+            next.clone(),
+        ));
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next))
+    serde_json::from_slice(&bytes).map_err(|error| {
+        Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next.clone())
+    })
 }
 
 /// What of a report can be judged again.

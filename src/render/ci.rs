@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::text::clean;
 use crate::exit;
-use crate::finding::{Evidence, Finding, Fingerprint, Place, Subject, Written};
+use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, Written};
 use crate::report::{Gap, Report};
 
 /// Where a finding is shown: as a whole where it is in no file, else a subject at a time.
@@ -133,4 +133,12 @@ fn print_of(tag: &str, text: &str) -> Fingerprint {
 /// What a status means, in the words of the documentation.
 pub(super) fn meaning(status: u8) -> &'static str {
     exit::ALL.iter().find(|(known, _)| *known == status).map_or("ended by a signal", |(_, meaning)| *meaning)
+}
+
+/// Whether a finding is accepted or known, so that it counts for nothing.
+pub(super) fn does_not_count(finding: &Finding) -> bool {
+    match finding.standing {
+        Standing::Waived(_) | Standing::InBaseline => true,
+        Standing::Passes | Standing::Fails => false,
+    }
 }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Severity;
+use crate::finding::{Severity, WaivedBy};
 use crate::model::cluster::TimeSource;
 
 /// One run. Every field is there in every outcome, also when the run never came to a report.
@@ -52,8 +52,8 @@ pub struct Document {
     pub change: Option<Change>,
     /// What explains what: every finding that is named in another's `causedBy`.
     pub causes: Vec<Cause>,
-    /// Findings that were waived. Always empty so far.
-    pub waivers: Vec<serde_json::Value>,
+    /// Findings that are waived, and by whom.
+    pub waivers: Vec<Waived>,
     /// What the border replaced or dropped.
     pub redaction: Redaction,
     /// What went wrong with the run itself.
@@ -131,6 +131,10 @@ pub struct Asked {
     pub cni_namespace: Option<String>,
 }
 
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -190,6 +194,7 @@ pub struct Versions {
 
 /// The result in figures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Verdict {
     /// The exit status.
     pub status: u8,
@@ -201,6 +206,12 @@ pub struct Verdict {
     pub roots: Counts,
     /// All findings by severity.
     pub findings: Counts,
+    /// Findings that are waived (`--waivers`); no other figure has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waived: usize,
+    /// Findings that would fail the run, and were in the baseline (`--baseline`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_baseline: usize,
     /// Checks by outcome.
     pub checks: Tally,
 }
@@ -323,6 +334,18 @@ pub enum Outcome {
     NotChecked,
     /// A bug in meshdoctor; the other checks are not touched by it.
     Crashed,
+}
+
+/// A finding that is waived.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waived {
+    /// Its check.
+    pub check: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// The waivers that accept it.
+    pub by: Vec<WaivedBy>,
 }
 
 /// What the border replaced or dropped.

@@ -7,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Step, When, Written};
+use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, When, Written};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -105,6 +105,9 @@ impl Printer {
         let mut lines = self.heading(finding, step);
         let message = clean(&finding.message);
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
+        let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
+        let standing = standing.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
+        lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
             lines.extend(self.labelled("manifest", self.written(&finding.written)));
@@ -337,6 +340,20 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
         90..5400 => format!("{} min ago", seconds / 60),
         5400..172_800 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+/// Why a finding does not count, though it is there; nothing where it does.
+pub fn standing(finding: &Finding) -> Vec<String> {
+    match &finding.standing {
+        Standing::Passes | Standing::Fails => Vec::new(),
+        Standing::InBaseline => vec!["in it already, so it does not count".to_owned()],
+        Standing::Waived(by) => by
+            .iter()
+            .map(|by| {
+                format!("until {} by {}: {} ({}:{})", by.expires, by.owner, by.reason, by.file, by.line)
+            })
+            .collect(),
     }
 }
 

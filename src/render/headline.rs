@@ -29,7 +29,10 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
-    let is_healthy = report.whole && report.verdict.passed > 0 && !report.subject.control_plane.is_empty();
+    let is_healthy = report.whole
+        && report.verdict.waived == 0
+        && report.verdict.passed > 0
+        && !report.subject.control_plane.is_empty();
     if !is_healthy {
         return said("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
     }
@@ -48,7 +51,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
 }
 
 fn passed_only(report: &Report) -> String {
-    format!("{} passed", count(report.verdict.passed, "check", "checks"))
+    let passed = format!("{} passed", count(report.verdict.passed, "check", "checks"));
+    match report.verdict.waived {
+        0 => passed,
+        waived => format!("{passed}; {} waived", count(waived, "finding is", "findings are")),
+    }
 }
 
 fn said(word: &str, words: &str, painted: String, look: Look) -> Vec<String> {

@@ -25,13 +25,13 @@ impl Steps {
     /// Errors that nothing else explains, and what has to be repaired before one of them.
     pub fn of(report: &Report) -> Steps {
         let findings = &report.findings;
-        let is_root = |finding: &&Finding| finding.caused_by.is_empty();
+        let is_root = |finding: &&Finding| finding.caused_by.is_empty() && !finding.is_waived();
         let errors = findings.iter().filter(is_root).filter(|f| f.severity == Severity::Error).count();
         if errors < 2 {
             return Steps(BTreeMap::new());
         }
         // They are sorted so that what an error waits for comes before it.
-        let last = findings.iter().rposition(|f| f.severity == Severity::Error && f.caused_by.is_empty());
+        let last = findings.iter().rposition(|f| f.severity == Severity::Error && is_root(&f));
         let roots =
             findings.iter().enumerate().take(last.map_or(0, |last| last + 1)).filter(|(_, f)| is_root(f));
         let mut numbers: BTreeMap<Fingerprint, (usize, &'static str)> = BTreeMap::new();

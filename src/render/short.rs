@@ -91,7 +91,7 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
 }
 
 /// What is to be known of a finding beside what it says.
-pub(super) fn notes(finding: &Finding) -> Vec<&'static str> {
+pub(super) fn notes(finding: &Finding) -> Vec<String> {
     let likely = (finding.confidence == Confidence::Likely).then_some("likely");
     let when = match finding.when {
         When::Now => None,
@@ -100,5 +100,9 @@ pub(super) fn notes(finding: &Finding) -> Vec<&'static str> {
         When::UntilChange => Some("cured by the change"),
         When::AfterChange => Some("brought in by the change"),
     };
-    likely.into_iter().chain(when).collect()
+    let standing = super::finding::standing(finding).into_iter().map(|words| match finding.is_waived() {
+        true => clean(&format!("waived {words}")).into_owned(),
+        false => "in the baseline".to_owned(),
+    });
+    likely.into_iter().chain(when).map(str::to_owned).chain(standing).collect()
 }

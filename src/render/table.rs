@@ -114,6 +114,8 @@ fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer
 /// Where to read on: on one line, or on one each where the terminal is narrow.
 fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
+    // What is said of waivers is explained by no card.
+    let first = first.filter(|first| crate::checks::find(first.check).is_some());
     let command = first.map(|first| format!("meshdoctor explain {}", first.check));
     let coverage = "--coverage says why, and what each check needs".to_owned();
     let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
@@ -229,6 +231,14 @@ pub fn result_line(report: &Report) -> String {
     let found: Vec<String> =
         roots.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one.word(), many)).collect();
     let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
+    let mut found = vec![found];
+    if verdict.waived > 0 {
+        found.push(format!("{} waived", verdict.waived));
+    }
+    if verdict.in_baseline > 0 {
+        found.push(format!("{} in the baseline", verdict.in_baseline));
+    }
+    let found = found.join(", ");
     let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
     for (n, words) in [
         (verdict.not_applicable, "not applicable"),

@@ -59,4 +59,5 @@ mod tickets;
 mod unread;
 mod variants;
 mod verify;
+mod waivers;
 mod web_page;

@@ -190,8 +190,8 @@ mod tests {
         assert_eq!(complete(&["che"]), (vec!["check".to_owned()], ":4".to_owned()));
         assert!(complete(&[""]).0.contains(&"collect".to_owned()));
         assert_eq!(complete(&["check", "--fail"]).0, ["--fail-on"]);
-        assert_eq!(complete(&["check", "--fail-on", "w"]).0, ["warning"]);
-        assert_eq!(complete(&["check", "--fail-on=w"]).0, ["--fail-on=warning"]);
+        assert_eq!(complete(&["check", "--fail-on", "w"]).0, ["warning", "warning:observed"]);
+        assert_eq!(complete(&["check", "--fail-on=i"]).0, ["--fail-on=info"]);
         assert_eq!(complete(&["check", "--color", "ne"]).0, ["never"]);
         assert_eq!(complete(&["check", "-o", "js"]).0, ["json"]);
         assert_eq!(

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::super::document::Failure;
 use super::super::table::result_line;
 use super::super::text::{clean, without_hashes};
-use super::{gap_fails, not_checked, said, spots};
+use super::{does_not_count, gap_fails, not_checked, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity};
@@ -75,7 +75,7 @@ pub fn failure(failure: &Failure) -> String {
 
 fn level(finding: &Finding) -> &'static str {
     match finding.severity {
-        _ if finding.when.ends() => "notice",
+        _ if finding.when.ends() || does_not_count(finding) => "notice",
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",

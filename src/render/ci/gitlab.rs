@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::document::Failure;
 use super::super::json::write;
 use super::super::text::clean;
-use super::{gap_fails, gap_fingerprint, not_checked, run_fingerprint, said, spots};
+use super::{does_not_count, gap_fails, gap_fingerprint, not_checked, run_fingerprint, said, spots};
 use crate::checks::Outcome;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::report::Report;
@@ -69,6 +69,7 @@ fn trouble(error: &str) -> Value {
 
 fn severity(finding: &Finding) -> &'static str {
     match finding.severity {
+        _ if does_not_count(finding) => "info",
         Severity::Error => "critical",
         Severity::Warning => "minor",
         Severity::Info => "info",

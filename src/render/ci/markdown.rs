@@ -41,7 +41,7 @@ pub fn report(report: &Report) -> String {
                 finding.severity,
                 linked(finding.check),
                 plain(&subject::brief(finding.subjects.iter())),
-                plain(&format!("{}{}", finding.message, world(finding.when)))
+                plain(&format!("{}{}{}", finding.message, world(finding.when), standing(finding)))
             );
         }
     }
@@ -60,6 +60,16 @@ pub fn failure(failure: &Failure) -> String {
     }
     _ = writeln!(text, "\nexit {}: {}", failure.status, plain(meaning(failure.status)));
     text
+}
+
+/// Why a finding does not count.
+fn standing(finding: &Finding) -> String {
+    let words = super::super::finding::standing(finding);
+    match (finding.is_waived(), words.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => format!(" (waived {})", words.join("; ")),
+        (false, false) => " (in the baseline)".to_owned(),
+    }
 }
 
 /// A check's id with its page, where it has one.

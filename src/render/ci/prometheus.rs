@@ -15,14 +15,25 @@ use crate::report::{Report, Run};
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     info(&mut text, &report.knowledge_date, &report.origin.kind, &report.origin.name);
-    family(&mut text, "findings", "Findings by check, severity, confidence and whether they fail the run.");
-    let mut findings: BTreeMap<(&str, Severity, Confidence, bool, bool), usize> = BTreeMap::new();
+    family(
+        &mut text,
+        "findings",
+        "Findings by check, severity, confidence and standing: whether they fail the run, pass, are waived or in the baseline.",
+    );
+    let mut findings: BTreeMap<(&str, Severity, Confidence, bool, &str), usize> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
-        let fails = finding.standing == Standing::Fails;
+        let standing = match finding.standing {
+            Standing::Fails => "fails",
+            Standing::Passes => "passes",
+            Standing::Waived(_) => "waived",
+            Standing::InBaseline => "in-baseline",
+        };
         let root = finding.caused_by.is_empty();
-        *findings.entry((finding.check, finding.severity, finding.confidence, root, fails)).or_default() += 1;
+        *findings
+            .entry((finding.check, finding.severity, finding.confidence, root, standing))
+            .or_default() += 1;
     }
-    for ((check, severity, confidence, root, fails), n) in findings {
+    for ((check, severity, confidence, root, standing), n) in findings {
         let confidence = match confidence {
             Confidence::Likely => "likely",
             Confidence::Observed => "observed",
@@ -32,7 +43,7 @@ pub fn report(report: &Report) -> String {
             ("severity", severity.word()),
             ("confidence", confidence),
             ("root", word(root)),
-            ("fails", word(fails)),
+            ("standing", standing),
         ];
         sample(&mut text, "findings", &labels, n);
     }

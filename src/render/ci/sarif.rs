@@ -190,6 +190,17 @@ fn result(finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) ->
             "remedy": remedy(finding),
         },
     });
+    let waived = finding.waived_by().iter().map(|by| {
+        let text = format!("until {} by {}: {}", by.expires, by.owner, by.reason);
+        json!({"kind": "external", "status": "accepted", "justification": clean(&text)})
+    });
+    let waived: Vec<Value> = waived.collect();
+    if !waived.is_empty() {
+        result["suppressions"] = json!(waived);
+    }
+    if finding.standing == Standing::InBaseline {
+        result["baselineState"] = json!("unchanged");
+    }
     if let Some(at) = places.get(finding.check) {
         result["ruleIndex"] = json!(at);
     }

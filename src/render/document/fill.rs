@@ -6,7 +6,7 @@ use super::roots;
 use super::{
     About, Asked, Cause, Change, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment,
     Origin, Outcome, Redaction, Reference, Rehearsal, Remedy, Run, RunError, Step, Subject, Tally, Tool,
-    Unread, Verdict, Versions,
+    Unread, Verdict, Versions, Waived,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -77,11 +77,19 @@ impl From<&Report> for Document {
             change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
             causes: causes(&findings),
             findings,
-            waivers: Vec::new(),
+            waivers: report.findings.iter().filter_map(waived).collect(),
             redaction: Redaction { touched: report.redacted },
             errors: errors(&report.errors),
         }
     }
+}
+
+fn waived(finding: &finding::Finding) -> Option<Waived> {
+    finding.is_waived().then(|| Waived {
+        check: finding.check.to_owned(),
+        fingerprint: finding.fingerprint().0,
+        by: finding.waived_by().to_vec(),
+    })
 }
 
 fn tool(knowledge: Option<String>) -> Tool {
@@ -160,6 +168,8 @@ fn verdict(report: &Report) -> Verdict {
         gate: Some(verdict.gate.to_owned()),
         roots: counts(verdict.roots),
         findings: counts(verdict.findings),
+        waived: verdict.waived,
+        in_baseline: verdict.in_baseline,
         checks: Tally {
             selected: report.checks.len(),
             passed: verdict.passed,
@@ -264,6 +274,8 @@ impl From<&finding::Finding> for Finding {
             caused_by: finding.caused_by.iter().map(ToString::to_string).collect(),
             after: finding.after.iter().map(ToString::to_string).collect(),
             fact: finding.fact.clone(),
+            waived: finding.is_waived(),
+            in_baseline: finding.standing == finding::Standing::InBaseline,
             root_causes: Vec::new(),
             fingerprint: finding.fingerprint().0,
         }

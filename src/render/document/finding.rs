@@ -56,9 +56,19 @@ pub struct Finding {
     /// What was found, in half a line, where the message says it at length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
+    /// Whether it is waived, so that it does not count; `waivers` says by whom.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub waived: bool,
+    /// Whether it was in the baseline and would fail the run otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub in_baseline: bool,
     /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
     /// fingerprint of its own, which stays when others are repaired.
     pub fingerprint: String,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn is_now(when: &When) -> bool {

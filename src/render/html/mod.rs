@@ -89,6 +89,11 @@ fn head(document: &Document, title: &str, body: &mut String) {
             count(n, one, many)
         );
     }
+    for (n, words) in [(verdict.waived, "waived"), (verdict.in_baseline, "in the baseline")] {
+        if n > 0 {
+            _ = write!(body, "<span class=\"warning\">{n} {words}</span>");
+        }
+    }
     let tally = verdict.checks;
     _ = write!(body, "<span class=\"good\">{} passed</span>", count(tally.passed, "check", "checks"));
     _ = write!(body, "<span>{} not applicable</span>", tally.not_applicable);
@@ -210,6 +215,8 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
             When::UntilChange => Some("cured by the change"),
             When::AfterChange => Some("brought in by the change"),
         },
+        finding.waived.then_some("waived"),
+        finding.in_baseline.then_some("in the baseline"),
     ];
     let notes: String = notes.into_iter().flatten().map(|note| format!(" <em>({note})</em>")).collect();
     _ = write!(
@@ -221,6 +228,19 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
         subjects.join(", "),
         escaped(&finding.message),
     );
+    let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
+    if let Some(by) = waived
+        .filter(|waived| finding.waived && waived.check == finding.check)
+        .map(|waived| &waived.by)
+        .next()
+    {
+        body.push_str("<dt>Waived</dt>");
+        for by in by {
+            let words =
+                format!("until {} by {}: {} ({}:{})", by.expires, by.owner, by.reason, by.file, by.line);
+            _ = write!(body, "<dd>{}</dd>", escaped(&words));
+        }
+    }
     explained(document, finding, body);
     if !finding.evidence.is_empty() {
         body.push_str("<dt>Evidence</dt>");

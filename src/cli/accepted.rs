@@ -1,0 +1,77 @@
+//! What does not count though it is found: waivers and the findings of an earlier report, read from their files.
+
+use std::path::Path;
+
+use super::args::Check;
+use super::stop::Stop;
+use super::verify;
+use crate::policy::{Baseline, Waiver, read_waivers};
+use crate::render::document::About;
+
+/// The largest file of waivers, in bytes.
+const MOST: u64 = 4 << 20;
+
+/// The waivers of all files.
+pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
+    let mut all = Vec::new();
+    for path in &args.waivers {
+        verify::apart(args, path, "--waivers")?;
+        let text = text(path)?;
+        let read = read_waivers(&path.display().to_string(), &text).map_err(|error| {
+            Stop::usage(format!("--waivers: {error}"), "docs/waivers.md says what a waiver says")
+        })?;
+        all.extend(read);
+    }
+    Ok(all)
+}
+
+fn text(path: &Path) -> Result<String, Stop> {
+    let unreadable = |why: String| {
+        Stop::usage(format!("--waivers: cannot read {}: {why}", path.display()), "name a file of waivers")
+    };
+    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if size > MOST {
+        return Err(unreadable(format!("it is larger than {} MiB", MOST >> 20)));
+    }
+    std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))
+}
+
+/// An earlier report, as far as it says what is known.
+pub(super) struct Earlier {
+    file: String,
+    uid: Option<String>,
+    pub(super) baseline: Baseline,
+}
+
+/// The report of `--baseline`.
+pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
+    let Some(path) = &args.baseline else { return Ok(None) };
+    verify::apart(args, path, "--baseline")?;
+    let document = verify::read(path, "--baseline")?;
+    if document.run.judged_at.is_none() {
+        let cause = format!("--baseline: {} is of a run that came to no result", path.display());
+        return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
+    }
+    let mut baseline = Baseline::default();
+    for finding in document.findings.iter().filter(|finding| !finding.waived && !finding.when.begins()) {
+        baseline.add(&finding.fingerprint, finding.severity);
+        for print in finding.subjects.iter().filter_map(|about: &About| about.subject().1) {
+            baseline.add(&print.0, finding.severity);
+        }
+    }
+    let uid = document.subject.and_then(|subject| subject.cluster).map(|cluster| cluster.uid);
+    Ok(Some(Earlier { file: path.display().to_string(), uid, baseline }))
+}
+
+impl Earlier {
+    /// Refuses the report of another cluster.
+    pub(super) fn is_of(&self, uid: Option<&str>) -> Result<(), Stop> {
+        match (&self.uid, uid) {
+            (Some(then), Some(now)) if then != now => Err(Stop::usage(
+                format!("--baseline: {} is the report of another cluster", self.file),
+                "give a report of the cluster that is checked",
+            )),
+            _ => Ok(()),
+        }
+    }
+}

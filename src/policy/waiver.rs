@@ -1,0 +1,323 @@
+//! Waivers: findings that somebody accepts for a reason, up to a day. A file names check or fingerprint, scope, reason,
+//! owner and expiry of each. A waiver that has expired, would accept everything or names no check accepts nothing, and
+//! is a finding; so is one that accepts nothing that was found.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use crate::checks;
+use crate::finding::{
+    Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, When, Written,
+};
+use crate::yaml;
+
+/// What is wrong with a waiver: the id of the finding, and what it says.
+pub const PROBLEMS: [(&str, &str); 4] = [
+    ("waiver-expired", "A waiver has expired"),
+    ("waiver-too-broad", "A waiver accepts everything that a check finds"),
+    ("waiver-unknown-check", "A waiver names no check"),
+    ("waiver-unused", "A waiver accepts nothing that was found"),
+];
+
+/// What is accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Check(String),
+    Fingerprint(String),
+}
+
+/// Where; `*` stands for any text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scope {
+    namespace: Option<String>,
+    object: Option<String>,
+    node: Option<String>,
+}
+
+/// A waiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    what: What,
+    scope: Scope,
+    by: WaivedBy,
+    expires: Date,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    waivers: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    check: Option<String>,
+    fingerprint: Option<String>,
+    scope: Option<Scope>,
+    reason: Option<String>,
+    owner: Option<String>,
+    expires: Option<String>,
+}
+
+/// A file that is none of waivers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct NoWaivers {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The waivers of a file.
+///
+/// # Errors
+/// It is no such file, or a waiver lacks what each has to say.
+pub fn read(file: &str, text: &str) -> Result<Vec<Waiver>, NoWaivers> {
+    let wrong = |line: u64, message: String| NoWaivers { file: file.to_owned(), line, message };
+    yaml::guard(text.as_bytes()).map_err(|refused| wrong(refused.line() as u64, refused.to_string()))?;
+    let read: File = serde_saphyr::from_str(text).map_err(|error| {
+        let line = error.location().map_or(1, |place| place.line());
+        let first = error.without_snippet().to_string();
+        wrong(line, first.lines().next().unwrap_or("not a file of waivers").to_owned())
+    })?;
+    read.waivers
+        .into_iter()
+        .map(|entry| {
+            let line = entry.referenced.line();
+            waiver(file, line, entry.value).map_err(|message| wrong(line, message))
+        })
+        .collect()
+}
+
+fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
+    let said = |name: &str, value: Option<String>| {
+        let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        value.ok_or_else(|| {
+            format!(
+                "the waiver has no {name}; each has check or fingerprint, scope, reason, owner and expires"
+            )
+        })
+    };
+    let what = match (entry.check, entry.fingerprint) {
+        (Some(check), None) => What::Check(said("check", Some(check))?),
+        (None, Some(print)) => What::Fingerprint(said("fingerprint", Some(print))?),
+        (Some(_), Some(_)) => return Err("a waiver names a check or a fingerprint, not both".to_owned()),
+        (None, None) => return Err("the waiver names neither a check nor a fingerprint".to_owned()),
+    };
+    let scope = match (&what, entry.scope) {
+        (_, Some(scope)) => scope,
+        (What::Fingerprint(_), None) => Scope::default(),
+        (What::Check(_), None) => {
+            return Err("the waiver has no scope: namespace, object or node".to_owned());
+        }
+    };
+    let expires = said("expires", entry.expires)?;
+    let expires: Date =
+        expires.parse().map_err(|_| format!("expires is {expires:?}, and no day such as 2027-03-31"))?;
+    Ok(Waiver {
+        what,
+        scope,
+        by: WaivedBy {
+            reason: said("reason", entry.reason)?,
+            owner: said("owner", entry.owner)?,
+            expires: expires.to_string(),
+            file: file.to_owned(),
+            line,
+        },
+        expires,
+    })
+}
+
+impl Waiver {
+    /// How it is written into a finding.
+    pub fn by(&self) -> &WaivedBy {
+        &self.by
+    }
+
+    /// Whether it accepts what a finding says of a subject, at a moment.
+    pub fn accepts(&self, finding: &Finding, subject: &Subject, at: Timestamp) -> bool {
+        self.problem(at).is_none() && self.is_about(finding, subject)
+    }
+
+    fn is_about(&self, finding: &Finding, subject: &Subject) -> bool {
+        let meant = match &self.what {
+            What::Check(word) => checks::find(word).is_some_and(|check| check.id == finding.check),
+            What::Fingerprint(print) => {
+                finding.fingerprint().0 == *print || finding.subject_fingerprint(subject).0 == *print
+            }
+        };
+        meant && self.scope.holds(subject)
+    }
+
+    /// What is wrong with it by itself.
+    fn problem(&self, at: Timestamp) -> Option<&'static str> {
+        match &self.what {
+            What::Check(word) if checks::find(word).is_none() => Some("waiver-unknown-check"),
+            What::Check(_) if self.scope.is_everything() => Some("waiver-too-broad"),
+            What::Check(_) | What::Fingerprint(_) => {
+                (at.to_zoned(TimeZone::UTC).date() > self.expires).then_some("waiver-expired")
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        let what = match &self.what {
+            What::Check(word) => word.clone(),
+            What::Fingerprint(print) => format!("fingerprint {print}"),
+        };
+        let Scope { namespace, object, node } = &self.scope;
+        let parts = [("namespace", namespace), ("object", object), ("node", node)];
+        let parts: Vec<String> =
+            parts.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
+        if parts.is_empty() { what } else { format!("{what} in {}", parts.join(", ")) }
+    }
+}
+
+impl Scope {
+    fn is_everything(&self) -> bool {
+        let parts = [&self.namespace, &self.object, &self.node];
+        parts.into_iter().flatten().all(|pattern| pattern.chars().all(|c| c == '*'))
+    }
+
+    fn holds(&self, subject: &Subject) -> bool {
+        let fits = |pattern: &Option<String>, texts: &[&str]| {
+            pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| matches(pattern, text)))
+        };
+        match subject {
+            Subject::Object { kind, namespace, name, .. } => {
+                let home = if kind == "Namespace" { name } else { namespace };
+                let (short, full) = (format!("{kind} {name}"), format!("{kind} {namespace}/{name}"));
+                self.node.is_none()
+                    && fits(&self.namespace, &[home])
+                    && fits(&self.object, &[name, &short, &full])
+            }
+            Subject::Node { node, .. } => {
+                self.namespace.is_none() && self.object.is_none() && fits(&self.node, &[node])
+            }
+            Subject::Thing { thing } => {
+                self.namespace.is_none() && self.node.is_none() && fits(&self.object, &[thing])
+            }
+        }
+    }
+}
+
+/// Whether a text is of a pattern, in which `*` stands for any text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// What is wrong with waivers, after everything was judged.
+pub fn problems(waivers: &[Waiver], findings: &[Finding], at: Timestamp) -> Vec<Finding> {
+    let is_used = |waiver: &Waiver| {
+        findings.iter().any(|f| f.subjects.iter().any(|subject| waiver.is_about(f, subject)))
+    };
+    let each = waivers.iter().filter_map(|waiver| {
+        let problem = waiver.problem(at).or_else(|| (!is_used(waiver)).then_some("waiver-unused"))?;
+        Some(problem_of(waiver, problem))
+    });
+    each.collect()
+}
+
+fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
+    let (message, step) = match problem {
+        "waiver-expired" => (
+            "the waiver has expired: what it was for counts again",
+            "Repair what it was for; or decide again, and write a new day and reason",
+        ),
+        "waiver-too-broad" => (
+            "the waiver would accept everything that the check finds, so it is not applied",
+            "Name the namespaces, objects or nodes that it is for",
+        ),
+        "waiver-unknown-check" => (
+            "no check has the name that the waiver gives, so it accepts nothing",
+            "Write the id as meshdoctor list has it",
+        ),
+        _ => (
+            "nothing that was found is of this waiver: what it was for is gone, or was not looked for",
+            "Take the waiver out, unless this run left its check or namespace out",
+        ),
+    };
+    let by = &waiver.by;
+    let said = format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason);
+    Finding {
+        check: problem,
+        // What was not looked for is unused as well.
+        severity: if problem == "waiver-unused" { Severity::Info } else { Severity::Warning },
+        confidence: Confidence::Observed,
+        subjects: vec![Subject::thing(&format!("waiver of {}", waiver.words()))],
+        message: message.to_owned(),
+        evidence: vec![Evidence::other(format!("{}:{}", by.file, by.line), said)],
+        timeline: Vec::new(),
+        remedy: Remedy::new().step(StepKind::Note, step),
+        parameters: vec![by.reason.clone()],
+        ties: Vec::new(),
+        explains_nothing: true,
+        rows: Some(Vec::new()),
+        rows_as: None,
+        raised: false,
+        caused_by: Vec::new(),
+        after: Vec::new(),
+        when: When::Now,
+        standing: Default::default(),
+        written: vec![Written {
+            object: format!("waiver of {}", waiver.words()),
+            path: None,
+            file: by.file.clone(),
+            line: by.line,
+            column: 1,
+            source: None,
+        }],
+        fact: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, text, is) in [
+            ("web", "web", true),
+            ("web", "web-1", false),
+            ("web-*", "web-1", true),
+            ("*-web-*", "a-web-b", true),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, text), is, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_refused_with_its_line() {
+        let whole = "waivers:\n  - check: a-check\n    scope: {namespace: shop}\n    reason: r\n    owner: o\n    expires: 2027-01-31\n";
+        assert_eq!(read("w.yaml", whole).map(|all| all.len()), Ok(1));
+        for (line, expected) in [
+            ("    reason: r\n", "no reason"),
+            ("    owner: o\n", "no owner"),
+            ("    expires: 2027-01-31\n", "no expires"),
+            ("    scope: {namespace: shop}\n", "no scope"),
+        ] {
+            let error = read("w.yaml", &whole.replace(line, "")).unwrap_err();
+            assert!(error.message.contains(expected) && error.line == 2, "{error}");
+        }
+        assert!(read("w.yaml", &whole.replace("owner", "ownr")).unwrap_err().to_string().contains("ownr"));
+        assert!(read("w.yaml", &whole.replace("2027-01-31", "soon")).is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! What is found and does not count: waivers, baselines, what is inferred. The real binary; the exit status is the verdict.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::meshdoctor;
+
+const TODAY: &str = "2026-11-20T12:00:00Z";
+
+fn deployment(name: &str, annotation: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"selector": {"matchLabels": {"app": name}}, "template": {
+            "metadata": {"labels": {"app": name}, "annotations": {annotation: "enabled"}},
+            "spec": {"containers": [{"name": "app", "image": "nginx"}]}}}})
+}
+
+fn write(folder: &Path, objects: &[Value]) {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+    fs::write(folder.join("k8s.json"), list.to_string()).unwrap();
+}
+
+/// Status and what is printed.
+fn check(folder: &Path, more: &[&str]) -> (i32, String, String) {
+    let base = ["check", "--manifests", "k8s.json", "--linkerd-version", "edge-26.5.5", "--at", TODAY];
+    let args = [&base[..], &["--only", "annotations", "--fail-on", "warning"], more].concat();
+    let output = meshdoctor(&args).current_dir(folder).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn report(folder: &Path, more: &[&str]) -> (i32, Value) {
+    let (status, out, err) = check(folder, &[more, &["-o", "json"]].concat());
+    (status, serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")))
+}
+
+fn waiver(what: &str, scope: &str, expires: &str) -> String {
+    format!(
+        "  - {what}\n    scope: {scope}\n    reason: until the move\n    owner: team-shop\n    expires: {expires}\n"
+    )
+}
+
+fn waivers(folder: &Path, all: &[String]) {
+    fs::write(folder.join("w.yaml"), format!("waivers:\n{}", all.concat())).unwrap();
+}
+
+fn found(report: &Value) -> BTreeSet<String> {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_waived_finding_stays_is_marked_and_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("web", "linkerd.io/injekt")]);
+    assert_eq!(check(dir, &[]).0, 1);
+    waivers(dir, &[waiver("check: annotation-unknown", "{namespace: sh*, object: web*}", "2026-11-20")]);
+    let (status, document) = report(dir, &["--waivers", "w.yaml"]);
+    assert_eq!(status, 0, "{document:#}");
+    assert_eq!(found(&document), BTreeSet::from(["annotation-unknown".to_owned()]));
+    assert_eq!(document["findings"][0]["waived"], true);
+    assert_eq!(document["waivers"][0]["by"][0]["owner"], "team-shop");
+    assert_eq!(document["waivers"][0]["by"][0]["line"], 2);
+    assert_eq!(document["verdict"]["waived"], document["findings"].as_array().unwrap().len());
+    assert_eq!(document["verdict"]["findings"]["warning"], 0);
+    for (form, marked) in [
+        ("table", "waived"),
+        ("short", "[waived until 2026-11-20 by team-shop: until the move (w.yaml:2)]"),
+        ("sarif", "\"suppressions\""),
+        ("junit", "failures=\"0\" errors=\"0\""),
+        ("github", "::notice file=k8s.json"),
+        ("gitlab", "\"severity\": \"info\""),
+        ("markdown", "(waived until 2026-11-20"),
+        ("prometheus", "standing=\"waived\""),
+        ("html", "<dt>Waived</dt><dd>until 2026-11-20 by team-shop: until the move (w.yaml:2)</dd>"),
+        ("ndjson", "\"waived\":true"),
+    ] {
+        let (status, out, _) = check(dir, &["--waivers", "w.yaml", "-o", form]);
+        assert_eq!(status, 0, "{form}");
+        assert!(out.contains(marked) && !out.contains("HEALTHY"), "{form}: {out}");
+    }
+}
+
+#[test]
+fn a_waiver_accepts_no_more_than_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
+    let waive = |all: &[String]| {
+        waivers(dir, all);
+        report(dir, &["--waivers", "w.yaml"])
+    };
+    let of = |scope: &str| waiver("check: annotation-unknown", scope, "2027-01-01");
+    // One of two, whether they are one finding or two.
+    assert_eq!(waive(&[of("{object: web*}")]).0, 1);
+    assert_eq!(waive(&[of("{namespace: other}")]).0, 1);
+    assert_eq!(waive(&[of("{node: web}")]).0, 1);
+    assert_eq!(waive(&[of("{object: web*}"), of("{object: '* shop/a*'}")]).0, 0);
+    let document = report(dir, &[]).1;
+    let print = document["findings"][0]["fingerprint"].as_str().unwrap();
+    let all = document["findings"].as_array().unwrap().len();
+    let by_print = waiver(&format!("fingerprint: {print}"), "{namespace: shop}", "2027-01-01");
+    assert_eq!(waive(&[by_print]).0, i32::from(all > 1));
+}
+
+#[test]
+fn waivers_that_rot_are_findings_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("web", "linkerd.io/injekt")]);
+    for (one, problem, counts) in [
+        (waiver("check: annotation-unknown", "{namespace: shop}", "2026-11-19"), "waiver-expired", 1),
+        (waiver("check: annotation-unknown", "{namespace: '*'}", "2027-01-01"), "waiver-too-broad", 1),
+        (waiver("check: annotation-unknown", "{}", "2027-01-01"), "waiver-too-broad", 1),
+        (waiver("check: annotation-unknwon", "{namespace: shop}", "2027-01-01"), "waiver-unknown-check", 1),
+        (waiver("check: annotation-value-invalid", "{namespace: shop}", "2027-01-01"), "waiver-unused", 1),
+    ] {
+        waivers(dir, &[one]);
+        let (status, document) = report(dir, &["--waivers", "w.yaml"]);
+        assert_eq!(status, counts, "{problem}");
+        assert!(found(&document).contains("annotation-unknown") && found(&document).contains(problem));
+        let findings = document["findings"].as_array().unwrap();
+        let rotten = findings.iter().find(|finding| finding["check"] == problem).unwrap();
+        assert_eq!(rotten["written"][0]["file"], "w.yaml", "{problem}");
+        assert_eq!(rotten["written"][0]["line"], 2, "{problem}");
+        assert_eq!(document["verdict"].get("waived"), None, "{problem}");
+    }
+    for (text, said) in [
+        (
+            "waivers:\n  - check: a\n    scope: {node: b}\n    owner: c\n    expires: 2027-01-01\n",
+            "w.yaml:2: the waiver has no reason",
+        ),
+        ("waivers: 3\n", "w.yaml:1"),
+        ("waivers:\n  - chekc: a\n", "w.yaml:2"),
+    ] {
+        fs::write(dir.join("w.yaml"), text).unwrap();
+        let (status, _, err) = check(dir, &["--waivers", "w.yaml"]);
+        assert!(status == 2 && err.contains(said), "{err}");
+    }
+}
+
+#[test]
+fn a_baseline_leaves_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("web", "linkerd.io/injekt")]);
+    assert_eq!(check(dir, &["-o", "json=base.json"]).0, 1);
+    let (status, document) = report(dir, &["--baseline", "base.json"]);
+    assert_eq!(status, 0);
+    assert_eq!(document["findings"][0]["inBaseline"], true);
+    assert_eq!(document["verdict"]["inBaseline"], document["findings"].as_array().unwrap().len());
+    write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
+    let (status, _) = report(dir, &["--baseline", "base.json"]);
+    assert_eq!(status, 1, "another subject is new");
+    // What was waived then is not known: a waiver that expires is noticed.
+    write(dir, &[deployment("web", "linkerd.io/injekt")]);
+    waivers(dir, &[waiver("check: annotation-unknown", "{namespace: shop}", "2027-01-01")]);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base2.json"]).0, 0);
+    assert_eq!(check(dir, &["--baseline", "base2.json"]).0, 1);
+    // No report, and one that would be written over.
+    assert_eq!(check(dir, &["--baseline", "k8s.json"]).0, 2);
+    let before = fs::read(dir.join("base.json")).unwrap();
+    assert_eq!(check(dir, &["--baseline", "base.json", "-o", "json=base.json"]).0, 2);
+    assert_eq!(fs::read(dir.join("base.json")).unwrap(), before);
+}
+
+/// A cluster in which a pod of an injected namespace has no proxy, under any names that a rollout may give.
+fn cluster(hash: &str, pod: &str, restarts: u32) -> Value {
+    let owner = |kind: &str, name: &str| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true}]);
+    let labels = json!({"app": "web", "pod-template-hash": hash});
+    let spec = json!({"containers": [{"name": "app", "image": "nginx"}], "nodeName": "n1"});
+    let set = format!("web-{hash}");
+    json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "annotations": {"linkerd.io/inject": "enabled"}}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "linkerd", "labels": {"linkerd.io/is-control-plane": "true"}}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": spec}}},
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": set, "namespace": "shop", "labels": labels,
+            "uid": set, "ownerReferences": owner("Deployment", "web")},
+            "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": format!("web-{hash}-{pod}"), "namespace": "shop", "labels": labels,
+            "ownerReferences": owner("ReplicaSet", &set)}, "spec": spec,
+            "status": {"phase": "Running", "containerStatuses": [{"name": "app", "ready": true, "restartCount": restarts,
+                "image": "nginx", "imageID": "", "state": {"running": {"startedAt": "2026-11-20T10:00:00Z"}}}]}},
+    ]})
+}
+
+#[test]
+fn fingerprints_hold_over_rollouts_and_restarts() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let run = |cluster: Value, more: &[&str]| {
+        fs::write(dir.join("dump.json"), cluster.to_string()).unwrap();
+        let base = ["check", "--bundle", "dump.json", "--complete", "all", "--at", TODAY, "-o", "json"];
+        let output = meshdoctor(&[&base[..], more].concat()).current_dir(dir).output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let prints = |finding: &Value| {
+            (
+                finding["check"].as_str().unwrap().to_owned(),
+                finding["fingerprint"].as_str().unwrap().to_owned(),
+            )
+        };
+        let prints: BTreeSet<(String, String)> =
+            document["findings"].as_array().unwrap().iter().map(prints).collect();
+        (output.status.code(), prints, document)
+    };
+    let (status, before, document) = run(cluster("5d9f7c6b8", "x0kq2", 0), &[]);
+    assert_eq!(status, Some(1));
+    assert!(before.iter().any(|(check, _)| check == "pod-missing-proxy"), "{before:?}");
+    fs::write(dir.join("base.json"), document.to_string()).unwrap();
+    let (_, after, _) = run(cluster("77c4b9d5f", "zz9qp", 7), &[]);
+    assert_eq!(before, after);
+    let (status, _, document) = run(cluster("77c4b9d5f", "zz9qp", 7), &["--baseline", "base.json"]);
+    let failing: Vec<&Value> = document["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|f| f["severity"] == "error" && f["inBaseline"] != true)
+        .collect();
+    assert!(failing.is_empty() && status != Some(1), "{failing:#?}");
+}
+
+#[test]
+fn what_is_inferred_counts_where_that_is_asked() {
+    // Without node evidence the cause is inferred, and what it explains is seen.
+    let status = |gate: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &[deployment("web", "linkerd.io/injekt")]);
+        let args = [
+            "check",
+            "--manifests",
+            "k8s.json",
+            "--linkerd-version",
+            "edge-26.5.5",
+            "--only",
+            "annotations",
+            "--fail-on",
+            gate,
+        ];
+        meshdoctor(&args).current_dir(folder.path()).output().unwrap().status.code()
+    };
+    assert_eq!(status("warning:observed"), Some(1));
+    assert_eq!(status("error:observed"), Some(0));
+    assert_eq!(status("info:observed"), Some(2));
+}
