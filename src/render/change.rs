@@ -76,10 +76,10 @@ fn listed<'a>(
     for finding in findings {
         let about = subject::brief(finding.subjects.iter());
         let said = format!("{}: {about}: {}", finding.check, clean(&finding.message));
-        let severity = format!("{:<7}", finding.severity.word());
+        let severity = format!("{:<9}", finding.severity.word());
         for (at, line) in wrap(&said, look.prose() - INDENT - 2).into_iter().enumerate() {
             let before =
-                if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(7) };
+                if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(INDENT) };
             lines.push(format!("  {before}{line}"));
         }
     }

@@ -199,7 +199,8 @@ impl Printer {
             lines.push(format!("and {} more places", written.len() - most));
         }
         if !lines.is_empty() {
-            lines.push("to be changed there; the commands below change what is applied already".to_owned());
+            let words = "to be changed there; the commands below change what is applied already";
+            lines.extend(wrap(words, self.look.prose() - INDENT));
         }
         lines
     }

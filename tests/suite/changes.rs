@@ -224,6 +224,9 @@ fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
     assert_eq!((&said["change"]["bringsErrors"], &said["change"]["cures"]), (&json!(0), &json!(0)));
     assert!(said["verdict"]["roots"]["error"].as_u64().unwrap() > 0, "what is wrong is wrong still");
     told(&with(&cluster, &[]), 1);
+    let path = path.display().to_string();
+    let table = told(&with(&cluster, &["--with", &path]), 0);
+    assert!(table.contains("stays with the change or without it\n  error    issuer-expired: "), "{table}");
 }
 
 #[test]
