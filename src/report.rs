@@ -302,6 +302,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     for finding in &mut findings {
         finding.standing = question.policy.standing(finding, cluster.at);
     }
+    stand_alone(&mut findings);
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {
@@ -332,9 +333,11 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     // Whose rows: the operator's command, or else the one that belongs to the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
+    // Rows have no mark for what is accepted, nor for what a change cures.
+    let of_rows: Vec<Finding> = findings.iter().filter(counts).cloned().collect();
     let evidence = rows::RowInput {
         checks: &checks,
-        findings: &findings,
+        findings: &of_rows,
         release: release.as_ref(),
         mode: question.settings.row_mode(),
     };
@@ -452,6 +455,21 @@ fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
     kinds.collect()
 }
 
+/// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
+fn counts(finding: &&Finding) -> bool {
+    finding.when != When::UntilChange && !finding.is_waived()
+}
+
+/// What is accepted explains nothing that is not: whoever accepts a cause has not accepted what comes of it, which then stands
+/// for itself.
+fn stand_alone(findings: &mut [Finding]) {
+    let waived: BTreeSet<_> =
+        findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
+    for finding in findings.iter_mut().filter(|finding| !finding.is_waived()) {
+        finding.caused_by.retain(|cause| !waived.contains(cause));
+    }
+}
+
 fn verdict(
     policy: &Policy,
     findings: &[Finding],
@@ -471,14 +489,12 @@ fn verdict(
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });
-    // What is waived is not counted, nor what a change cures: it is the cluster with the change that is judged.
-    let there = |finding: &&Finding| finding.when != When::UntilChange && !finding.is_waived();
     RunResult {
         status,
         gate: policy.gate.word(),
         not_checked_passes: policy.not_checked_passes,
-        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(there)),
-        findings: Counts::of(findings.iter().filter(there)),
+        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts)),
+        findings: Counts::of(findings.iter().filter(counts)),
         waived: findings.iter().filter(|finding| finding.is_waived()).count(),
         in_baseline: findings.iter().filter(|finding| finding.standing == Standing::InBaseline).count(),
         passed: count(|o| matches!(o, Outcome::Pass)),

@@ -184,7 +184,7 @@ impl Waiver {
 impl Scope {
     fn is_everything(&self) -> bool {
         let parts = [&self.namespace, &self.object, &self.node];
-        parts.into_iter().flatten().all(|pattern| pattern.chars().all(|c| c == '*'))
+        parts.into_iter().flatten().all(|pattern| pattern.chars().all(|c| matches!(c, '*' | '/' | ' ')))
     }
 
     fn holds(&self, subject: &Subject) -> bool {

@@ -115,6 +115,7 @@ fn waivers_that_rot_are_findings_with_file_and_line() {
         (waiver("check: annotation-unknown", "{namespace: shop}", "2026-11-19"), "waiver-expired", 1),
         (waiver("check: annotation-unknown", "{namespace: '*'}", "2027-01-01"), "waiver-too-broad", 1),
         (waiver("check: annotation-unknown", "{}", "2027-01-01"), "waiver-too-broad", 1),
+        (waiver("check: annotation-unknown", "{object: '* */*'}", "2027-01-01"), "waiver-too-broad", 1),
         (waiver("check: annotation-unknwon", "{namespace: shop}", "2027-01-01"), "waiver-unknown-check", 1),
         (waiver("check: annotation-value-invalid", "{namespace: shop}", "2027-01-01"), "waiver-unused", 1),
     ] {
@@ -245,4 +246,52 @@ fn what_is_inferred_counts_where_that_is_asked() {
     assert_eq!(status("warning:observed"), Some(1));
     assert_eq!(status("error:observed"), Some(0));
     assert_eq!(status("info:observed"), Some(2));
+}
+
+/// A cause that somebody accepts, and what comes of it, which nobody did: the report says what the exit status says.
+#[test]
+fn what_comes_of_an_accepted_cause_stands_for_itself() {
+    let Some(recordings) = crate::recordings::folder() else { return };
+    let recording = recordings.join("anchor-expired").display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let base = ["check", "--bundle", &recording, "--complete", "all"];
+        let output = meshdoctor(&[&base[..], more].concat()).current_dir(folder.path()).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let document: Value = serde_json::from_str(&run(&["-o", "json"]).1).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    let causes: BTreeSet<&str> = findings
+        .iter()
+        .flat_map(|finding| finding["causedBy"].as_array().unwrap())
+        .map(|print| print.as_str().unwrap())
+        .collect();
+    let symptoms = |of: &Value| -> usize {
+        let all = of["findings"].as_array().unwrap().iter();
+        all.filter(|f| f["severity"] == "error" && !f["causedBy"].as_array().unwrap().is_empty()).count()
+    };
+    assert!(!causes.is_empty() && symptoms(&document) > 0, "the recording has a cause with symptoms");
+    let roots = findings.iter().filter(|finding| finding["causedBy"].as_array().unwrap().is_empty());
+    let accepted = roots.filter(|finding| finding["severity"] == "error").map(|finding| {
+        let print = finding["fingerprint"].as_str().unwrap();
+        waiver(&format!("fingerprint: {print}"), "{}", "2030-01-01")
+    });
+    waivers(folder.path(), &accepted.collect::<Vec<_>>());
+    let (status, table) = run(&["--waivers", "w.yaml"]);
+    assert_eq!(status, 1, "{table}");
+    assert!(!table.contains("NO ERRORS OR WARNINGS"), "{table}");
+    let (_, text) = run(&["--waivers", "w.yaml", "-o", "json"]);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert!(document["verdict"]["roots"]["error"].as_u64().unwrap() > 0, "{}", document["verdict"]);
+    let waived: BTreeSet<&str> = document["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["waived"].is_object())
+        .map(|finding| finding["fingerprint"].as_str().unwrap())
+        .collect();
+    let explained = document["findings"].as_array().unwrap().iter().filter(|f| !f["waived"].is_object());
+    for print in explained.flat_map(|finding| finding["causedBy"].as_array().unwrap()) {
+        assert!(!waived.contains(print.as_str().unwrap()), "an accepted cause explains nothing that counts");
+    }
 }
