@@ -29,6 +29,9 @@ _meshdoctor() {
             meshdoctor,demo)
                 cmd="meshdoctor__subcmd__demo"
                 ;;
+            meshdoctor,diff)
+                cmd="meshdoctor__subcmd__diff"
+                ;;
             meshdoctor,explain)
                 cmd="meshdoctor__subcmd__explain"
                 ;;
@@ -74,6 +77,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,demo)
                 cmd="meshdoctor__subcmd__help__subcmd__demo"
                 ;;
+            meshdoctor__subcmd__help,diff)
+                cmd="meshdoctor__subcmd__help__subcmd__diff"
+                ;;
             meshdoctor__subcmd__help,explain)
                 cmd="meshdoctor__subcmd__help__subcmd__explain"
                 ;;
@@ -114,7 +120,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --checks --help --version check policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
+            opts="-h -V --color --checks --help --version check diff policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -515,6 +521,40 @@ _meshdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        meshdoctor__subcmd__diff)
+            opts="-o -h -V --fail-on --output --color --checks --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --fail-on)
+                    COMPREPLY=($(compgen -W "error warning info never error:observed warning:observed" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         meshdoctor__subcmd__explain)
             opts="-o -h -V --output --color --checks --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -546,7 +586,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
+            opts="check diff policy reach collect ticket node-snapshot demo list explain test new rbac completions version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -602,6 +642,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__help__subcmd__diff)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -26,6 +26,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
@@ -98,6 +99,17 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --force 'Let --save overwrite a file that is there'
             cand -q 'Print nothing on standard error but errors'
             cand --quiet 'Print nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;diff'= {
+            cand --fail-on 'Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error'
+            cand -o 'The form of the answer'
+            cand --output 'The form of the answer'
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -360,6 +372,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         }
         &'meshdoctor;help'= {
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
@@ -376,6 +389,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'meshdoctor;help;check'= {
+        }
+        &'meshdoctor;help;diff'= {
         }
         &'meshdoctor;help;policy'= {
         }

@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
@@ -102,6 +103,18 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Let --save overwrite a file that is there')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;diff' {
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
@@ -378,6 +391,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;help' {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
@@ -395,6 +409,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;check' {
+            break
+        }
+        'meshdoctor;help;diff' {
             break
         }
         'meshdoctor;help;policy' {

@@ -100,6 +100,25 @@ never\:"Never"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'--fail-on=[Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'-o+[The form of the answer]:OUTPUT:((table\:"For people"
+json\:"For programs"))' \
+'--output=[The form of the answer]:OUTPUT:((table\:"For people"
+json\:"For programs"))' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':before -- The earlier report, as check -o json=FILE writes it:_files' \
+':after -- The later report. Of a bundle\: check --bundle FILE -o json=FILE:_files' \
+&& ret=0
+;;
 (policy)
 _arguments "${_arguments_options[@]}" : \
 '-o+[The form of the answer]:OUTPUT:((table\:"For people"
@@ -448,6 +467,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (policy)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -517,6 +540,7 @@ esac
 _meshdoctor_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
@@ -554,6 +578,11 @@ _meshdoctor__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor demo commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__diff_commands] )) ||
+_meshdoctor__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor diff commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__explain_commands] )) ||
 _meshdoctor__subcmd__explain_commands() {
     local commands; commands=()
@@ -563,6 +592,7 @@ _meshdoctor__subcmd__explain_commands() {
 _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
@@ -599,6 +629,11 @@ _meshdoctor__subcmd__help__subcmd__completions_commands() {
 _meshdoctor__subcmd__help__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help demo commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__diff_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help diff commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__help__subcmd__explain_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__explain_commands() {

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 mod brought;
 mod change;
 mod connection;
+mod diff;
 mod help;
 mod rbac;
 mod rehearsal;
@@ -16,6 +17,7 @@ mod ticket;
 pub use brought::{New, Test};
 pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
+pub use diff::{Diff, DiffFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
@@ -76,6 +78,8 @@ pub enum Color {
 pub enum Command {
     /// Look at a mesh and say what is wrong, what proves it and what to do.
     Check(Box<Check>),
+    /// Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared.
+    Diff(Diff),
     /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that
     /// which people wrote counts for nothing.
     Policy(Box<Policy>),

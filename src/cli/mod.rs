@@ -10,6 +10,7 @@ mod check;
 mod collect;
 mod completions;
 mod demo;
+mod diff;
 mod evidence;
 mod explain;
 mod files;
@@ -71,6 +72,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Collect(args) => collect::run(args),
         Command::Ticket(args) => ticket::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Reach(args) => reach::run(args),
         Command::Demo(args) => demo::run(args),

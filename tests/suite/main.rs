@@ -13,6 +13,7 @@ mod case;
 mod changes;
 mod cli;
 mod corpus;
+mod diffs;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;

@@ -1,0 +1,216 @@
+//! What differs between two reports: new, fixed, changed, unchanged, and what cannot be compared because the evidence
+//! differed. A finding that is gone is fixed only where its check looked in full, at the same; otherwise nobody knows.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::document::{Check, Document, Outcome};
+use super::json;
+use super::text::{clean, count, wrap};
+use crate::finding::Severity;
+
+/// What became of a trouble from the first report to the second. Ordered as it is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is in the second alone, and the first had looked.
+    New,
+    /// It is in both, and of another severity.
+    Changed,
+    /// It is in one alone, and the other had not looked.
+    NotComparable,
+    /// It is in the first alone, and the second had looked.
+    Fixed,
+    /// It is in both.
+    Unchanged,
+}
+
+impl State {
+    /// As it is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::New => "new",
+            State::Changed => "changed",
+            State::NotComparable => "not comparable",
+            State::Fixed => "fixed",
+            State::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// A trouble of a subject, in one of the reports or in both.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// What became of it.
+    pub state: State,
+    /// Its check.
+    pub check: String,
+    /// What it is about.
+    pub subject: String,
+    /// Its severity in the first report.
+    pub before: Option<Severity>,
+    /// Its severity in the second.
+    pub after: Option<Severity>,
+    /// What is wrong.
+    pub message: String,
+    /// Which trouble it is.
+    pub fingerprint: String,
+    /// Why it cannot be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// The difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// `meshdoctor.diff/1`.
+    pub schema: &'static str,
+    /// Whether both are of one cluster; `null` where they do not tell.
+    pub same_cluster: Option<bool>,
+    /// Everything that is in one of them.
+    pub entries: Vec<Entry>,
+}
+
+type Troubles<'a> = BTreeMap<(&'a str, String), (Severity, String, &'a str)>;
+
+/// Compares two reports.
+pub fn compare(before: &Document, after: &Document) -> Difference {
+    let (old, new) = (troubles(before), troubles(after));
+    let keys: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let mut entries: Vec<Entry> = keys
+        .into_iter()
+        .map(|key| {
+            let (then, now) = (old.get(key), new.get(key));
+            let (_, subject, message) = now.or(then).cloned().unwrap_or((Severity::Info, String::new(), ""));
+            let alone = |found: State, other: &Document, side: &str| match unlooked(
+                key.0, before, after, other, side,
+            ) {
+                None => (found, None),
+                Some(why) => (State::NotComparable, Some(why)),
+            };
+            let (state, why) = match (then, now) {
+                (Some((then, ..)), Some((now, ..))) if then != now => (State::Changed, None),
+                (Some(_), Some(_)) => (State::Unchanged, None),
+                (None, _) => alone(State::New, before, "first"),
+                (_, None) => alone(State::Fixed, after, "second"),
+            };
+            Entry {
+                state,
+                check: key.0.to_owned(),
+                subject,
+                before: then.map(|(severity, ..)| *severity),
+                after: now.map(|(severity, ..)| *severity),
+                message: message.to_owned(),
+                fingerprint: key.1.clone(),
+                why,
+            }
+        })
+        .collect();
+    let worst = |entry: &Entry| entry.after.max(entry.before);
+    entries.sort_by(|a, b| {
+        a.state
+            .cmp(&b.state)
+            .then(worst(b).cmp(&worst(a)))
+            .then_with(|| a.check.cmp(&b.check))
+            .then_with(|| a.subject.cmp(&b.subject))
+    });
+    let uid = |document: &Document| Some(document.subject.as_ref()?.cluster.as_ref()?.uid.clone());
+    let same_cluster = uid(before).zip(uid(after)).map(|(one, other)| one == other);
+    Difference { schema: "meshdoctor.diff/1", same_cluster, entries }
+}
+
+/// The troubles of a report, a subject at a time; the worst of equal ones.
+fn troubles(document: &Document) -> Troubles<'_> {
+    let mut all: Troubles<'_> = BTreeMap::new();
+    for finding in document.findings.iter().filter(|finding| !finding.when.ends()) {
+        for about in &finding.subjects {
+            let (subject, print) = about.subject();
+            let print = print.map_or_else(|| finding.fingerprint.clone(), |print| print.0);
+            let told = all.entry((&finding.check, print));
+            let told = told.or_insert((finding.severity, subject.to_string(), &finding.message));
+            if finding.severity > told.0 {
+                told.0 = finding.severity;
+            }
+        }
+    }
+    all
+}
+
+/// Why a report that does not have a finding does not tell that it was not there; `None` where it does tell.
+fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, side: &str) -> Option<String> {
+    let asked = |document: &Document| {
+        let asked = document.run.asked.clone().unwrap_or_default();
+        (asked.mode, asked.to, asked.namespaces)
+    };
+    if asked(before) != asked(after) {
+        return Some("the two runs were asked of other namespaces, or of another moment".to_owned());
+    }
+    let Some(Check { outcome, reason, blocked_by, .. }) = other.checks.iter().find(|check| check.id == id)
+    else {
+        return Some(format!("the {side} run left the check out"));
+    };
+    let reason = reason.clone().unwrap_or_default();
+    match (outcome, blocked_by) {
+        (Outcome::Pass, _) => None,
+        (Outcome::NotApplicable, None) => None,
+        (Outcome::Findings, _) if reason.is_empty() => None,
+        (Outcome::NotApplicable, Some(other)) => Some(format!("in the {side} run {other} is in the way")),
+        (Outcome::Crashed, _) => Some(format!("the check crashed in the {side} run")),
+        (Outcome::Findings | Outcome::NotChecked, _) => {
+            Some(format!("not checked in the {side} run: {reason}"))
+        }
+    }
+}
+
+impl Difference {
+    fn of(&self, state: State) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.state == state)
+    }
+
+    /// The worst of what is new or has become worse.
+    pub fn worst_new(&self) -> Option<Severity> {
+        let worse = self.of(State::Changed).filter(|entry| entry.after > entry.before);
+        self.of(State::New).chain(worse).filter_map(|entry| entry.after).max()
+    }
+
+    /// The worst of what cannot be compared.
+    pub fn worst_unknown(&self) -> Option<Severity> {
+        self.of(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> String {
+        json::write(self)
+    }
+
+    /// For people; what is unchanged is only counted.
+    pub fn table(&self, columns: usize) -> String {
+        let mut text = String::new();
+        if self.same_cluster == Some(false) {
+            text.push_str("the reports are of two clusters\n\n");
+        }
+        for entry in self.entries.iter().filter(|entry| entry.state != State::Unchanged) {
+            let severity = match (entry.before, entry.after) {
+                (Some(then), Some(now)) => format!("{then} -> {now}"),
+                (one, other) => other.or(one).map(Severity::word).unwrap_or_default().to_owned(),
+            };
+            let head = format!("{:<14}  {severity}  {}  {}", entry.state.word(), entry.check, entry.subject);
+            _ = writeln!(text, "{}", clean(&head));
+            let said = entry.why.as_ref().unwrap_or(&entry.message);
+            for line in wrap(&clean(said), columns.saturating_sub(16)) {
+                _ = writeln!(text, "{:16}{line}", "");
+            }
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let counted = [State::New, State::Changed, State::NotComparable, State::Fixed, State::Unchanged]
+            .map(|state| count(self.of(state).count(), state.word(), state.word()));
+        _ = writeln!(text, "{}", counted.join(", "));
+        text
+    }
+}

@@ -1,0 +1,83 @@
+//! Two reports and what differs: what nobody looked at is never fixed. The real binary.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::meshdoctor;
+
+/// The report of a demo, changed as the test wants it.
+fn report(folder: &Path, name: &str, change: impl Fn(&mut Value)) {
+    let output = meshdoctor(&["demo", "injector-fails-open", "-o", "json"]).output().unwrap();
+    let mut document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    change(&mut document);
+    std::fs::write(folder.join(name), document.to_string()).unwrap();
+}
+
+fn diff(folder: &Path, before: &str, after: &str) -> (Option<i32>, Value) {
+    let run =
+        |form: &str| meshdoctor(&["diff", before, after, "-o", form]).current_dir(folder).output().unwrap();
+    let (json, table) = (run("json"), run("table"));
+    assert_eq!(json.status, table.status);
+    (json.status.code(), serde_json::from_slice(&json.stdout).unwrap())
+}
+
+fn count(difference: &Value, state: &str) -> usize {
+    difference["entries"].as_array().unwrap().iter().filter(|entry| entry["state"] == state).count()
+}
+
+/// Takes the errors away, and says of their checks how they ended.
+fn without_errors(document: &mut Value, outcome: &str) {
+    let findings = document["findings"].as_array_mut().unwrap();
+    let errors: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["severity"] == "error")
+        .map(|finding| finding["check"].as_str().unwrap().to_owned())
+        .collect();
+    findings.retain(|finding| finding["severity"] != "error");
+    assert!(!errors.is_empty());
+    for check in document["checks"].as_array_mut().unwrap() {
+        if errors.iter().any(|id| check["id"] == id.as_str()) {
+            check["outcome"] = json!(outcome);
+        }
+    }
+}
+
+#[test]
+fn what_is_gone_is_fixed_only_where_somebody_looked() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    report(dir, "full.json", |_| {});
+    report(dir, "clean.json", |document| without_errors(document, "pass"));
+    report(dir, "blind.json", |document| without_errors(document, "not-checked"));
+    report(dir, "narrow.json", |document| {
+        without_errors(document, "pass");
+        document["run"]["asked"]["namespaces"] = json!(["shop"]);
+    });
+    report(dir, "less.json", |document| {
+        for finding in document["findings"].as_array_mut().unwrap() {
+            if finding["severity"] == "error" {
+                finding["severity"] = json!("warning");
+            }
+        }
+    });
+    let (status, same) = diff(dir, "full.json", "full.json");
+    let all = same["entries"].as_array().unwrap().len();
+    assert!(status == Some(0) && all > 0 && count(&same, "unchanged") == all);
+    let (status, fixed) = diff(dir, "full.json", "clean.json");
+    assert!(status == Some(0) && count(&fixed, "fixed") > 0 && count(&fixed, "not-comparable") == 0);
+    let (status, new) = diff(dir, "clean.json", "full.json");
+    assert!(status == Some(1) && count(&new, "new") == count(&fixed, "fixed"));
+    for blind in ["blind.json", "narrow.json"] {
+        for (before, after) in [("full.json", blind), (blind, "full.json")] {
+            let (status, difference) = diff(dir, before, after);
+            assert_eq!(status, Some(4), "{before} {after}");
+            assert_eq!(count(&difference, "fixed") + count(&difference, "new"), 0, "{before} {after}");
+            assert!(count(&difference, "not-comparable") > 0);
+        }
+    }
+    let (status, better) = diff(dir, "full.json", "less.json");
+    assert!(status == Some(0) && count(&better, "changed") > 0);
+    let (status, worse) = diff(dir, "less.json", "full.json");
+    assert!(status == Some(1) && count(&worse, "changed") == count(&better, "changed"));
+}
