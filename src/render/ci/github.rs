@@ -1,19 +1,21 @@
 //! The report as workflow commands of GitHub Actions: an annotation for each finding, at its line where it is in a
-//! manifest, for evidence that is missing one for
-//! each reason, and the result first. Nothing else is printed, and no text of
+//! manifest, one for each reason for which evidence that was asked for is missing, and the result first. Nothing else is printed, and no text of
 //! a cluster can begin a command of its own: values stay in one line and are escaped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
 use super::super::table::result_line;
-use super::super::text::{clean, without_hashes};
+use super::super::text::{clean, count, some_of, without_hashes};
 use super::{does_not_count, gap_fails, not_checked, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity};
 use crate::report::{Gap, Report};
+
+/// How many checks are named that nobody provided evidence for.
+const NAMED: usize = 8;
 
 /// A report.
 pub fn report(report: &Report) -> String {
@@ -38,19 +40,30 @@ pub fn report(report: &Report) -> String {
             }
         }
     }
-    let mut alike: BTreeMap<(bool, &[&str], String), Vec<&Gap>> = BTreeMap::new();
-    for gap in &report.coverage.gaps {
-        let key = (!gap_fails(report, gap), gap.checks.as_slice(), gap.close.to_string());
-        alike.entry(key).or_default().push(gap);
+    let mut alike: BTreeMap<(&[&str], String), Vec<&Gap>> = BTreeMap::new();
+    let (failing, accepted): (Vec<&Gap>, Vec<&Gap>) =
+        report.coverage.gaps.iter().partition(|gap| gap_fails(report, gap));
+    for gap in failing {
+        alike.entry((gap.checks.as_slice(), gap.close.to_string())).or_default().push(gap);
     }
-    for ((accepted, checks, _), gaps) in alike {
-        let level = if accepted { "notice" } else { "error" };
+    for ((checks, _), gaps) in alike {
         let title = format!("not checked: {}", checks.join(", "));
         let more = match gaps.len() {
             1 => String::new(),
             many => format!("; and {} more", many - 1),
         };
-        command(&mut text, level, &[("title", title)], &format!("{}{more}", not_checked(gaps[0])));
+        command(&mut text, "error", &[("title", title)], &format!("{}{more}", not_checked(gaps[0])));
+    }
+    // What nobody offered is one line: it would bury the rest.
+    let checks: BTreeSet<&str> = accepted.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
+    if !checks.is_empty() {
+        let named: Vec<&str> = checks.into_iter().collect();
+        let words = format!(
+            "{} not run fully, as nobody provided the evidence: {}; check --coverage says what and how",
+            count(named.len(), "check did", "checks did"),
+            some_of(&named, NAMED),
+        );
+        command(&mut text, "notice", &[("title", "not checked".to_owned())], &words);
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
