@@ -4,15 +4,20 @@
 //! An expression cannot loop without end, and lists in it are walked at most [`DEPTH`] deep. Before it is evaluated its cost
 //! is bounded by the largest list that it may walk; one that would cost more is not evaluated at all.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
+mod functions;
+mod shape;
+mod value;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::{Context, ExecutionError, Program};
 use serde_json::Value;
 
-use crate::objects::LabelSelector;
+use self::functions::functions;
+pub use self::functions::{FUNCTIONS, Known};
+use self::shape::{STANDARD, Shape, is_standard};
+use self::value::{from_cel, to_cel};
 
 /// How many walks over lists may stand in one another.
 const DEPTH: u32 = 3;
@@ -22,32 +27,6 @@ const STEPS: u64 = 2_000_000;
 const LONGEST: usize = 4096;
 /// How many nodes a value of a variable may have.
 const NODES: usize = 200_000;
-
-/// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
-pub const FUNCTIONS: [(&str, &str, &str); 6] = [
-    (
-        "atLeast",
-        "version, version",
-        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29')",
-    ),
-    ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
-    (
-        "inCIDR",
-        "address, network",
-        "whether an address is in a network: inCIDR(object.status.podIP, '10.0.0.0/8')",
-    ),
-    (
-        "selects",
-        "selector, labels",
-        "whether a label selector, with matchLabels and matchExpressions, takes labels",
-    ),
-    ("injected", "object", "whether Linkerd's injector gives the pod, or the pods of the workload, a proxy"),
-    (
-        "defaultPolicy",
-        "object",
-        "the inbound policy of the ports of a pod that no Server takes: all-unauthenticated",
-    ),
-];
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -182,15 +161,6 @@ pub struct Scope<'p> {
     redacted: BTreeSet<String>,
 }
 
-/// What the model of the mesh knows of objects, by namespace and name.
-#[derive(Debug, Clone, Default)]
-pub struct Known {
-    /// Whether pods are injected.
-    pub injected: BTreeMap<(String, String), bool>,
-    /// The default inbound policy of pods.
-    pub policies: BTreeMap<(String, String), String>,
-}
-
 impl Scope<'static> {
     /// A scope in which nothing is bound yet.
     pub fn new(known: Known) -> Scope<'static> {
@@ -247,231 +217,6 @@ impl<'p> Scope<'p> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-}
-
-/// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
-const STANDARD: [&str; 22] = [
-    "size",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "matches",
-    "string",
-    "int",
-    "uint",
-    "double",
-    "bool",
-    "bytes",
-    "max",
-    "min",
-    "type",
-    "dyn",
-    "has",
-    "all",
-    "exists",
-    "exists_one",
-    "map",
-    "filter",
-    "existsOne",
-];
-
-fn is_standard(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
-}
-
-/// What an expression is made of.
-#[derive(Default)]
-struct Shape {
-    depth: u32,
-    idents: BTreeSet<String>,
-    /// What walks over lists bind.
-    bound: BTreeSet<String>,
-    calls: BTreeSet<String>,
-    mentions: BTreeSet<String>,
-}
-
-impl Shape {
-    fn walk(&mut self, expression: &IdedExpr, depth: u32) {
-        self.depth = self.depth.max(depth);
-        match &expression.expr {
-            Expr::Unspecified => {}
-            Expr::Literal(literal) => {
-                if let cel::common::ast::LiteralValue::String(text) = literal {
-                    self.mentions.insert(text.inner().to_owned());
-                }
-            }
-            Expr::Ident(name) => _ = self.idents.insert(name.clone()),
-            Expr::Call(call) => {
-                self.calls.insert(call.func_name.clone());
-                for part in call.target.iter().map(|target| &**target).chain(&call.args) {
-                    self.walk(part, depth);
-                }
-            }
-            Expr::Select(select) => {
-                // What is bound beside objects was never redacted.
-                if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
-                    self.mentions.insert(select.field.clone());
-                }
-                self.walk(&select.operand, depth);
-            }
-            Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, depth)),
-            Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
-            Expr::Struct(of) => of.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
-            Expr::Comprehension(walk) => {
-                self.bound.insert(walk.iter_var.clone());
-                self.bound.extend(walk.iter_var2.clone());
-                self.bound.insert(walk.accu_var.clone());
-                self.walk(&walk.iter_range, depth);
-                for part in [&walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result] {
-                    self.walk(part, depth + 1);
-                }
-            }
-        }
-    }
-
-    fn entry(&mut self, entry: &EntryExpr, depth: u32) {
-        match entry {
-            EntryExpr::StructField(field) => self.walk(&field.value, depth),
-            EntryExpr::MapEntry(entry) => {
-                self.walk(&entry.key, depth);
-                self.walk(&entry.value, depth);
-            }
-        }
-    }
-}
-
-/// The variable that fields are selected of.
-fn root(expression: &IdedExpr) -> Option<&str> {
-    match &expression.expr {
-        Expr::Ident(name) => Some(name),
-        Expr::Select(select) => root(&select.operand),
-        _ => None,
-    }
-}
-
-fn to_cel(value: &Value) -> cel::Value {
-    match value {
-        Value::Null => cel::Value::Null,
-        Value::Bool(value) => cel::Value::Bool(*value),
-        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => cel::Value::Int(whole),
-            (None, Some(real)) => cel::Value::Float(real),
-            (None, None) => cel::Value::Null,
-        },
-        Value::String(text) => cel::Value::String(Arc::new(text.clone())),
-        Value::Array(items) => cel::Value::List(Arc::new(items.iter().map(to_cel).collect())),
-        Value::Object(map) => {
-            let map: std::collections::HashMap<String, cel::Value> =
-                map.iter().map(|(key, value)| (key.clone(), to_cel(value))).collect();
-            map.into()
-        }
-    }
-}
-
-fn from_cel(value: &cel::Value) -> Result<Value, NoValue> {
-    Ok(match value {
-        cel::Value::Null => Value::Null,
-        cel::Value::Bool(value) => Value::Bool(*value),
-        cel::Value::Int(number) => (*number).into(),
-        cel::Value::UInt(number) => (*number).into(),
-        cel::Value::Float(number) => (*number).into(),
-        cel::Value::String(text) => Value::String(text.to_string()),
-        cel::Value::List(items) => Value::Array(items.iter().map(from_cel).collect::<Result<_, _>>()?),
-        cel::Value::Map(map) => {
-            let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value)?)));
-            Value::Object(entries.collect::<Result<_, NoValue>>()?)
-        }
-        other => {
-            return Err(NoValue::Failed(format!(
-                "a value of type {} is nothing that is read",
-                other.type_of()
-            )));
-        }
-    })
-}
-
-fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
-    type Text = Arc<String>;
-    let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
-    let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
-        let read =
-            |text: &str| numbers(text).ok_or_else(|| failed("atLeast", format!("{text:?} is no version")));
-        Ok(read(&one)? >= read(&other)?)
-    };
-    let amount = move |text: Text| -> Result<f64, ExecutionError> {
-        amount(&text).ok_or_else(|| failed("quantity", format!("{text:?} is no quantity")))
-    };
-    let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
-        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{text:?} is no {what}"));
-        let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
-        let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
-        Ok(network.contains(&address))
-    };
-    let selects = move |selector: cel::Value, labels: cel::Value| -> Result<bool, ExecutionError> {
-        let json = |value: &cel::Value| from_cel(value).map_err(|why| failed("selects", why.to_string()));
-        let wrong = |error: serde_json::Error| failed("selects", error.to_string());
-        let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
-        let labels: BTreeMap<String, String> = serde_json::from_value(json(&labels)?).map_err(wrong)?;
-        Ok(selector.matches(&labels))
-    };
-    let place = move |object: &cel::Value| {
-        let json = from_cel(object).ok()?;
-        let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
-        Some((text("namespace").unwrap_or_default(), text("name")?))
-    };
-    let of_mesh = Arc::clone(known);
-    let injected = move |object: cel::Value| -> Result<bool, ExecutionError> {
-        let found = place(&object).and_then(|place| of_mesh.injected.get(&place).copied());
-        found.ok_or_else(|| ExecutionError::no_such_key("what the injector does with it"))
-    };
-    let of_mesh = Arc::clone(known);
-    let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
-        let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
-        found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
-    };
-    let added = [
-        context.add_function("atLeast", at_least),
-        context.add_function("quantity", amount),
-        context.add_function("inCIDR", in_cidr),
-        context.add_function("selects", selects),
-        context.add_function("injected", injected),
-        context.add_function("defaultPolicy", policy),
-    ];
-    debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
-}
-
-/// The numbers of a version: `v1.31.5-eks` is 1, 31, 5; `edge-26.5.5` is 26, 5, 5.
-fn numbers(text: &str) -> Option<Vec<u64>> {
-    let begin = text.find(|c: char| c.is_ascii_digit())?;
-    let end =
-        text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
-    let numbers: Option<Vec<u64>> =
-        text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok()).collect();
-    numbers
-}
-
-/// A quantity of Kubernetes as a number.
-fn amount(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 14] = [
-        ("Ki", 1024.0),
-        ("Mi", 1_048_576.0),
-        ("Gi", 1_073_741_824.0),
-        ("Ti", 1_099_511_627_776.0),
-        ("Pi", 1_125_899_906_842_624.0),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-        ("E", 1e18),
-    ];
-    let text = text.trim();
-    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
-    let (number, factor) = unit.unwrap_or((text, 1.0));
-    number.parse::<f64>().ok().map(|number| number * factor)
 }
 
 #[cfg(test)]

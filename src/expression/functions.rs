@@ -1,0 +1,129 @@
+//! The functions that are ours: versions, quantities, networks, selectors, and what the model of the mesh knows of an object.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use cel::{Context, ExecutionError};
+
+use super::value::from_cel;
+use crate::objects::LabelSelector;
+
+/// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
+pub const FUNCTIONS: [(&str, &str, &str); 6] = [
+    (
+        "atLeast",
+        "version, version",
+        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29')",
+    ),
+    ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
+    (
+        "inCIDR",
+        "address, network",
+        "whether an address is in a network: inCIDR(object.status.podIP, '10.0.0.0/8')",
+    ),
+    (
+        "selects",
+        "selector, labels",
+        "whether a label selector, with matchLabels and matchExpressions, takes labels",
+    ),
+    ("injected", "object", "whether Linkerd's injector gives the pod, or the pods of the workload, a proxy"),
+    (
+        "defaultPolicy",
+        "object",
+        "the inbound policy of the ports of a pod that no Server takes: all-unauthenticated",
+    ),
+];
+
+/// What the model of the mesh knows of objects, by namespace and name.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Whether pods are injected.
+    pub injected: BTreeMap<(String, String), bool>,
+    /// The default inbound policy of pods.
+    pub policies: BTreeMap<(String, String), String>,
+}
+
+pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
+    type Text = Arc<String>;
+    let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
+    let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
+        let read =
+            |text: &str| numbers(text).ok_or_else(|| failed("atLeast", format!("{text:?} is no version")));
+        Ok(read(&one)? >= read(&other)?)
+    };
+    let amount = move |text: Text| -> Result<f64, ExecutionError> {
+        amount(&text).ok_or_else(|| failed("quantity", format!("{text:?} is no quantity")))
+    };
+    let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
+        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{text:?} is no {what}"));
+        let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
+        let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
+        Ok(network.contains(&address))
+    };
+    let selects = move |selector: cel::Value, labels: cel::Value| -> Result<bool, ExecutionError> {
+        let json = |value: &cel::Value| from_cel(value).map_err(|why| failed("selects", why.to_string()));
+        let wrong = |error: serde_json::Error| failed("selects", error.to_string());
+        let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
+        let labels: BTreeMap<String, String> = serde_json::from_value(json(&labels)?).map_err(wrong)?;
+        Ok(selector.matches(&labels))
+    };
+    let place = move |object: &cel::Value| {
+        let json = from_cel(object).ok()?;
+        let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
+        Some((text("namespace").unwrap_or_default(), text("name")?))
+    };
+    let of_mesh = Arc::clone(known);
+    let injected = move |object: cel::Value| -> Result<bool, ExecutionError> {
+        let found = place(&object).and_then(|place| of_mesh.injected.get(&place).copied());
+        found.ok_or_else(|| ExecutionError::no_such_key("what the injector does with it"))
+    };
+    let of_mesh = Arc::clone(known);
+    let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
+        let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
+        found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
+    };
+    let added = [
+        context.add_function("atLeast", at_least),
+        context.add_function("quantity", amount),
+        context.add_function("inCIDR", in_cidr),
+        context.add_function("selects", selects),
+        context.add_function("injected", injected),
+        context.add_function("defaultPolicy", policy),
+    ];
+    debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
+}
+
+/// The numbers of a version: `v1.31.5-eks` is 1, 31, 5; `edge-26.5.5` is 26, 5, 5.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    let begin = text.find(|c: char| c.is_ascii_digit())?;
+    let end =
+        text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
+    let numbers: Option<Vec<u64>> =
+        text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok()).collect();
+    numbers
+}
+
+/// A quantity of Kubernetes as a number.
+fn amount(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 14] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("P", 1e15),
+        ("E", 1e18),
+    ];
+    let text = text.trim();
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.unwrap_or((text, 1.0));
+    number.parse::<f64>().ok().map(|number| number * factor)
+}

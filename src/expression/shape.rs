@@ -1,0 +1,109 @@
+//! What an expression is made of: what it names, calls and mentions, and how deep it walks.
+
+use std::collections::BTreeSet;
+
+use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+
+/// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
+pub(super) const STANDARD: [&str; 22] = [
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "string",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "bytes",
+    "max",
+    "min",
+    "type",
+    "dyn",
+    "has",
+    "all",
+    "exists",
+    "exists_one",
+    "map",
+    "filter",
+    "existsOne",
+];
+
+pub(super) fn is_standard(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
+}
+
+/// What an expression is made of.
+#[derive(Default)]
+pub(super) struct Shape {
+    /// How deep walks over lists stand in one another.
+    pub(super) depth: u32,
+    /// The variables that it names.
+    pub(super) idents: BTreeSet<String>,
+    /// What walks over lists bind.
+    pub(super) bound: BTreeSet<String>,
+    /// The functions that it calls.
+    pub(super) calls: BTreeSet<String>,
+    /// The names of fields that it mentions.
+    pub(super) mentions: BTreeSet<String>,
+}
+
+impl Shape {
+    pub(super) fn walk(&mut self, expression: &IdedExpr, depth: u32) {
+        self.depth = self.depth.max(depth);
+        match &expression.expr {
+            Expr::Unspecified => {}
+            Expr::Literal(literal) => {
+                if let cel::common::ast::LiteralValue::String(text) = literal {
+                    self.mentions.insert(text.inner().to_owned());
+                }
+            }
+            Expr::Ident(name) => _ = self.idents.insert(name.clone()),
+            Expr::Call(call) => {
+                self.calls.insert(call.func_name.clone());
+                for part in call.target.iter().map(|target| &**target).chain(&call.args) {
+                    self.walk(part, depth);
+                }
+            }
+            Expr::Select(select) => {
+                // What is bound beside objects was never redacted.
+                if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
+                    self.mentions.insert(select.field.clone());
+                }
+                self.walk(&select.operand, depth);
+            }
+            Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, depth)),
+            Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
+            Expr::Struct(of) => of.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
+            Expr::Comprehension(walk) => {
+                self.bound.insert(walk.iter_var.clone());
+                self.bound.extend(walk.iter_var2.clone());
+                self.bound.insert(walk.accu_var.clone());
+                self.walk(&walk.iter_range, depth);
+                for part in [&walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result] {
+                    self.walk(part, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &EntryExpr, depth: u32) {
+        match entry {
+            EntryExpr::StructField(field) => self.walk(&field.value, depth),
+            EntryExpr::MapEntry(entry) => {
+                self.walk(&entry.key, depth);
+                self.walk(&entry.value, depth);
+            }
+        }
+    }
+}
+
+/// The variable that fields are selected of.
+fn root(expression: &IdedExpr) -> Option<&str> {
+    match &expression.expr {
+        Expr::Ident(name) => Some(name),
+        Expr::Select(select) => root(&select.operand),
+        _ => None,
+    }
+}

@@ -1,0 +1,48 @@
+//! JSON as values of CEL, there and back again.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::NoValue;
+
+pub(super) fn to_cel(value: &Value) -> cel::Value {
+    match value {
+        Value::Null => cel::Value::Null,
+        Value::Bool(value) => cel::Value::Bool(*value),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => cel::Value::Int(whole),
+            (None, Some(real)) => cel::Value::Float(real),
+            (None, None) => cel::Value::Null,
+        },
+        Value::String(text) => cel::Value::String(Arc::new(text.clone())),
+        Value::Array(items) => cel::Value::List(Arc::new(items.iter().map(to_cel).collect())),
+        Value::Object(map) => {
+            let map: std::collections::HashMap<String, cel::Value> =
+                map.iter().map(|(key, value)| (key.clone(), to_cel(value))).collect();
+            map.into()
+        }
+    }
+}
+
+pub(super) fn from_cel(value: &cel::Value) -> Result<Value, NoValue> {
+    Ok(match value {
+        cel::Value::Null => Value::Null,
+        cel::Value::Bool(value) => Value::Bool(*value),
+        cel::Value::Int(number) => (*number).into(),
+        cel::Value::UInt(number) => (*number).into(),
+        cel::Value::Float(number) => (*number).into(),
+        cel::Value::String(text) => Value::String(text.to_string()),
+        cel::Value::List(items) => Value::Array(items.iter().map(from_cel).collect::<Result<_, _>>()?),
+        cel::Value::Map(map) => {
+            let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value)?)));
+            Value::Object(entries.collect::<Result<_, NoValue>>()?)
+        }
+        other => {
+            return Err(NoValue::Failed(format!(
+                "a value of type {} is nothing that is read",
+                other.type_of()
+            )));
+        }
+    })
+}
