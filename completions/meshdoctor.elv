@@ -70,6 +70,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --kubernetes-version 'With --manifests: the Kubernetes that they are for, such as 1.34'
             cand --with 'Lay manifests over the cluster or bundle, as if they were applied, and judge the cluster as it would be: says what the change brings in, what it cures and what stays. --fail-on counts what it brings in. Repeatable'
             cand --prune 'With --with: objects with these labels that the manifests do not name are deleted, as kubectl apply --prune does'
+            cand --values 'Judge values that are about to be given to a chart of Linkerd''s: unknown and unread ones, wrong types, what the chart refuses. By themselves; with --bundle or --live over what the cluster has; with --to for the upgrade. A later file counts over an earlier one, as with helm. Repeatable'
+            cand --chart 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5, or with the version of the chart, linkerd2-cni@2025.10.7. Without a release it is that of the cluster or of --to'
             cand --into 'The namespace of manifests that name none, as with kubectl apply -n; default when not given'
             cand --to 'The release of Linkerd that you are about to upgrade to: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)'
             cand --to-kubernetes 'With --to: the Kubernetes that the cluster will run by then, such as 1.35'

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::card::Mode;
-use crate::checks::{Settings, Upgrade};
+use crate::chart::given::{Given, ValuesFile};
+use crate::checks::{Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;
 use crate::item::answer::{Response, object};
@@ -74,6 +75,8 @@ struct RunBlock {
     to_kubernetes: Option<String>,
     /// `--pre` or `--crds`: `pre`, `crds`.
     mode: Option<Mode>,
+    /// `--values` and `--chart`.
+    values: Option<ValuesBlock>,
     /// `--linkerd-cni-enabled`.
     cni_expected: bool,
     /// `--proxy`.
@@ -89,6 +92,16 @@ struct RunBlock {
     cni_namespace: Option<String>,
     /// Texts that stand for others in base clusters laid down after this block: another release, another Kubernetes.
     replace: BTreeMap<String, String>,
+}
+
+/// Values that are about to be given to a chart.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ValuesBlock {
+    /// As `--chart` takes it.
+    chart: String,
+    /// The text of the file.
+    text: String,
 }
 
 /// What the operator may do.
@@ -254,6 +267,12 @@ impl Scene {
             let upgrade = Upgrade::new(&given, None, kubernetes, Knowledge::embedded().releases());
             self.settings.upgrade = Some(upgrade.map_err(|e| format!("to: {e}"))?);
             self.settings.mode = Mode::Upgrade;
+        }
+        if let Some(values) = run.values {
+            let knowledge = Knowledge::embedded();
+            let (chart, release) = chart(&values.chart, knowledge).map_err(|e| format!("values: {e}"))?;
+            let file = ValuesFile::read("values.yaml", &values.text).map_err(|e| format!("values: {e}"))?;
+            self.settings.values = Some(Given { chart, release, files: vec![file] });
         }
         self.settings.cni_expected |= run.cni_expected;
         self.settings.data_plane |= run.proxy;

@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_yaml::Value;
+use serde_yaml::{Mapping, Value};
 
+use super::given::Leaf;
 use super::yaml;
 use crate::knowledge::ChartType;
 
@@ -44,6 +45,28 @@ impl Values {
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
         let marked = mark_quoted(text).and_then(|text| yaml::read(&text)).map(without_global);
         some.then(|| Values(Arc::new(Tree { root, marked })))
+    }
+
+    /// These with others laid over them.
+    pub(super) fn overlaid(&self, over: &Mapping) -> Values {
+        let mut root = self.0.root.clone();
+        if let Value::Mapping(root) = &mut root {
+            super::given::lay(over, root);
+        }
+        Values(Arc::new(Tree { root, marked: None }))
+    }
+
+    /// The same as a text that can be read again.
+    pub fn to_yaml(&self) -> Option<String> {
+        serde_yaml::to_string(&self.0.root).ok()
+    }
+
+    /// What is set, with the names on the way to it.
+    pub fn leaves(&self) -> Vec<Leaf<'_>> {
+        match &self.0.root {
+            Value::Mapping(root) => super::given::gather(root),
+            _ => Vec::new(),
+        }
     }
 
     fn get(&self, path: &str) -> Option<&Value> {
@@ -194,6 +217,29 @@ fn mark_quoted(text: &str) -> Option<String> {
         rest = inner;
     }
     marked.contains(MARK).then(|| marked + rest)
+}
+
+/// YAML as Linkerd and Helm read it: words such as `off` are booleans where they stand without quotes.
+pub(super) fn as_go_reads(text: &str) -> Option<Value> {
+    let marked = mark_quoted(text);
+    let mut root = yaml::read(marked.as_deref().unwrap_or(text))?;
+    unmark(&mut root);
+    Some(root)
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(quoted) = text.strip_prefix(MARK) {
+                *text = quoted.to_owned();
+            } else if let Some(means) = old_boolean(text) {
+                *value = Value::Bool(means);
+            }
+        }
+        Value::Sequence(list) => list.iter_mut().for_each(unmark),
+        Value::Mapping(map) => map.values_mut().for_each(unmark),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {}
+    }
 }
 
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {

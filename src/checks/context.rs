@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::joins::Joins;
 use super::rehearsal::Upgrade;
 use crate::card::{Card, Mode};
+use crate::chart::given::Given;
 use crate::command::Rerun;
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Confidence, Finding, Remedy, Subject, When};
@@ -45,7 +46,9 @@ pub struct Settings {
     pub upgrade: Option<Upgrade>,
     /// `--linkerd-version`: the release that manifests are for, where they do not hold the control plane.
     pub linkerd_version: Option<LinkerdVersion>,
-    /// The flags that name the manifests that are judged, with their values.
+    /// `--values`: values that are about to be given to a chart.
+    pub values: Option<Given>,
+    /// The flags that name the manifests or values that are judged, with what they are given; nothing: by themselves.
     pub manifests: Vec<(&'static str, String)>,
     /// Whether the world is judged in which that upgrade is done.
     pub upgraded: bool,

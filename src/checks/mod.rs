@@ -9,6 +9,7 @@ mod admission;
 mod annotations;
 mod certificates;
 pub mod change;
+mod chart_values;
 mod cni;
 mod control_plane;
 mod data_plane;
@@ -45,6 +46,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
+pub use chart_values::{NoChart, chart};
 use context::Run;
 pub use context::{Context, Settings};
 use expressed::Expressed;
@@ -180,6 +182,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 static TABLES: &[&[Check]] = &[
     annotations::TABLE,
     certificates::TABLE,
+    chart_values::TABLE,
     cni::TABLE,
     control_plane::TABLE,
     data_plane::TABLE,

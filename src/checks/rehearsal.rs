@@ -72,7 +72,7 @@ impl Upgrade {
     ///
     /// # Errors
     /// It is no version, or of a release that is not known.
-    fn target(given: &str, releases: &Releases) -> Result<LinkerdVersion, NoTarget> {
+    pub fn target(given: &str, releases: &Releases) -> Result<LinkerdVersion, NoTarget> {
         let beyond = || NoTarget::Beyond {
             given: given.to_owned(),
             newest: format!("{}, {}", releases.newest_edge(), releases.newest().minor),

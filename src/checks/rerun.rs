@@ -72,7 +72,7 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
         call = call.option("--checks", Arg::path(folder));
     }
     for (flag, value) in &settings.manifests {
-        call = call.option(flag, value.clone());
+        call = if value.is_empty() { call.words(flag) } else { call.option(flag, value.clone()) };
     }
     // What is there today is judged without the upgrade.
     if let Some(upgrade) =

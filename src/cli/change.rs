@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::{Check, Verbosity};
+use super::chart;
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
+use crate::chart::given::Given;
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Unobserved, collect};
 use crate::command::Rerun;
@@ -95,12 +97,18 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
 /// # Errors
 /// They, or the bundle that the versions are read from, cannot be read.
 pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
-    let mut given = given(&args.manifests.manifests, args, &args.verbosity)?;
+    // Values of a chart are judged with no objects at all.
+    let mut given = match args.manifests.manifests.is_empty() {
+        true => None,
+        false => Some(given(&args.manifests.manifests, args, &args.verbosity)?),
+    };
     let beside = (!args.evidence.bundle.is_empty()).then(|| versions(args)).transpose()?;
     let (linkerd, kubernetes) = beside.unwrap_or_default();
     let release = args.manifests.linkerd_version.clone().or(linkerd);
     let kubernetes = args.manifests.kubernetes_version.clone().or(kubernetes);
-    let set = futures::executor::block_on(Set::of(&given, args.manifests.into.as_deref()));
+    let set = given.as_ref().map_or_else(Set::default, |given| {
+        futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()))
+    });
     let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
     let versions = Versions(kubernetes);
     let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
@@ -108,11 +116,14 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     // The command on PATH is not what manifests are judged by.
     items.remove(&Item::CliVersion);
     let collected = read(&source, &items, args, None);
-    let origin = Origin { kind: "manifests".to_owned(), name: words(&args.manifests.manifests) };
+    let origin = match &given {
+        Some(_) => Origin { kind: "manifests".to_owned(), name: words(&args.manifests.manifests) },
+        None => Origin { kind: "values".to_owned(), name: words(&args.manifests.values) },
+    };
     let closing = Closing::of(&collected, None, None);
     let rerun = Rerun::default();
     let read = Read { collected, origin, rerun, save_trouble: None, closing, pods_left: false };
-    Ok(Alone { read, release, places: given.places() })
+    Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places) })
 }
 
 /// What has to be read of a cluster that a change is laid over, besides what is judged.
@@ -148,9 +159,12 @@ pub(super) fn laid(
     args: &Check,
     way: &Way<'_>,
     items: &BTreeSet<Item>,
-    knowledge: &Knowledge,
+    (knowledge, values): (&Knowledge, Option<&Given>),
 ) -> anyhow::Result<(Read, Laid)> {
-    let mut given = given(&args.manifests.with, args, &args.verbosity)?;
+    let mut given = match values {
+        Some(_) => None,
+        None => Some(given(&args.manifests.with, args, &args.verbosity)?),
+    };
     let folder = tempfile::tempdir().context("there is no room for what is read")?;
     let own = folder.path().join("before.tar.gz");
     let path: &Path = args.save.as_deref().unwrap_or(&own);
@@ -163,12 +177,17 @@ pub(super) fn laid(
     }
     let before = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
         .context("what was read of the cluster cannot be read again")?;
-    let set = futures::executor::block_on(Set::of(&given, args.manifests.into.as_deref()));
+    let set = match (&given, values) {
+        (Some(given), _) => futures::executor::block_on(Set::of(given, args.manifests.into.as_deref())),
+        (None, Some(values)) => chart::laid(values, &today.collected.cluster),
+        (None, None) => Set::default(),
+    };
     let at = today.collected.cluster.at;
     let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
     let collected = read(&source, items, args, Some(&today.collected));
-    let change = report::Change { given: words(&args.manifests.with), objects: set.count() };
-    Ok((today, Laid { change, collected, places: given.places() }))
+    let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
+    let change = report::Change { given: words(named), objects: set.count() };
+    Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places) }))
 }
 
 /// The manifests that paths name.

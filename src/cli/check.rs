@@ -10,7 +10,7 @@ use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{accepted, change, files};
+use super::{accepted, change, chart, files};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
             None => mode(args.stage.pre, args.stage.crds),
         },
         gate: args.fail_on.map_or(Gate::Error, gate),
-        on_change: !args.manifests.with.is_empty(),
+        on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
         waivers: accepted::waivers(args)?,
         baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
@@ -63,12 +63,16 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         .into());
     }
     let upgrade = upgrade(args, knowledge)?;
+    let values = chart::given(args, knowledge)?;
+    let mut manifests = change::flags(args);
+    manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
     let mut settings = Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
         upgrade,
         linkerd_version: None,
-        manifests: change::flags(args),
+        values,
+        manifests,
         upgraded: false,
         mode: policy.mode,
         cni_expected: args.stage.linkerd_cni_enabled,
@@ -86,14 +90,15 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let (mut laid, mut places) = (None, None);
-    let read = if !args.manifests.manifests.is_empty() {
+    let read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         let alone = change::alone(args, &items, knowledge)?;
-        settings.linkerd_version = alone.release;
+        let of_chart = || settings.values.as_ref().and_then(|given| given.release.clone());
+        settings.linkerd_version = alone.release.or_else(of_chart);
         places = alone.places;
         alone.read
-    } else if !args.manifests.with.is_empty() {
+    } else if policy.on_change {
         change::items(&mut items);
-        let (today, then) = change::laid(args, &way, &items, knowledge)?;
+        let (today, then) = change::laid(args, &way, &items, (knowledge, settings.values.as_ref()))?;
         places = then.places;
         laid = Some((then.change, then.collected));
         today
@@ -130,6 +135,11 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     std::mem::forget(read.collected);
     std::mem::forget(laid);
     status
+}
+
+/// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.
+fn values_over_a_cluster(args: &Check) -> bool {
+    !args.manifests.values.is_empty() && !chart::is_alone(args) && args.rehearsal.to.is_none()
 }
 
 /// The upgrade that `--to` means.
@@ -242,6 +252,9 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     let mut report = report::judge(&question, examination.collected);
     if let Some(places) = examination.places {
         change::place(&mut report.findings, places);
+    }
+    if let Some(given) = &examination.settings.values {
+        chart::place(&mut report.findings, given);
     }
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();

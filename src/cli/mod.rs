@@ -6,6 +6,7 @@ mod accepted;
 pub mod args;
 mod brought;
 mod change;
+mod chart;
 mod check;
 mod collect;
 mod completions;

@@ -125,6 +125,13 @@ impl ChartValues {
         ]
     }
 
+    /// Whether any release reads a value at this path, or a map that it is in.
+    pub fn has(&self, path: &str) -> bool {
+        self.lists().into_iter().flat_map(|(paths, _)| paths).any(|known| {
+            path.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+
     /// Where the facts are from, and when they were read.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)

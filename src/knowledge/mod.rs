@@ -4,6 +4,7 @@
 
 mod annotations;
 mod chart_values;
+mod charts;
 mod cni_plugin;
 mod cni_words;
 mod control_plane;
@@ -35,6 +36,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
 pub use chart_values::{ChartType, ChartValues};
+pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wanted};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
 pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
@@ -79,6 +81,7 @@ pub struct Knowledge {
     mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
     chart_values: Part<ChartValues>,
+    charts: Part<Charts>,
     extensions: Part<Extensions>,
     unread: Part<UnreadKinds>,
     upgrades: Part<Upgrades>,
@@ -117,6 +120,7 @@ impl Knowledge {
                 MeshLogs::NAME,
                 ControlPlane::NAME,
                 ChartValues::NAME,
+                Charts::NAME,
                 Extensions::NAME,
                 UnreadKinds::NAME,
                 Upgrades::NAME,
@@ -137,6 +141,7 @@ impl Knowledge {
             mesh_logs: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
+            charts: Part::load(dir)?,
             extensions: Part::load(dir)?,
             unread: Part::load(dir)?,
             upgrades: Part::load(dir)?,
@@ -220,6 +225,11 @@ impl Knowledge {
     /// `chart-values.yaml`: the types of what `linkerd-config` holds.
     pub fn chart_values(&self) -> &ChartValues {
         self.chart_values.get()
+    }
+
+    /// `charts.yaml`: which values charts take.
+    pub fn charts(&self) -> &Charts {
+        self.charts.get()
     }
 
     /// `control-plane.yaml`: accounts, rights and definitions of a control plane.

@@ -110,7 +110,7 @@ impl Printer {
         lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
-            lines.extend(self.labelled("manifest", self.written(&finding.written)));
+            lines.extend(self.labelled("manifest", self.written(finding)));
             lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
         }
         lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
@@ -185,10 +185,9 @@ impl Printer {
         lines
     }
 
-    /// What happened when, a line each; of many the first and the last. What a single object tells of itself is in the
-    /// evidence: only between several is there an order of things.
     /// `web.yaml:9:9 (from shop/templates/web.yaml)`.
-    fn written(&self, written: &[Written]) -> Vec<String> {
+    fn written(&self, finding: &Finding) -> Vec<String> {
+        let written = &finding.written;
         let line = |one: &Written| {
             let source = one.source.as_ref().map(|source| format!(" (from {})", clean(source)));
             format!("{}:{}:{}{}", clean(&one.file), one.line, one.column, source.unwrap_or_default())
@@ -198,13 +197,16 @@ impl Printer {
         if written.len() > most {
             lines.push(format!("and {} more places", written.len() - most));
         }
-        if !lines.is_empty() {
+        let commands = finding.remedy.steps.iter().any(|step| step.command.is_some());
+        if !lines.is_empty() && commands {
             let words = "to be changed there; the commands below change what is applied already";
             lines.extend(wrap(words, self.look.prose() - INDENT));
         }
         lines
     }
 
+    /// What happened when, a line each; of many the first and the last. What a single object tells of itself is in the
+    /// evidence: only between several is there an order of things.
     fn timeline(&self, moments: &[Moment]) -> Vec<String> {
         let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
         else {

@@ -11,6 +11,7 @@ mod canary;
 mod cards;
 mod case;
 mod changes;
+mod chart_values;
 mod cli;
 mod corpus;
 mod diffs;

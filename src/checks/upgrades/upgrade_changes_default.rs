@@ -15,6 +15,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings: Vec<Finding> = changed
         .into_iter()
         .filter(|changed| values.written(changed.value).is_none_or(|written| written == changed.from))
+        // Who says it in the values of the upgrade keeps it.
+        .filter(|changed| !said(ctx, changed.value))
         // With linkerd-cni there is no linkerd-init whose rules could change.
         .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
         .filter_map(|changed| {
@@ -33,16 +35,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .parameter(changed.value)
                     .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
                     .evidence(way.target.clone())
-                    .remedy(Remedy::new().step(
-                        StepKind::ChartValue,
-                        format!(
-                            "To keep it as it is, set {} in your values; linkerd-config does not tell whether they say so already",
-                            matters.keep
-                        ),
-                    ))
+                    .remedy(Remedy::new().step(StepKind::ChartValue, keep(ctx, &matters.keep)))
                     .fact(format!("{}: {} to {}", changed.value, changed.from, changed.to)),
             )
         })
         .collect();
     Ok(findings.into())
+}
+
+/// Whether the values that are about to be given to the chart set this one.
+fn said(ctx: &Context<'_>, value: &str) -> bool {
+    ctx.settings.values.as_ref().is_some_and(|given| given.chart == CHART && given.at(value).is_some())
+}
+
+fn keep(ctx: &Context<'_>, how: &str) -> String {
+    match ctx.settings.values.as_ref().is_some_and(|given| given.chart == CHART) {
+        true => format!("To keep it as it is, set {how} in your values, which do not say it"),
+        false => format!(
+            "To keep it as it is, set {how} in your values; linkerd-config does not tell whether they say so already (--values FILE does)"
+        ),
+    }
 }

@@ -30,6 +30,15 @@ pub struct Manifests {
     /// With --with: objects with these labels that the manifests do not name are deleted, as kubectl apply --prune does.
     #[arg(long, value_name = "SELECTOR", requires = "with", value_parser = selector)]
     pub prune: Option<LabelSelector>,
+    /// Judge values that are about to be given to a chart of Linkerd's: unknown and unread ones, wrong types, what the chart
+    /// refuses. By themselves; with --bundle or --live over what the cluster has; with --to for the upgrade. A later file counts
+    /// over an earlier one, as with helm. Repeatable.
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["manifests", "with", "pre", "crds", "verify"])]
+    pub values: Vec<PathBuf>,
+    /// The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5, or with the version
+    /// of the chart, linkerd2-cni@2025.10.7. Without a release it is that of the cluster or of --to.
+    #[arg(long, value_name = "CHART[@RELEASE]", requires = "values")]
+    pub chart: Option<String>,
     /// The namespace of manifests that name none, as with kubectl apply -n; default when not given.
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub into: Option<String>,

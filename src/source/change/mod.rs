@@ -70,6 +70,12 @@ impl Set {
         set
     }
 
+    /// One object.
+    pub fn one(kind: Kind, object: Value) -> Set {
+        let of_kind = BTreeMap::from([(key(&object, kind), object)]);
+        Set { objects: BTreeMap::from([(kind, of_kind)]), trouble: BTreeMap::new() }
+    }
+
     /// How many objects it has of kinds that are read.
     pub fn count(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()

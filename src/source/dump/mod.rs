@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use self::places::Places;
+pub use self::places::{Places, spot};
 use super::few::Few;
 use super::{Completeness, Uncollected};
 use crate::archive::spool::{Blob, BlobReader, Spool};

@@ -75,6 +75,11 @@ impl Places {
     }
 }
 
+/// Where a field stands in a text: line and column from 1.
+pub fn spot(text: &str, path: &str) -> Option<(u64, u64)> {
+    tree(text)?.at(path)
+}
+
 /// The document that has a line, and how many lines stand before it.
 fn document(blob: &Blob, line: u64) -> Option<(String, u64)> {
     if blob.len() > MOST {

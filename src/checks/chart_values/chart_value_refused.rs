@@ -1,0 +1,85 @@
+//! `chart-value-refused`: the chart cannot be rendered with these values.
+
+use serde_yaml::Value;
+
+use super::{BEFORE, Of};
+use crate::chart::given::Given;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding};
+use crate::knowledge::{Found, Refusal};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (of, given) = Of::given(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
+        let within: Vec<&str> = match rule.within.is_empty() {
+            true => vec![""],
+            false => rule.within.iter().map(String::as_str).collect(),
+        };
+        findings.extend(within.into_iter().filter_map(|map| finding(ctx, &of, given, rule, map)));
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, of: &Of<'_>, given: &Given, rule: &Refusal, map: &str) -> Option<Finding> {
+    let path = |path: &str| if map.is_empty() { path.to_owned() } else { format!("{map}.{path}") };
+    if !rule.when.iter().all(|(value, found)| holds(given, &path(value), *found, &rule.words)) {
+        return None;
+    }
+    let told: Vec<String> =
+        rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
+    let at = if map.is_empty() { String::new() } else { format!(" in {map}") };
+    let (release, told_of) = (&of.release, told.join(" and "));
+    let message = match rule.by_injector {
+        false => format!("the chart of {release} cannot be rendered with {told_of}: {}", rule.why),
+        true => format!("the injector of {release} refuses every pod with {told_of}: {}", rule.why),
+    };
+    let evidence = told.iter().filter_map(|path| {
+        let (file, value) = given.at(path)?;
+        Some(Evidence::field(&file.name, path.clone(), said(value)))
+    });
+    let finding = ctx
+        .finding(of.subject(), message)
+        .parameter(rule.when.keys().map(|value| path(value)).collect::<Vec<_>>().join("+"))
+        .evidences(evidence.collect::<Vec<_>>())
+        .evidence(of.seen.clone());
+    Some(Of::with_step(finding, format!("{}{at}", rule.instead), BEFORE))
+}
+
+fn holds(given: &Given, path: &str, found: Found, words: &[String]) -> bool {
+    let value = given.at(path).map(|(_, value)| value);
+    match found {
+        Found::Set => value.is_some_and(is_set),
+        Found::Unset => !value.is_some_and(is_set),
+        Found::No => value == Some(&Value::Bool(false)),
+        Found::Other => value
+            .is_some_and(|value| !value.as_str().is_some_and(|text| words.iter().any(|word| word == text))),
+    }
+}
+
+/// Whether a template takes a value for one that is there.
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Sequence(list) => !list.is_empty(),
+        Value::Mapping(map) => !map.is_empty(),
+        Value::Tagged(_) => true,
+    }
+}
+
+/// A value in words that tell nothing secret.
+fn said(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        // A mode, an address: the values of these rules that are secret are long.
+        Value::String(text) if text.len() <= 40 && !text.contains("-----") => format!("{text:?}"),
+        Value::String(_) => "a text".to_owned(),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Mapping(_) | Value::Tagged(_) => "a map".to_owned(),
+    }
+}

@@ -1,0 +1,101 @@
+//! `chart-value-type`: a value is of another kind than the chart takes it for.
+
+use serde_yaml::Value;
+
+use super::{BEFORE, Of};
+use crate::chart::given::Leaf;
+use crate::checks::{Context, Judgement};
+use crate::finding::Finding;
+use crate::knowledge::{ValueKind, Wanted};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (of, given) = Of::given(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for file in &given.files {
+        for leaf in file.leaves() {
+            let Some((path, wanted)) = unfit(&of, &leaf) else { continue };
+            // What stands above a value is a map.
+            let (is, comes) = match path == leaf.path() {
+                true => (in_words(leaf.value), comes_of(leaf.value, wanted)),
+                false => ("a map", UNREADABLE),
+            };
+            let message = format!("{path} is {is} here, and the chart takes it for {wanted}: {comes}");
+            let finding = of.finding(ctx, (&file.name, &path), is.to_owned(), message);
+            findings.push(Of::with_step(finding, format!("give {path} as {wanted}"), BEFORE));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// The value that is of the wrong kind, and what it has to be: the leaf, or what it stands in and should not.
+fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
+    for count in 1..leaf.names.len() {
+        let above = leaf.names[..count].join(".");
+        let wanted = match of.chart.wanted(&above, Some(of.edge)) {
+            Some(Wanted::Kind(kind)) => kind,
+            Some(Wanted::Map) | None => continue,
+        };
+        return match wanted {
+            ValueKind::Open | ValueKind::Resources | ValueKind::Any => None,
+            // Some lists of the charts are maps by their default, and the other way round.
+            ValueKind::List => Some((above, "a list")),
+            kind => Some((above, of_kind(kind))),
+        };
+    }
+    let path = leaf.path();
+    let wanted = of.chart.wanted(&path, Some(of.edge))?;
+    let fits = match (wanted, leaf.value) {
+        (Wanted::Map, value) => value.is_mapping(),
+        (Wanted::Kind(ValueKind::Any), _) => true,
+        (Wanted::Kind(ValueKind::Boolean), value) => value.is_bool(),
+        (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::Number(_)) => true,
+        // A template prints it as it is.
+        (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::String(text)) => {
+            text.parse::<f64>().is_ok()
+        }
+        (Wanted::Kind(ValueKind::Integer | ValueKind::Number), _) => false,
+        (Wanted::Kind(ValueKind::Text), value) => !value.is_mapping() && !value.is_sequence(),
+        (Wanted::Kind(ValueKind::List), value) => value.is_sequence(),
+        (Wanted::Kind(ValueKind::Open | ValueKind::Resources), value) => value.is_mapping(),
+    };
+    let wanted = match wanted {
+        Wanted::Map => "a map",
+        Wanted::Kind(kind) => of_kind(kind),
+    };
+    (!fits).then_some((path, wanted))
+}
+
+fn of_kind(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Boolean => "true or false",
+        ValueKind::Integer => "a whole number",
+        ValueKind::Number => "a number",
+        ValueKind::Text => "a text",
+        ValueKind::List => "a list",
+        ValueKind::Open | ValueKind::Resources => "a map",
+        ValueKind::Any => "anything",
+    }
+}
+
+fn in_words(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Sequence(_) => "a list",
+        Value::Mapping(_) | Value::Tagged(_) => "a map",
+    }
+}
+
+const UNREADABLE: &str = "the templates cannot be rendered with it, or print what nothing can read";
+
+fn comes_of(value: &Value, wanted: &str) -> &'static str {
+    match (value, wanted) {
+        (Value::String(text), "true or false") if !text.is_empty() => {
+            "any text counts as true in a template, \"false\" as well, and the injector cannot read it"
+        }
+        (Value::Mapping(_) | Value::Sequence(_), _) | (_, "a map" | "a list") => UNREADABLE,
+        _ => "what the templates make of it is not what it says",
+    }
+}

@@ -1,0 +1,44 @@
+//! `chart-value-unread`: a value is set that the chart has and no template reads.
+
+use super::{BEFORE, Of};
+use crate::chart::given::{Leaf, ValuesFile};
+use crate::checks::{Context, Judgement};
+use crate::finding::Finding;
+use crate::knowledge::Known;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (of, given) = Of::given(ctx)?;
+    let mut findings: Vec<Finding> = Vec::new();
+    for file in &given.files {
+        for leaf in file.leaves() {
+            let path = leaf.path();
+            let Known::Taken(value) = of.chart.known(&path, Some(of.edge)) else { continue };
+            if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) {
+                continue;
+            }
+            let message = format!(
+                "no template of the chart of {} reads {path}: what you set here has no effect",
+                of.release
+            );
+            let place = leaf.place();
+            let finding = of.finding(ctx, (&file.name, &place), leaf.said(), message);
+            findings.push(Of::with_step(
+                finding,
+                format!("set what {path} was meant for at each place, or leave it out"),
+                BEFORE,
+            ));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// Whether the file repeats a value by an anchor, as `values-ha.yaml` does: then it stands there for others.
+fn holds_for_others(file: &ValuesFile, leaf: &Leaf<'_>) -> bool {
+    let outer = leaf.names[0];
+    let Some(value) = file.at(outer) else { return false };
+    let others = file.leaves().into_iter().filter(|other| other.names[0] != outer);
+    let mut maps = others.flat_map(|other| {
+        (1..=other.names.len()).map(move |count| other.names[..count].join(".")).collect::<Vec<_>>()
+    });
+    maps.any(|path| file.at(&path) == Some(value)) && file.text.contains('&')
+}

@@ -1,0 +1,87 @@
+//! The chart that somebody names: `linkerd-viz`, `viz`, `linkerd-edge/linkerd-viz@2.19`, `linkerd2-cni@2025.10.7`.
+
+use crate::checks::{NoTarget, Upgrade};
+use crate::knowledge::Knowledge;
+use crate::nearest::closest;
+use crate::version::LinkerdVersion;
+
+/// Why a text names no chart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoChart {
+    /// Its name is none.
+    #[error("{given} is no chart of Linkerd's: {known}{perhaps}", perhaps = .nearest.as_ref().map(|name| format!("; {name} was perhaps meant")).unwrap_or_default())]
+    Unknown {
+        /// As given.
+        given: String,
+        /// The charts that there are.
+        known: String,
+        /// The one most like it.
+        nearest: Option<String>,
+    },
+    /// Its version is none.
+    #[error(transparent)]
+    Version(#[from] NoTarget),
+}
+
+/// The name of a chart, and the release that it is of where the text says so. A chart repository before it is left aside, and so is
+/// what all names have in front.
+///
+/// # Errors
+/// No such chart, or no such release.
+pub fn chart(text: &str, knowledge: &Knowledge) -> Result<(String, Option<LinkerdVersion>), NoChart> {
+    let (name, version) = match text.rsplit_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (text, None),
+    };
+    let short = name.rsplit('/').next().unwrap_or(name);
+    let names: Vec<&str> = knowledge.charts().names().collect();
+    let is = |known: &&&str| {
+        **known == short
+            || known.strip_prefix("linkerd-") == Some(short)
+            || known.strip_prefix("linkerd2-") == Some(short)
+    };
+    let Some(chart) = names.iter().find(is) else {
+        return Err(NoChart::Unknown {
+            given: name.to_owned(),
+            known: names.join(", "),
+            nearest: closest(short, names.iter().copied()),
+        });
+    };
+    let release =
+        version.map(|version| Upgrade::target(&release(version), knowledge.releases())).transpose()?;
+    Ok(((*chart).to_owned(), release))
+}
+
+/// The release that the version of a chart is of: charts of edges count the year in four digits.
+fn release(version: &str) -> String {
+    let dated = version.strip_prefix("20").filter(|rest| rest.split('.').count() == 3);
+    let numbers = dated.filter(|rest| rest.split('.').all(|part| part.parse::<u32>().is_ok()));
+    match numbers.filter(|rest| rest.find('.') == Some(2)) {
+        Some(rest) => format!("edge-{rest}"),
+        None => version.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_has_more_names_than_one() {
+        let named = |text: &str| {
+            let (chart, release) = chart(text, Knowledge::embedded()).map_err(|error| error.to_string())?;
+            Ok::<_, String>((chart, release.map(|release| release.to_string())))
+        };
+        let is = |chart: &str, release: Option<&str>| Ok((chart.to_owned(), release.map(str::to_owned)));
+        assert_eq!(named("linkerd-viz"), is("linkerd-viz", None));
+        assert_eq!(named("cni@2025.10.7"), is("linkerd2-cni", Some("edge-25.10.7")));
+        assert_eq!(
+            named("linkerd-edge/linkerd-control-plane@2.19"),
+            is("linkerd-control-plane", Some("edge-25.10.7"))
+        );
+        assert_eq!(named("control-plane@edge-26.5.5"), is("linkerd-control-plane", Some("edge-26.5.5")));
+        let error = named("linkerd-vis").expect_err("no chart");
+        assert!(error.contains("linkerd-viz was perhaps meant"), "{error}");
+        assert!(named("viz@9.9").is_err() && named("viz@1.16.11-edge").is_err());
+    }
+}

@@ -1,0 +1,144 @@
+//! Values that are about to be given to a chart (`--values`, `--chart`): read, laid over what the cluster keeps, and told by file
+//! and line.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::args::Check;
+use super::stop::Stop;
+use crate::chart::given::{Given, ValuesFile};
+use crate::checks::{NoChart, Upgrade, chart};
+use crate::finding::{Finding, Place, Written};
+use crate::item::{Item, Kind, Scope};
+use crate::knowledge::Knowledge;
+use crate::model::Cluster;
+use crate::objects::ConfigMap;
+use crate::source::change::Set;
+use crate::source::dump::spot;
+
+/// The chart whose values the cluster keeps.
+const CONTROL_PLANE: &str = "linkerd-control-plane";
+const CONFIG: &str = "linkerd-config";
+
+/// The values that the flags name.
+///
+/// # Errors
+/// There is no such chart or release, nobody says of which release the chart is, or a file cannot be read.
+pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>, Stop> {
+    let Some(text) = &args.manifests.chart else { return Ok(None) };
+    let (chart, release) = chart(text, knowledge).map_err(|error| {
+        let next = match error {
+            NoChart::Unknown { .. } => "name one of them, with its release: --chart linkerd-viz@2.19",
+            NoChart::Version(_) => "name a minor such as 2.19, a release such as edge-26.5.5, or the version of the chart such as 2025.10.7",
+        };
+        Stop::usage(format!("--chart: {error}"), next)
+    })?;
+    let told = release.is_some() || args.rehearsal.to.is_some() || !is_alone(args);
+    if !told {
+        let next = format!(
+            "name it: --chart {chart}@2.19; or give --bundle or --live for the release of the cluster"
+        );
+        return Err(Stop::usage("nobody says of which release the chart is", next));
+    }
+    let files = args.manifests.values.iter().map(|path| file(path)).collect::<Result<_, _>>()?;
+    Ok(Some(Given { chart, release, files }))
+}
+
+/// Whether values are judged without a cluster.
+pub(super) fn is_alone(args: &Check) -> bool {
+    !args.manifests.values.is_empty()
+        && args.evidence.bundle.is_empty()
+        && !args.evidence.live
+        && args.rehearsal.to.is_none()
+}
+
+fn file(path: &Path) -> Result<ValuesFile, Stop> {
+    let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
+    let mut text = String::new();
+    let read = match path.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(|_| ()),
+        false => std::fs::read_to_string(path).map(|read| text = read),
+    };
+    read.map_err(|error| {
+        Stop::usage(format!("--values {name}: {error}"), "give a file of values as helm -f takes it")
+    })?;
+    ValuesFile::read(&name, &text).map_err(|error| {
+        Stop::usage(format!("--values {error}"), "give a file of values as helm -f takes it")
+    })
+}
+
+/// The flags that name values, for commands that judge again: the chart with its release, so that they need no cluster, or else
+/// with the cluster that tells it.
+pub(super) fn flags(args: &Check, given: &Given, upgrade: Option<&Upgrade>) -> Vec<(&'static str, String)> {
+    let values = args.manifests.values.iter().map(|path: &PathBuf| ("--values", path.display().to_string()));
+    let release = given.release.as_ref().or(upgrade.map(|upgrade| &upgrade.to));
+    let chart = match release {
+        Some(release) => format!("{}@{release}", given.chart),
+        None => given.chart.clone(),
+    };
+    let live =
+        (release.is_none() || (!is_alone(args) && upgrade.is_none())).then(|| ("--live", String::new()));
+    values.chain([("--chart", chart)]).chain(live).collect()
+}
+
+/// The values over those that the cluster keeps, as a change; of other charts than that of the control plane it keeps none.
+pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
+    if given.chart != CONTROL_PLANE {
+        return Set::default();
+    }
+    let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: CONFIG.to_owned() };
+    let config: Option<&ConfigMap> = today.answer(&item).and_then(|answer| answer.objects().first());
+    let Some((config, values)) = config.and_then(|config| Some((config, config.chart_values()?))) else {
+        return Set::default();
+    };
+    let Some(text) = given.over(&values).to_yaml() else { return Set::default() };
+    let mut data = serde_json::Map::new();
+    data.extend(config.data.iter().map(|(key, text)| (key.clone(), json!(text))));
+    data.insert("values".to_owned(), json!(text));
+    let (meta, namespace) = (&config.metadata, &today.namespaces.control_plane);
+    let object = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": CONFIG, "namespace": namespace, "labels": *meta.labels, "annotations": *meta.annotations},
+        "data": data,
+    });
+    Set::one(Kind::ConfigMap, object)
+}
+
+/// Says of findings where the values stand that they are about.
+pub(super) fn place(findings: &mut [Finding], given: &Given) {
+    let config = |object: &str| {
+        given.chart == CONTROL_PLANE && object.starts_with("ConfigMap ") && object.ends_with(CONFIG)
+    };
+    for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
+        let mut written: Vec<Written> = Vec::new();
+        for evidence in &finding.evidence {
+            let Place::Field { object, path } = &evidence.place else { continue };
+            let (file, path) = match given.files.iter().find(|file| file.name == *object) {
+                Some(file) => (file, path.as_str()),
+                None => {
+                    let value = path.strip_prefix("data.values: ").filter(|_| config(object));
+                    let Some((value, (file, _))) = value.and_then(|value| Some((value, given.at(value)?)))
+                    else {
+                        continue;
+                    };
+                    (file, value)
+                }
+            };
+            let Some((line, column)) = spot(&file.text, path) else { continue };
+            written.push(Written {
+                object: format!("values of {}", given.chart),
+                path: Some(path.to_owned()),
+                file: file.name.clone(),
+                line,
+                column,
+                source: None,
+            });
+        }
+        written.sort();
+        written.dedup();
+        finding.written.extend(written);
+    }
+}

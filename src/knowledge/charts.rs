@@ -1,0 +1,462 @@
+//! `charts.yaml`: which values each chart of Linkerd takes, since when and until when, and of which kind they have to be.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+use super::file::KnowledgeFile;
+use crate::nearest::closest;
+use crate::version::EdgeTag;
+
+/// The table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Charts {
+    source: String,
+    date: jiff::civil::Date,
+    first: EdgeTag,
+    through: EdgeTag,
+    refuses: Vec<Refusal>,
+    charts: BTreeMap<String, Chart>,
+}
+
+/// A chart.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chart {
+    until: Option<EdgeTag>,
+    values: BTreeMap<String, ChartValue>,
+}
+
+/// Values with which a chart cannot be rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Refusal {
+    charts: Vec<String>,
+    since: Option<EdgeTag>,
+    until: Option<EdgeTag>,
+    /// The maps that it is about, each for itself; empty: the values as a whole.
+    #[serde(default)]
+    pub within: Vec<String>,
+    /// What has to be so of which value, by path.
+    pub when: BTreeMap<String, Found>,
+    /// What a value may be, where one is `other`.
+    #[serde(default)]
+    pub words: Vec<String>,
+    /// Whether the chart takes them, and the injector cannot inject any pod with them.
+    #[serde(default)]
+    pub by_injector: bool,
+    /// Why that is refused.
+    pub why: String,
+    /// What to do instead.
+    pub instead: String,
+}
+
+/// What has to be so of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Found {
+    /// It is neither empty nor false.
+    Set,
+    /// It is not given, empty or false.
+    Unset,
+    /// It is given as false.
+    No,
+    /// It is given, and none of the words.
+    Other,
+}
+
+/// A value that a chart takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChartValue {
+    /// What it has to be.
+    pub kind: ValueKind,
+    since: Option<EdgeTag>,
+    until: Option<EdgeTag>,
+    unread: Option<Unread>,
+}
+
+/// A value that the chart has and no template reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unread {
+    Always,
+    Until(EdgeTag),
+}
+
+/// What a chart takes a value for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// A list.
+    List,
+    /// A map that takes any key.
+    Open,
+    /// Requests and limits: `cpu`, `memory` and `ephemeral-storage`, each with `request` and `limit`.
+    Resources,
+    /// Nothing is known of it: it has no default.
+    Any,
+}
+
+/// What is known of a path of values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known<'k> {
+    /// The release takes it.
+    Taken(&'k ChartValue),
+    /// It is a map that values are in.
+    Above,
+    /// Requests and limits in a form that the chart does not read: what it reads instead.
+    Resources(String),
+    /// It was taken up to this edge.
+    Gone(EdgeTag),
+    /// It is taken from this edge on.
+    Later(EdgeTag),
+    /// No release takes it; what somebody may have meant.
+    Never(Option<String>),
+}
+
+/// What Helm takes beside the values of the chart: those of all charts, and of the chart that is within each.
+const BESIDE: [&str; 3] = ["global", "partials", "tags"];
+
+impl Charts {
+    /// A chart by its name.
+    pub fn get(&self, name: &str) -> Option<&Chart> {
+        self.charts.get(name)
+    }
+
+    /// The names of the charts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.charts.keys().map(String::as_str)
+    }
+
+    /// What a chart of a release refuses; without a release, what all of them do.
+    pub fn refusals<'k>(
+        &'k self,
+        chart: &str,
+        release: Option<EdgeTag>,
+    ) -> impl Iterator<Item = &'k Refusal> {
+        let holds = move |rule: &Refusal| match release {
+            None => rule.since.is_none() && rule.until.is_none(),
+            Some(release) => {
+                rule.since.is_none_or(|since| since <= release)
+                    && rule.until.is_none_or(|until| release <= until)
+            }
+        };
+        let chart = chart.to_owned();
+        self.refuses.iter().filter(move |rule| rule.charts.contains(&chart) && holds(rule))
+    }
+
+    /// Whether the table says what charts of a release take.
+    pub fn covers(&self, release: EdgeTag) -> bool {
+        self.first <= release && release <= self.through
+    }
+
+    /// The first and the last edge that it is about.
+    pub fn range(&self) -> (EdgeTag, EdgeTag) {
+        (self.first, self.through)
+    }
+
+    /// Where the facts are from, and when they were last checked.
+    pub fn source(&self) -> (&str, jiff::civil::Date) {
+        (&self.source, self.date)
+    }
+}
+
+impl Chart {
+    /// The last edge that has it, where it is gone.
+    pub fn until(&self) -> Option<EdgeTag> {
+        self.until
+    }
+
+    /// What is known of a path at a release; without one, over all of them.
+    pub fn known(&self, path: &str, release: Option<EdgeTag>) -> Known<'_> {
+        let head = path.split('.').next().unwrap_or(path);
+        if BESIDE.contains(&head) {
+            return Known::Above;
+        }
+        if let Some(value) = self.values.get(path) {
+            return value.at(release);
+        }
+        if let Some((at, value)) = self.around(path) {
+            let rest = &path[at.len() + 1..];
+            return match value.kind {
+                ValueKind::Open | ValueKind::Any | ValueKind::List => value.at(release),
+                ValueKind::Resources if is_of_resources(rest) => value.at(release),
+                ValueKind::Resources => Known::Resources(meant_of_resources(at, rest)),
+                // It is no map: what stands in it is told at the value itself.
+                ValueKind::Boolean | ValueKind::Integer | ValueKind::Number | ValueKind::Text => Known::Above,
+            };
+        }
+        let inside = self.values.keys().any(|known| is_within(known, path));
+        match inside {
+            true => Known::Above,
+            false => Known::Never(self.meant(path, release)),
+        }
+    }
+
+    /// What a value has to be, where that is known of it at a release.
+    pub fn wanted(&self, path: &str, release: Option<EdgeTag>) -> Option<Wanted> {
+        match self.values.get(path) {
+            Some(value) => matches!(value.at(release), Known::Taken(_)).then_some(Wanted::Kind(value.kind)),
+            None => self.values.keys().any(|known| is_within(known, path)).then_some(Wanted::Map),
+        }
+    }
+
+    /// The value that a path is in.
+    fn around(&self, path: &str) -> Option<(&str, &ChartValue)> {
+        let ends = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+        ends.filter_map(|above| self.values.get_key_value(above))
+            .map(|(at, value)| (at.as_str(), value))
+            .next()
+    }
+
+    /// The path that somebody may have meant: the same name at another place, or one most like it at the same place.
+    fn meant(&self, path: &str, release: Option<EdgeTag>) -> Option<String> {
+        let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let taken = || {
+            let now = self.values.iter().filter(|(_, value)| matches!(value.at(release), Known::Taken(_)));
+            now.map(|(path, _)| path.as_str())
+        };
+        let beside = taken().filter_map(|known| {
+            let rest = if above.is_empty() { known } else { known.strip_prefix(above)?.strip_prefix('.')? };
+            rest.split('.').next()
+        });
+        let joined = |name: String| if above.is_empty() { name } else { format!("{above}.{name}") };
+        let alike =
+            |found: &String| strsim::damerau_levenshtein(&found.to_lowercase(), &name.to_lowercase()) <= 3;
+        if let Some(found) = closest(name, beside).filter(alike) {
+            return Some(joined(found));
+        }
+        let elsewhere: Vec<&str> =
+            taken().filter(|known| known.rsplit('.').next() == Some(name)).take(2).collect();
+        match elsewhere[..] {
+            [only] => Some(only.to_owned()),
+            _ => closest(path, taken()).filter(|found| strsim::damerau_levenshtein(found, path) <= 3),
+        }
+    }
+}
+
+/// What a value has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Of this kind.
+    Kind(ValueKind),
+    /// A map, since values are in it.
+    Map,
+}
+
+impl ChartValue {
+    fn at(&self, release: Option<EdgeTag>) -> Known<'_> {
+        let Some(release) = release else { return Known::Taken(self) };
+        match (self.since, self.until) {
+            (Some(since), _) if release < since => Known::Later(since),
+            (_, Some(until)) if until < release => Known::Gone(until),
+            _ => Known::Taken(self),
+        }
+    }
+
+    /// Whether no template of a release reads it; without a release, of none.
+    pub fn is_unread(&self, release: Option<EdgeTag>) -> bool {
+        match (self.unread, release) {
+            (None, _) | (Some(Unread::Until(_)), None) => false,
+            (Some(Unread::Always), _) => true,
+            (Some(Unread::Until(last)), Some(release)) => release <= last,
+        }
+    }
+}
+
+/// Whether a path stands in a map that stands at another.
+fn is_within(path: &str, of: &str) -> bool {
+    path.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'))
+}
+
+const MEASURES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// Whether the charts read this of requests and limits.
+fn is_of_resources(rest: &str) -> bool {
+    match rest.split_once('.') {
+        None => MEASURES.contains(&rest),
+        Some((measure, which)) => MEASURES.contains(&measure) && ["limit", "request"].contains(&which),
+    }
+}
+
+/// What the charts read in the place of `limits.cpu`, which is how Kubernetes writes it.
+fn meant_of_resources(at: &str, rest: &str) -> String {
+    let turned = rest.split_once('.').map(|(which, measure)| (which.trim_end_matches('s'), measure));
+    match turned {
+        Some((which @ ("limit" | "request"), measure)) if MEASURES.contains(&measure) => {
+            format!("{at}.{measure}.{which}")
+        }
+        _ => format!("{at}.cpu.limit, .cpu.request, .memory.limit, .memory.request"),
+    }
+}
+
+impl<'de> Deserialize<'de> for ChartValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ChartValue, D::Error> {
+        let line = String::deserialize(deserializer)?;
+        ChartValue::parse(&line).ok_or_else(|| {
+            D::Error::custom(format!("{line:?}: KIND [since EDGE] [until EDGE] [unread [until EDGE]]"))
+        })
+    }
+}
+
+impl ChartValue {
+    fn parse(line: &str) -> Option<ChartValue> {
+        let mut words = line.split_whitespace().peekable();
+        let kind = match words.next()? {
+            "boolean" => ValueKind::Boolean,
+            "integer" => ValueKind::Integer,
+            "number" => ValueKind::Number,
+            "text" => ValueKind::Text,
+            "list" => ValueKind::List,
+            "open" => ValueKind::Open,
+            "resources" => ValueKind::Resources,
+            "any" => ValueKind::Any,
+            _ => return None,
+        };
+        let mut edge_after = |word: &str| -> Option<Option<EdgeTag>> {
+            match words.next_if_eq(&word) {
+                Some(_) => words.next()?.parse().ok().map(Some),
+                None => Some(None),
+            }
+        };
+        let (since, until) = (edge_after("since")?, edge_after("until")?);
+        let unread = match words.next_if_eq(&"unread") {
+            None => None,
+            Some(_) => match words.next_if_eq(&"until") {
+                None => Some(Unread::Always),
+                Some(_) => Some(Unread::Until(words.next()?.parse().ok()?)),
+            },
+        };
+        words.next().is_none().then_some(ChartValue { kind, since, until, unread })
+    }
+}
+
+impl KnowledgeFile for Charts {
+    const NAME: &'static str = "charts.yaml";
+    const EMBEDDED: &'static str = include_str!("../../checks/knowledge/charts.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        if self.source.is_empty() {
+            return Err("no source".to_owned());
+        }
+        if self.through < self.first {
+            return Err("through is before first".to_owned());
+        }
+        for rule in &self.refuses {
+            let unknown = rule.charts.iter().find(|chart| !self.charts.contains_key(*chart));
+            if let Some(chart) = unknown {
+                return Err(format!("refuses: there is no chart {chart}"));
+            }
+            let about = rule.charts.iter().filter_map(|chart| self.charts.get(chart));
+            let values: Vec<&str> = about.flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
+            let within = |path: &str| match rule.within.is_empty() {
+                true => values.contains(&path),
+                false => rule.within.iter().all(|map| values.contains(&format!("{map}.{path}").as_str())),
+            };
+            if let Some(path) = rule.when.keys().find(|path| !within(path)) {
+                return Err(format!("refuses: no chart takes {path}"));
+            }
+            if rule.when.is_empty()
+                || rule.when.values().any(|found| *found == Found::Other) == rule.words.is_empty()
+            {
+                return Err("refuses: `when` names values, and `words` go with `other`".to_owned());
+            }
+        }
+        for (name, chart) in &self.charts {
+            if chart.values.is_empty() {
+                return Err(format!("{name}: no values"));
+            }
+            // A value is an end: what stands in it is not told apart from it.
+            let twice = chart.values.keys().find(|path| chart.around(path).is_some());
+            if let Some(path) = twice {
+                return Err(format!("{name}: {path} stands in a value"));
+            }
+            let backwards = chart
+                .values
+                .iter()
+                .find(|(_, value)| value.since.zip(value.until).is_some_and(|(since, until)| until < since));
+            if let Some((path, _)) = backwards {
+                return Err(format!("{name}: {path} ends before it begins"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+
+    fn edge(text: &str) -> Option<EdgeTag> {
+        Some(text.parse().expect("an edge"))
+    }
+
+    #[test]
+    fn a_path_is_known_by_release() {
+        let charts = Knowledge::embedded().charts();
+        let chart = charts.get("linkerd-control-plane").expect("a chart");
+        let known = |path: &str, release: &str| chart.known(path, edge(release));
+        let taken = |path: &str, release: &str| matches!(known(path, release), Known::Taken(_));
+        assert!(
+            taken("clusterNetworks", "edge-25.4.4") && taken("nodeSelector.kubernetes.io/os", "edge-25.4.4")
+        );
+        assert!(
+            taken("proxy.resources.cpu.limit", "edge-25.4.4")
+                && taken("proxy.inbound.server.http2", "edge-25.4.4")
+        );
+        assert_eq!(known("proxy", "edge-25.4.4"), Known::Above);
+        assert_eq!(known("global.x", "edge-25.4.4"), Known::Above);
+        assert_eq!(
+            known("proxy.resources.limits.cpu", "edge-25.4.4"),
+            Known::Resources("proxy.resources.cpu.limit".to_owned())
+        );
+        assert_eq!(
+            known("controlPlaneTracing", "edge-26.8.3"),
+            Known::Gone("edge-25.9.4".parse().expect("edge"))
+        );
+        assert_eq!(known("disableIPv6", "edge-24.2.4"), Known::Later("edge-24.4.1".parse().expect("edge")));
+        for (wrong, meant) in [
+            ("proxy.nativeSidecars", Some("proxy.nativeSidecar")),
+            ("proxy.nativesidecar", Some("proxy.nativeSidecar")),
+            ("nativeSidecar", Some("proxy.nativeSidecar")),
+            ("clusterNetwork", Some("clusterNetworks")),
+            ("proxyInit.iptableMode", Some("proxyInit.iptablesMode")),
+            ("somethingElse.entirely", None),
+        ] {
+            assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_no_template_reads_is_told_by_release() {
+        let cni = Knowledge::embedded().charts().get("linkerd2-cni").expect("a chart");
+        let Known::Taken(value) = cni.known("repairController.resources", edge("edge-24.2.4")) else {
+            panic!("taken")
+        };
+        assert!(value.is_unread(edge("edge-24.2.4")) && !value.is_unread(edge("edge-24.8.2")));
+        assert!(!value.is_unread(None));
+    }
+
+    #[test]
+    fn a_line_that_says_something_else_is_refused() {
+        for wrong in [
+            "",
+            "bool",
+            "text since",
+            "text since 2.18",
+            "text until edge-25.4.4 since edge-25.1.1",
+            "text read",
+        ] {
+            assert_eq!(ChartValue::parse(wrong), None, "{wrong:?}");
+        }
+    }
+}
