@@ -28,6 +28,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
             cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+            cand injection 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
             cand ticket 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
@@ -118,6 +119,43 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;policy'= {
+            cand -o 'The form of the answer'
+            cand --output 'The form of the answer'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'
+            cand --complete 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). Otherwise what a dump does not hold counts as not provided'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --logs 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); ''-'' for standard input. Only lines of known meaning are kept, redacted. Repeatable'
+            cand --at 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it'
+            cand --linkerd-cli 'The linkerd CLI: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read'
+            cand -L 'The namespace of the control plane; found by its labels when not given'
+            cand --linkerd-namespace 'The namespace of the control plane; found by its labels when not given'
+            cand --cni-namespace 'The namespace of linkerd-cni; found by its labels when not given'
+            cand --kubeconfig 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'The context of the kubeconfig to use'
+            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
+            cand --user 'The user of the kubeconfig to use, instead of the context''s'
+            cand --as 'Act as this user'
+            cand --as-group 'Act as a member of this group. Repeatable'
+            cand --request-timeout 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever'
+            cand --timeout 'How long the whole run may take; what is not read by then is not checked'
+            cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
+            cand --live 'Read the live cluster, also where --nodes or --logs is given'
+            cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
+            cand --probe 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+            cand -q 'Print nothing on standard error but errors'
+            cand --quiet 'Print nothing on standard error but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;injection'= {
+            cand --manifests 'Show what manifests make: files, folders or ''-'' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable'
+            cand --linkerd-version 'The release that injects, where neither cluster nor manifests hold a control plane'
+            cand --into 'The namespace of manifests that name none, as with kubectl apply -n; default when not given'
             cand -o 'The form of the answer'
             cand --output 'The form of the answer'
             cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'
@@ -376,6 +414,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
             cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+            cand injection 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
             cand reach 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
             cand collect 'Save everything that the checks need, redacted, as one file for a ticket or for later'
             cand ticket 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
@@ -395,6 +434,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;diff'= {
         }
         &'meshdoctor;help;policy'= {
+        }
+        &'meshdoctor;help;injection'= {
         }
         &'meshdoctor;help;reach'= {
         }

@@ -31,6 +31,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
+            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on')
@@ -124,6 +125,44 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;policy' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Say that the dump lists every object of these kinds (comma-separated, or ''all''). Otherwise what a dump does not hold counts as not provided')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); ''-'' for standard input. Only lines of known meaning are kept, redacted. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''. By default the one on PATH is asked when a live cluster is read')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'The namespace of the control plane; found by its labels when not given')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'The namespace of linkerd-cni; found by its labels when not given')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Act as this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Act as a member of this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long the whole run may take; what is not read by then is not checked')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster, also where --nodes or --logs is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;injection' {
+            [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Show what manifests make: files, folders or ''-'' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable')
+            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'The release that injects, where neither cluster nor manifests hold a control plane')
+            [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'The namespace of manifests that name none, as with kubectl apply -n; default when not given')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')
@@ -395,6 +434,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
+            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that the checks need, redacted, as one file for a ticket or for later')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on')
@@ -417,6 +457,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;policy' {
+            break
+        }
+        'meshdoctor;help;injection' {
             break
         }
         'meshdoctor;help;reach' {

@@ -164,6 +164,50 @@ never\:"Never"))' \
 '*::targets -- What to show\: NAMESPACE, NAMESPACE/POD or NAMESPACE/POD\:PORT; an ExternalWorkload is named like a pod. Everything that is injected when not given:_default' \
 && ret=0
 ;;
+(injection)
+_arguments "${_arguments_options[@]}" : \
+'(--nodes --logs)*--manifests=[Show what manifests make\: files, folders or '\''-'\'' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable]:PATH:_files' \
+'--linkerd-version=[The release that injects, where neither cluster nor manifests hold a control plane]:RELEASE:_default' \
+'--into=[The namespace of manifests that name none, as with kubectl apply -n; default when not given]:NAMESPACE:_default' \
+'-o+[The form of the answer]:OUTPUT:((table\:"For people"
+json\:"For programs"))' \
+'--output=[The form of the answer]:OUTPUT:((table\:"For people"
+json\:"For programs"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
+'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
+'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
+'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
+'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
+'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
+'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::targets -- What to show\: NAMESPACE or NAMESPACE/NAME of something that makes pods. Everything when not given:_default' \
+&& ret=0
+;;
 (reach)
 _arguments "${_arguments_options[@]}" : \
 '-n+[The namespace of --matrix]:NAMESPACE:_default' \
@@ -477,6 +521,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(injection)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (reach)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -544,6 +592,7 @@ _meshdoctor_commands() {
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
 'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
+'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
 'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
@@ -596,6 +645,7 @@ _meshdoctor__subcmd__help_commands() {
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
 'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
+'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
 'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
 'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
 'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
@@ -647,6 +697,11 @@ _meshdoctor__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help help commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__injection_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__injection_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help injection commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__list_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__list_commands() {
     local commands; commands=()
@@ -691,6 +746,11 @@ _meshdoctor__subcmd__help__subcmd__ticket_commands() {
 _meshdoctor__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help version commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__injection_commands] )) ||
+_meshdoctor__subcmd__injection_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor injection commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__list_commands] )) ||
 _meshdoctor__subcmd__list_commands() {

@@ -10,6 +10,7 @@ mod change;
 mod connection;
 mod diff;
 mod help;
+mod injection;
 mod rbac;
 mod rehearsal;
 mod ticket;
@@ -18,6 +19,7 @@ pub use brought::{New, Test};
 pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use diff::{Diff, DiffFormat};
+pub use injection::{Injection, InjectionFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
@@ -83,6 +85,9 @@ pub enum Command {
     /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that
     /// which people wrote counts for nothing.
     Policy(Box<Policy>),
+    /// Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and
+    /// what the proxy would be asked to do.
+    Injection(Box<Injection>),
     /// Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops.
     Reach(Box<Reach>),
     /// Save everything that the checks need, redacted, as one file for a ticket or for later.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::args::{Check, Verbosity};
+use super::args::{Check, EvidenceArgs, Verbosity};
 use super::chart;
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
@@ -100,7 +100,7 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     // Values of a chart are judged with no objects at all.
     let mut given = match args.manifests.manifests.is_empty() {
         true => None,
-        false => Some(given(&args.manifests.manifests, args, &args.verbosity)?),
+        false => Some(of_check(&args.manifests.manifests, args)?),
     };
     let beside = (!args.evidence.bundle.is_empty()).then(|| versions(args)).transpose()?;
     let (linkerd, kubernetes) = beside.unwrap_or_default();
@@ -163,20 +163,10 @@ pub(super) fn laid(
 ) -> anyhow::Result<(Read, Laid)> {
     let mut given = match values {
         Some(_) => None,
-        None => Some(given(&args.manifests.with, args, &args.verbosity)?),
+        None => Some(of_check(&args.manifests.with, args)?),
     };
-    let folder = tempfile::tempdir().context("there is no room for what is read")?;
-    let own = folder.path().join("before.tar.gz");
-    let path: &Path = args.save.as_deref().unwrap_or(&own);
-    let today = evidence::read(way, &args.verbosity, items, Save::To(path))?;
-    if let Some(trouble) = &today.save_trouble {
-        let cause = format!("what was read of the cluster could not be kept: {trouble}");
-        return Err(
-            Stop::could_not_run(cause, "make room in the folder for temporary files, or use --save").into()
-        );
-    }
-    let before = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
-        .context("what was read of the cluster cannot be read again")?;
+    let Kept { read: today, again: before, folder: _folder } =
+        kept(way, &args.verbosity, items, args.save.as_deref())?;
     let set = match (&given, values) {
         (Some(given), _) => futures::executor::block_on(Set::of(given, args.manifests.into.as_deref())),
         (None, Some(values)) => chart::laid(values, &today.collected.cluster),
@@ -190,21 +180,67 @@ pub(super) fn laid(
     Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places) }))
 }
 
+/// What was read of a cluster, and the same to be read again, object by object.
+pub(super) struct Kept {
+    /// What was read.
+    pub(super) read: Read,
+    /// The same again.
+    pub(super) again: Captured,
+    /// Where it is kept for the time of the run.
+    folder: tempfile::TempDir,
+}
+
+/// Reads a cluster and keeps it: in the bundle at `save`, or for the time of the run.
+///
+/// # Errors
+/// As with reading evidence; or there is no room for it.
+pub(super) fn kept(
+    way: &Way<'_>,
+    verbosity: &Verbosity,
+    items: &BTreeSet<Item>,
+    save: Option<&Path>,
+) -> anyhow::Result<Kept> {
+    let folder = tempfile::tempdir().context("there is no room for what is read")?;
+    let own = folder.path().join("before.tar.gz");
+    let path: &Path = save.unwrap_or(&own);
+    let read = evidence::read(way, verbosity, items, Save::To(path))?;
+    if let Some(trouble) = &read.save_trouble {
+        let cause = format!("what was read of the cluster could not be kept: {trouble}");
+        return Err(
+            Stop::could_not_run(cause, "make room in the folder for temporary files, or use --save").into()
+        );
+    }
+    let again = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
+        .context("what was read of the cluster cannot be read again")?;
+    Ok(Kept { read, again, folder })
+}
+
+fn of_check(paths: &[PathBuf], args: &Check) -> anyhow::Result<Captured> {
+    given(paths, &args.evidence, args.manifests.into.clone(), &args.verbosity)
+}
+
 /// The manifests that paths name.
-fn given(paths: &[PathBuf], args: &Check, verbosity: &Verbosity) -> anyhow::Result<Captured> {
+///
+/// # Errors
+/// They cannot be read; or they and the bundle both read standard input.
+pub(super) fn given(
+    paths: &[PathBuf],
+    evidence: &EvidenceArgs,
+    into: Option<String>,
+    verbosity: &Verbosity,
+) -> anyhow::Result<Captured> {
     let stdin = |path: &PathBuf| path.as_os_str() == "-";
-    if paths.iter().any(stdin) && args.evidence.bundle.iter().any(stdin) {
+    if paths.iter().any(stdin) && evidence.bundle.iter().any(stdin) {
         let cause = "the manifests and --bundle - both read standard input";
         return Err(Stop::usage(cause, "give one of them as a file").into());
     }
-    let into = args.manifests.into.clone();
     let given = Captured::manifests(paths, into, std::io::stdin()).map_err(|error| {
         let next = "give what helm template, kustomize build or kubectl get -o yaml print, or a folder of such files";
         if error.is_usage() { Stop::usage(error.to_string(), next) } else { Stop::could_not_run(error.to_string(), next) }
     })?;
-    evidence::warn(given.warnings(), verbosity);
+    super::evidence::warn(given.warnings(), verbosity);
     if verbosity.verbose > 0 {
-        evidence::warn(given.ignored(), verbosity);
+        super::evidence::warn(given.ignored(), verbosity);
     }
     Ok(given)
 }

@@ -15,6 +15,7 @@ mod diff;
 mod evidence;
 mod explain;
 mod files;
+mod injection;
 mod interrupt;
 mod list;
 mod live;
@@ -75,6 +76,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::NodeSnapshot(args) => node_snapshot::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Injection(args) => injection::run(args),
         Command::Reach(args) => reach::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),

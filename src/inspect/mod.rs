@@ -2,6 +2,7 @@
 //! could not see is part of it.
 
 pub mod evidence;
+pub mod injection;
 mod network;
 pub mod policy;
 pub mod reach;

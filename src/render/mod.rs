@@ -15,6 +15,7 @@ mod finding;
 mod header;
 mod headline;
 pub mod html;
+pub mod injection;
 pub mod json;
 pub mod linkerd;
 pub mod list;

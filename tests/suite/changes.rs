@@ -18,7 +18,7 @@ use crate::cli::meshdoctor;
 use crate::recordings::{folder, json, memory};
 
 /// Recordings whose workloads were injected by the release's own code.
-const INJECTED: [&str; 7] = [
+pub const INJECTED: [&str; 7] = [
     "healthy-2.15",
     "healthy-2.17",
     "healthy-2.18",
@@ -45,7 +45,7 @@ fn pods(memory: &Memory, set: &Set) -> Vec<Pod> {
 }
 
 /// The workloads of a recording in meshed namespaces, as people wrote them before they were injected.
-fn as_written(recording: &Path) -> Value {
+pub fn as_written(recording: &Path) -> Value {
     let all = json(&recording.join("cluster.json"));
     let of_mesh = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("linkerd"));
     let mut written = Vec::new();

@@ -25,6 +25,7 @@ mod generated;
 mod golden;
 mod honesty;
 mod hostile;
+mod injection;
 mod installs;
 mod layers;
 mod leaves;

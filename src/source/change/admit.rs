@@ -1,6 +1,8 @@
 //! Who admits the pods of a changed cluster: the API server, which mounts a token, and the injector of the control plane that
 //! the set leaves there.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{Change, key};
@@ -8,7 +10,7 @@ use crate::chart::values::Values;
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::model::injected::{Injecting, MadeBy};
-use crate::model::injection::{Admission, Decision, webhook};
+use crate::model::injection::{Admission, Decision, Level, webhook};
 use crate::model::installed::{COMPONENT, Injector};
 use crate::objects::{ConfigMap, Namespace, Object, Pod, WebhookConfiguration, Workload, rule};
 use crate::redact;
@@ -64,22 +66,62 @@ pub(super) struct Admitting<'a> {
     knowledge: &'a Knowledge,
 }
 
+/// What becomes of a pod where it is admitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It gets a proxy: who asks for it, and how.
+    Injected {
+        /// Where that stands.
+        level: Level,
+        /// `enabled` or `ingress`.
+        value: String,
+    },
+    /// It stays as it is; says why.
+    Left(String),
+    /// Nobody can tell; says why.
+    Unknown(String),
+}
+
 impl Admitting<'_> {
+    /// The release of the injector.
+    pub(super) fn release(&self) -> Option<&LinkerdVersion> {
+        self.release.as_ref()
+    }
+
+    /// The annotations of namespaces.
+    pub(super) fn annotations(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let of = |namespace: &Namespace| {
+            (namespace.metadata.name.to_string(), BTreeMap::clone(&namespace.metadata.annotations))
+        };
+        self.namespaces.iter().map(of).collect()
+    }
+
     /// A pod as it comes out of admission.
-    pub(super) fn admitted(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
+    pub(super) fn admitted(&self, pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
+        self.decided(pod, made_by).0
+    }
+
+    /// A pod as it comes out of admission, and what was decided of it.
+    pub(super) fn decided(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> (Value, Fate) {
         token(&mut pod);
         let (namespace, name) = key(&pod, Kind::Pod);
-        let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else { return pod };
+        let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else {
+            return (pod, Fate::Unknown("its specification cannot be read".to_owned()));
+        };
         let webhook = webhook(&self.configurations, &self.control_plane).map(|(_, webhook)| webhook);
         let admission = Admission::new(&self.namespaces, webhook, self.values.as_ref());
-        let Decision::Inject { .. } = admission.decide(&namespace, &slim.metadata, &slim.spec) else {
-            return pod;
+        let fate = match admission.decide(&namespace, &slim.metadata, &slim.spec) {
+            Decision::Inject { level, value } => Fate::Injected { level, value: value.to_owned() },
+            Decision::Skip(skip) => return (pod, Fate::Left(skip.to_string())),
+            Decision::Unknown => {
+                return (pod, Fate::Unknown(format!("nothing is known of the namespace {namespace}")));
+            }
         };
         let (Some(release), Some(home)) = (&self.release, admission.namespace(&namespace)) else {
-            return pod;
+            return (pod, fate);
         };
         let defaults = || defaults(release, self.knowledge);
-        let Some(values) = self.values.clone().or_else(defaults) else { return pod };
+        let Some(values) = self.values.clone().or_else(defaults) else { return (pod, fate) };
         let injecting = Injecting {
             values: &values,
             release: release.clone(),
@@ -88,7 +130,7 @@ impl Admitting<'_> {
             knowledge: self.knowledge,
         };
         injecting.add(&mut pod, home, made_by.unwrap_or(MadeBy { kind: "pod", name: &name }));
-        pod
+        (pod, fate)
     }
 }
 

@@ -7,8 +7,11 @@
 mod admit;
 mod laid;
 mod pods;
+mod templates;
 mod versions;
 
+pub use admit::Fate;
+pub use templates::{MAKERS, Template, Templates};
 pub use versions::Versions;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,0 +1,69 @@
+//! `meshdoctor injection`: what the injector makes of everything that makes pods, before it does.
+
+use std::collections::BTreeSet;
+
+use super::args::{Injection, InjectionFormat};
+use super::change;
+use super::evidence::Way;
+use super::output;
+use super::stop::Stop;
+use crate::exit;
+use crate::inspect::injection::{injections, lost};
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::render::injection as render;
+use crate::request::Request;
+use crate::source::change::{Change, Fate, MAKERS, Set, Templates, Versions};
+
+pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
+    let knowledge = Knowledge::embedded();
+    let templates = templates(args, knowledge)?;
+    if let Some(target) = lost(&templates, &args.targets) {
+        let next = "meshdoctor injection without a name shows everything that makes pods";
+        return Err(Stop::usage(format!("nothing that makes pods is called {target}"), next).into());
+    }
+    let answers = injections(&templates, &args.targets, knowledge);
+    let text = match args.output {
+        InjectionFormat::Table => render::table(&templates, &answers, output::look()),
+        InjectionFormat::Json => {
+            format!("{}\n", serde_json::to_string_pretty(&render::json(&templates, &answers))?)
+        }
+    };
+    output::print(&text)?;
+    let gaps: Vec<Missing> = templates
+        .gaps
+        .iter()
+        .map(|(kind, why)| Missing::whole(Request::of(Item::List(*kind)), why.clone()))
+        .collect();
+    let gaps = super::policy::gaps(&gaps);
+    let untold = answers.iter().any(|answer| matches!(answer.of.fate, Fate::Unknown(_)));
+    Ok(if untold { exit::NOT_CHECKED } else { gaps })
+}
+
+fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Templates> {
+    let given = match args.manifests.is_empty() {
+        true => None,
+        false => Some(change::given(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?),
+    };
+    let set = match &given {
+        None => Set::default(),
+        Some(given) => futures::executor::block_on(Set::of(given, args.into.as_deref())),
+    };
+    let release = args.linkerd_version.clone();
+    let at = args.evidence.at;
+    if given.is_some() && args.evidence.bundle.is_empty() && !args.evidence.live {
+        let versions = Versions(None);
+        let at = at.unwrap_or_else(jiff::Timestamp::now);
+        let change = Change::new(&versions, &set, knowledge, at).injecting(release);
+        return Ok(futures::executor::block_on(change.templates(true)));
+    }
+    let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
+    change::items(&mut items);
+    items.insert(Item::List(Kind::CronJob));
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let kept = change::kept(&way, &args.verbosity, &items, None)?;
+    let at = kept.read.collected.cluster.at;
+    let change = Change::new(&kept.again, &set, knowledge, at).injecting(release);
+    Ok(futures::executor::block_on(change.templates(given.is_some())))
+}

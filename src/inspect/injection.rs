@@ -1,0 +1,248 @@
+//! What would be injected: each template as the injector of the release would treat it, which annotations act and which do not,
+//! and what the proxy would be asked to do.
+
+use serde_json::Value;
+
+use super::policy::Target;
+use crate::annotations::may_be_linkerds;
+use crate::knowledge::{Key, KeyKind, KeyScope, KeyStatus, Knowledge, WrittenBy};
+use crate::model::injection::{INJECT, Level};
+use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
+use crate::source::change::{Fate, Template, Templates};
+use crate::version::{Contains, LinkerdVersion};
+
+/// What would become of the pods of something.
+#[derive(Debug)]
+pub struct Injection<'a> {
+    /// What makes the pods.
+    pub of: &'a Template,
+    /// The annotations of Linkerd's that stand on it, on its template and on its namespace.
+    pub annotations: Vec<Annotation<'a>>,
+    /// The proxy, where one would be added.
+    pub proxy: Option<Proxy>,
+}
+
+/// Where an annotation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum On {
+    /// On the pod, or the template of pods.
+    Template,
+    /// On the namespace.
+    Namespace,
+    /// On what makes the pods.
+    Maker,
+}
+
+/// An annotation of Linkerd's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Annotation<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// Its value.
+    pub value: &'a str,
+    /// Where it stands.
+    pub on: On,
+    /// Why it does not act; `None` where it does.
+    pub idle: Option<String>,
+}
+
+/// What a proxy would be asked to do. Absent is what the proxy does by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its image.
+    pub image: String,
+    /// Whether it is a native sidecar.
+    pub native: bool,
+    /// What redirects the traffic: `linkerd-init`, or `linkerd-cni`.
+    pub redirected_by: &'static str,
+    /// Requests and limits, as `cpu request 100m`.
+    pub resources: Vec<String>,
+    /// Inbound ports that do not pass through it.
+    pub skips_inbound: Option<String>,
+    /// Outbound ports that do not pass through it.
+    pub skips_outbound: Option<String>,
+    /// Ports whose protocol it does not look at.
+    pub opaque: Option<String>,
+    /// What is let in where no policy says.
+    pub default_policy: Option<String>,
+    /// Its probes, as `readiness /ready:4191`.
+    pub probes: Vec<String>,
+    /// What it logs.
+    pub log: Option<String>,
+    /// The user that it runs as.
+    pub user: Option<i64>,
+}
+
+/// Each that was asked for; all where nothing was.
+pub fn injections<'a>(
+    templates: &'a Templates,
+    targets: &[Target],
+    knowledge: &'a Knowledge,
+) -> Vec<Injection<'a>> {
+    let asked = |template: &&Template| {
+        let is = |target: &Target| {
+            target.namespace == template.namespace
+                && target.workload.as_ref().is_none_or(|name| *name == template.name)
+        };
+        targets.is_empty() || targets.iter().any(is)
+    };
+    templates.all.iter().filter(asked).map(|template| injection(templates, template, knowledge)).collect()
+}
+
+/// The first that was asked for and is not there.
+pub fn lost<'t>(templates: &Templates, targets: &'t [Target]) -> Option<&'t Target> {
+    targets.iter().find(|target| {
+        target.workload.is_some()
+            && !templates.all.iter().any(|template| {
+                template.namespace == target.namespace && Some(&template.name) == target.workload.as_ref()
+            })
+    })
+}
+
+fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {
+    let reading = Reading { release: templates.release.as_ref(), knowledge };
+    let namespace = templates.namespaces.get(&of.namespace);
+    let mut annotations: Vec<Annotation<'a>> = Vec::new();
+    for (key, value) in &of.annotations {
+        annotations.extend(reading.annotation(key, value, On::Template, false));
+    }
+    for (key, value) in namespace.into_iter().flatten() {
+        annotations.extend(reading.annotation(key, value, On::Namespace, of.annotations.contains_key(key)));
+    }
+    for (key, value) in &of.own {
+        annotations.extend(reading.annotation(key, value, On::Maker, false));
+    }
+    annotations.sort_by_key(|annotation| annotation.idle.is_some());
+    let injected = matches!(of.fate, Fate::Injected { .. });
+    Injection { of, annotations, proxy: injected.then(|| proxy(&of.pod)).flatten() }
+}
+
+/// Who reads annotations.
+struct Reading<'a> {
+    release: Option<&'a LinkerdVersion>,
+    knowledge: &'a Knowledge,
+}
+
+impl Reading<'_> {
+    /// What becomes of an annotation; nothing where Linkerd itself writes it, or where it is about something else than pods.
+    fn annotation<'k>(&self, key: &'k str, value: &'k str, on: On, by_pod: bool) -> Option<Annotation<'k>> {
+        let all = self.knowledge.annotations();
+        let idle = match all.get_as(key, KeyKind::Annotation) {
+            Some(row) if row.set_by == WrittenBy::Linkerd => return None,
+            Some(row) => match on {
+                // What a Deployment or Service is asked directly is no matter of pods.
+                On::Maker if !row.is_read_on(KeyScope::PodTemplate) => return None,
+                On::Namespace
+                    if !row.is_read_on(KeyScope::Namespace) && !row.is_read_on(KeyScope::PodTemplate) =>
+                {
+                    return None;
+                }
+                On::Maker => Some("it is read from the template, not from what makes the pods".to_owned()),
+                On::Namespace if by_pod => Some("the template says it as well, and counts".to_owned()),
+                On::Template | On::Namespace => self.idle(row, key, value, on),
+            },
+            None => {
+                let meant = || all.nearest(key, |row| row.set_by == WrittenBy::User);
+                let meant = may_be_linkerds(key).then(meant).flatten();
+                if meant.is_none() && !all.is_linkerds(key) {
+                    return None;
+                }
+                Some(match meant {
+                    Some(meant) => format!("no release reads it; {} was perhaps meant", meant.key),
+                    None => "no release reads it".to_owned(),
+                })
+            }
+        };
+        Some(Annotation { key, value, on, idle })
+    }
+
+    fn idle(&self, row: &Key, key: &str, value: &str, on: On) -> Option<String> {
+        let minors = self.knowledge.minors();
+        if let Some(release) = self.release {
+            let status = row.status_in(release, self.knowledge);
+            if let Some(why) = not_read(&status, release) {
+                return Some(why);
+            }
+            let copied = key == INJECT || row.counts_on_namespace(release, minors) != Contains::No;
+            if on == On::Namespace && !copied {
+                return Some("pods do not get it from their namespace".to_owned());
+            }
+        }
+        let accepted = row.check_value(value, self.release, minors).err()?;
+        Some(format!("{accepted}: {}", row.invalid))
+    }
+}
+
+fn not_read(status: &KeyStatus, release: &LinkerdVersion) -> Option<String> {
+    let edge =
+        |edge: &Option<crate::version::EdgeTag>| edge.map(|edge| format!(" ({edge})")).unwrap_or_default();
+    match status.likely()? {
+        KeyStatus::Effective | KeyStatus::Conditional { .. } | KeyStatus::Unknown { .. } => None,
+        KeyStatus::NotYet { since } => Some(format!("{release} is older than it{}", edge(since))),
+        KeyStatus::Gone { since, successor: None } => {
+            Some(format!("{release} does not know it any more{}", edge(since)))
+        }
+        KeyStatus::Gone { since, successor: Some(successor) } => {
+            Some(format!("{release} does not know it any more{}: {successor} took its place", edge(since)))
+        }
+        KeyStatus::Ineffective { since, .. } => Some(format!("{release} does not act on it{}", edge(since))),
+    }
+}
+
+fn proxy(pod: &Value) -> Option<Proxy> {
+    let spec = &pod["spec"];
+    let named = |list: &str, name: &str| -> Option<&Value> {
+        spec[list].as_array()?.iter().find(|container| container["name"] == name)
+    };
+    let native = named("initContainers", PROXY_CONTAINER);
+    let proxy = native.or_else(|| named("containers", PROXY_CONTAINER))?;
+    let init = named("initContainers", INIT_CONTAINER);
+    let argument = |flag: &str| -> Option<String> {
+        let arguments = init?["args"].as_array()?;
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        Some(arguments.get(at + 1)?.as_str()?.to_owned())
+    };
+    let variable = |name: &str| -> Option<String> {
+        let found = proxy["env"].as_array()?.iter().find(|variable| variable["name"] == name)?;
+        Some(found["value"].as_str()?.to_owned())
+    };
+    let annotation = |key: &str| pod["metadata"]["annotations"][key].as_str().map(str::to_owned);
+    let resources = ["requests", "limits"].into_iter().flat_map(|group| {
+        let amounts = proxy["resources"][group].as_object().into_iter().flatten();
+        amounts.map(move |(what, amount)| {
+            format!("{what} {} {}", group.trim_end_matches('s'), amount.as_str().unwrap_or_default())
+        })
+    });
+    let probes =
+        [("startup", "startupProbe"), ("readiness", "readinessProbe"), ("liveness", "livenessProbe")];
+    let probes = probes.into_iter().filter_map(|(name, field)| {
+        let get = proxy[field].get("httpGet")?;
+        Some(format!("{name} {}:{}", get["path"].as_str()?, get["port"]))
+    });
+    // The validator stands where linkerd-cni redirects.
+    let redirected_by = match named("initContainers", VALIDATOR_CONTAINER) {
+        Some(_) => "linkerd-cni",
+        None => INIT_CONTAINER,
+    };
+    Some(Proxy {
+        image: proxy["image"].as_str().unwrap_or_default().to_owned(),
+        native: native.is_some(),
+        redirected_by,
+        resources: resources.collect(),
+        skips_inbound: argument("--inbound-ports-to-ignore"),
+        skips_outbound: argument("--outbound-ports-to-ignore"),
+        opaque: annotation("config.linkerd.io/opaque-ports"),
+        default_policy: variable("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY"),
+        probes: probes.collect(),
+        log: variable("LINKERD2_PROXY_LOG"),
+        user: proxy["securityContext"]["runAsUser"].as_i64(),
+    })
+}
+
+/// Who asks for a proxy, in words.
+pub fn asked_by(level: Level) -> &'static str {
+    match level {
+        Level::Pod => "template",
+        Level::Namespace => "namespace",
+    }
+}

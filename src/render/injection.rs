@@ -1,0 +1,142 @@
+//! The answers of `meshdoctor injection`, for people and for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::look::Look;
+use super::text::{clean, harmless, wrap};
+use crate::inspect::injection::{Injection, On, asked_by};
+use crate::model::injection::INJECT;
+use crate::source::change::{Fate, Templates};
+
+/// How wide the names of what is told are.
+const NAMES: usize = 14;
+
+/// For people.
+pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) -> String {
+    let mut text = match &templates.release {
+        Some(release) => format!("as the injector of {release} treats it\n\n"),
+        None => "the release of the injector is not known (--linkerd-version): what proxies are asked to do cannot be told\n\n".to_owned(),
+    };
+    for injection in injections {
+        let of = injection.of;
+        let name = format!("{}/{}", of.namespace, of.name);
+        _ = writeln!(text, "{} {}", of.kind.info().kind, look.strong(&clean(&name)));
+        let mut rows: Vec<(&str, String)> = Vec::new();
+        match &of.fate {
+            Fate::Injected { level, value } => {
+                rows.push(("injected", format!("{INJECT}: {value}, from its {}", asked_by(*level))));
+            }
+            Fate::Left(why) => rows.push(("not injected", why.clone())),
+            Fate::Unknown(why) => rows.push(("not known", why.clone())),
+        }
+        if let Some(proxy) = &injection.proxy {
+            let form = if proxy.native { "a native sidecar" } else { "a container beside the others" };
+            rows.push((
+                "proxy",
+                format!("{}, {form}, traffic redirected by {}", proxy.image, proxy.redirected_by),
+            ));
+            let or_none = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
+            rows.push(("resources", or_none(&proxy.resources)));
+            rows.extend(proxy.skips_inbound.clone().map(|ports| ("skips inbound", ports)));
+            rows.extend(proxy.skips_outbound.clone().map(|ports| ("skips outbound", ports)));
+            rows.extend(proxy.opaque.clone().map(|ports| ("opaque", ports)));
+            rows.extend(proxy.default_policy.clone().map(|policy| ("lets in", policy)));
+            rows.push(("probes", or_none(&proxy.probes)));
+        }
+        // Without a proxy nothing else of it acts.
+        let injected = injection.proxy.is_some();
+        let told = |key: &str, idle: &Option<String>| injected || key == INJECT || idle.is_some();
+        for annotation in injection.annotations.iter().filter(|one| told(one.key, &one.idle)) {
+            let on = on(annotation.on);
+            let said = format!("{}: {:?} ({on})", annotation.key, annotation.value);
+            rows.push(match &annotation.idle {
+                None if !injected => ("says", said),
+                None => ("acts", said),
+                Some(why) => ("no effect", format!("{said}: {why}")),
+            });
+        }
+        let mut last = "";
+        for (name, said) in rows {
+            let shown = if name == last { "" } else { name };
+            last = name;
+            let line = format!("  {shown:NAMES$}  {}", clean(&said));
+            for line in hanging_at(&line, look.columns(), NAMES + 4) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
+        text.push('\n');
+    }
+    if injections.is_empty() {
+        text.push_str("nothing here makes pods\n\n");
+    }
+    harmless(&text).into_owned()
+}
+
+/// A line that goes on below its third column.
+fn hanging_at(line: &str, columns: usize, at: usize) -> Vec<String> {
+    let (head, rest) = line.split_at(line.char_indices().nth(at).map_or(line.len(), |(at, _)| at));
+    let mut lines = wrap(rest, columns.saturating_sub(at).max(20)).into_iter();
+    let first = format!("{head}{}", lines.next().unwrap_or_default());
+    std::iter::once(first).chain(lines.map(|line| format!("{}{line}", " ".repeat(at)))).collect()
+}
+
+fn on(on: On) -> &'static str {
+    match on {
+        On::Template => "template",
+        On::Namespace => "namespace",
+        On::Maker => "not on the template",
+    }
+}
+
+/// For programs.
+pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
+    let of = |injection: &Injection<'_>| {
+        let (fate, why) = match &injection.of.fate {
+            Fate::Injected { level, value } => ("injected", format!("{value} from {}", asked_by(*level))),
+            Fate::Left(why) => ("left", why.clone()),
+            Fate::Unknown(why) => ("unknown", why.clone()),
+        };
+        let annotations = injection.annotations.iter().map(|annotation| {
+            json!({
+                "key": annotation.key,
+                "value": annotation.value,
+                "on": on(annotation.on),
+                "acts": annotation.idle.is_none(),
+                "why": annotation.idle,
+            })
+        });
+        let proxy = injection.proxy.as_ref().map(|proxy| {
+            json!({
+                "image": proxy.image,
+                "native": proxy.native,
+                "redirectedBy": proxy.redirected_by,
+                "resources": proxy.resources,
+                "skipsInbound": proxy.skips_inbound,
+                "skipsOutbound": proxy.skips_outbound,
+                "opaque": proxy.opaque,
+                "defaultPolicy": proxy.default_policy,
+                "probes": proxy.probes,
+                "log": proxy.log,
+                "user": proxy.user,
+            })
+        });
+        json!({
+            "kind": injection.of.kind.info().kind,
+            "namespace": injection.of.namespace,
+            "name": injection.of.name,
+            "fate": fate,
+            "why": why,
+            "annotations": annotations.collect::<Vec<_>>(),
+            "proxy": proxy,
+        })
+    };
+    json!({
+        "schema": "meshdoctor.injection/1",
+        "release": templates.release.as_ref().map(ToString::to_string),
+        "workloads": injections.iter().map(of).collect::<Vec<_>>(),
+        "notRead": templates.gaps.iter().map(|(kind, why)| format!("{}: {why}", kind.resource())).collect::<Vec<_>>(),
+    })
+}

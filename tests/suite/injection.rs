@@ -1,0 +1,117 @@
+//! What would be injected: of manifests, and of a cluster; held against pods that real injectors made.
+
+use serde_json::Value;
+
+use crate::changes::{INJECTED, as_written};
+use crate::cli::meshdoctor;
+use crate::recordings::{folder, json};
+
+const SHOP: &str = r#"
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, annotations: {linkerd.io/inject: enabled, config.linkerd.io/proxy-cpu-limit: two}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, annotations: {config.linkerd.io/skip-inbound-ports: "25"}}
+spec:
+  template:
+    metadata: {annotations: {config.linkerd.io/proxy-memory-limit: 64Mi, config.linkerd.io/proxy-memory-limits: 64Mi}}
+    spec: {containers: [{name: web, image: web}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent, namespace: shop}
+spec: {hostNetwork: true, containers: [{name: agent, image: agent}]}
+"#;
+
+fn answer(args: &[&str], exit: i32) -> Value {
+    let output = meshdoctor(&[&["injection", "-o", "json"], args].concat()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(exit), "{args:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn manifests_are_told_as_a_release_injects_them() {
+    let own = tempfile::tempdir().unwrap();
+    let path = own.path().join("shop.yaml");
+    std::fs::write(&path, SHOP).unwrap();
+    let path = path.display().to_string();
+    let said = answer(&["--manifests", &path, "--linkerd-version", "edge-25.4.4"], 0);
+    let workloads = said["workloads"].as_array().unwrap();
+    let (web, agent) = (&workloads[0], &workloads[1]);
+    assert_eq!((web["fate"].as_str(), agent["fate"].as_str()), (Some("injected"), Some("left")));
+    assert_eq!(agent["why"], "it shares the node's network");
+    assert_eq!(web["proxy"]["resources"], serde_json::json!(["memory limit 64Mi"]));
+    assert_eq!(
+        (&web["proxy"]["native"], &web["proxy"]["redirectedBy"]),
+        (&false.into(), &"linkerd-init".into())
+    );
+    let acts = |key: &str| {
+        let all = web["annotations"].as_array().unwrap();
+        all.iter()
+            .find(|one| one["key"] == key)
+            .map(|one| (one["acts"].as_bool().unwrap(), one["why"].to_string()))
+    };
+    assert!(acts("config.linkerd.io/proxy-memory-limit").unwrap().0);
+    assert!(acts("config.linkerd.io/proxy-cpu-limit").unwrap().1.contains("Kubernetes quantity"));
+    assert!(
+        acts("config.linkerd.io/proxy-memory-limits").unwrap().1.contains("proxy-memory-limit was perhaps")
+    );
+    assert!(acts("config.linkerd.io/skip-inbound-ports").unwrap().1.contains("from the template"));
+    // By the next release native sidecars are the default; of a name that is not there nothing is told.
+    let newer = answer(&["--manifests", &path, "--linkerd-version", "edge-26.8.3", "shop/web"], 0);
+    assert_eq!(newer["workloads"][0]["proxy"]["native"], true);
+    answer_refused(&["--manifests", &path, "shop/nothing"]);
+    // A namespace that nobody gave is no answer.
+    let alone = own.path().join("alone.yaml");
+    std::fs::write(&alone, SHOP.split("---").nth(1).unwrap()).unwrap();
+    let alone = alone.display().to_string();
+    let said = answer(&["--manifests", &alone, "--linkerd-version", "edge-25.4.4"], 4);
+    assert_eq!(said["workloads"][0]["fate"], "unknown");
+}
+
+fn answer_refused(args: &[&str]) {
+    let output = meshdoctor(&[&["injection"], args].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+}
+
+#[test]
+fn what_is_told_of_a_template_is_what_the_real_injector_made_of_it() {
+    let Some(folder) = folder() else { return };
+    let mut looked = 0;
+    let own = tempfile::tempdir().unwrap();
+    for name in INJECTED {
+        let path = folder.join(name);
+        let written = own.path().join(format!("{name}.json"));
+        std::fs::write(&written, as_written(&path).to_string()).unwrap();
+        let written = written.display().to_string();
+        let all = json(&path.join("cluster.json"));
+        let items = all["items"].as_array().unwrap();
+        let said = answer(&["--bundle", &path.display().to_string(), "--manifests", &written], 0);
+        for told in said["workloads"].as_array().unwrap() {
+            let prefix = format!("{}-", told["name"].as_str().unwrap());
+            let pod = items.iter().find(|item| {
+                item["kind"] == "Pod"
+                    && item["metadata"]["namespace"] == told["namespace"]
+                    && item["metadata"]["name"].as_str().unwrap().starts_with(&prefix)
+            });
+            let Some(pod) = pod else { continue };
+            assert_eq!(told["fate"], "injected", "{name} {told}");
+            let holds = |list: &str| {
+                let all = pod["spec"][list].as_array().into_iter().flatten();
+                all.filter(|one| one["name"] == "linkerd-proxy").map(|one| one["image"].clone()).next()
+            };
+            let native = holds("initContainers");
+            assert_eq!(told["proxy"]["native"], native.is_some(), "{name} {told}");
+            assert_eq!(
+                Some(told["proxy"]["image"].clone()),
+                native.or_else(|| holds("containers")),
+                "{name} {told}"
+            );
+            looked += 1;
+        }
+    }
+    assert!(looked > 3, "no recorded pod was held against what is told");
+}
