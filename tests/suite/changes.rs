@@ -275,6 +275,14 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     assert_eq!(findings.len(), 1, "{said}");
     assert!(findings[0].contains("native-sidecar-key-misspelled Job shop/report"), "{said}");
     told(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
+    // Of an object that stands twice the later counts, and that is said.
+    let well = MISSPELLED
+        .replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
+    let well = written(folder.path(), "zz.yaml", &well).display().to_string();
+    let out = meshdoctor(&[&all[..], &["--manifests", &well, "-o", "short"]].concat()).output().unwrap();
+    let (said, warned) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(!said.contains("warning native-sidecar-key-misspelled"), "{said}");
+    assert!(warned.contains("Job shop/report stands twice, at ") && warned.contains("zz.yaml:"), "{warned}");
     // A text that cannot be read is no pass.
     let broken = written(
         folder.path(),

@@ -350,8 +350,10 @@ impl<'a> Filing<'a> {
                 Line::Is(line) => line,
                 Line::Of(offset) => self.line_at(offset).unwrap_or(1),
             };
-            if let Some(places) = &mut self.builder.places {
-                places.note(kind, key.clone(), self.name, self.blob, line);
+            let places = self.builder.places.as_mut();
+            let before = places.and_then(|places| places.note(kind, key.clone(), self.name, self.blob, line));
+            if let Some(before) = before {
+                self.builder.twice(kind, &key, &before, &format!("{}:{line}", self.name));
             }
         }
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };

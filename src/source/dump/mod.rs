@@ -71,6 +71,8 @@ pub struct Builder {
     into: String,
     /// Where objects stand, if anybody wants to know.
     places: Option<Places>,
+    /// How many objects of manifests stood before.
+    twice: usize,
     /// Lists, objects and versions that were recognised, those of kinds that are never read included.
     recognised: usize,
 }
@@ -99,7 +101,14 @@ impl Builder {
             uids: BTreeMap::new(),
             warnings: Vec::new(),
         };
-        Builder { dump, converted: Spool::new(), into: "default".to_owned(), places: None, recognised: 0 }
+        Builder {
+            dump,
+            converted: Spool::new(),
+            into: "default".to_owned(),
+            places: None,
+            twice: 0,
+            recognised: 0,
+        }
     }
 
     /// Has objects that name no namespace be of this one.
@@ -189,6 +198,26 @@ impl Builder {
         let begin = self.converted.len();
         self.converted.write_all(json)?;
         Ok(begin)
+    }
+
+    /// Says that manifests hold an object twice, and forgets the first.
+    fn twice(&mut self, kind: Kind, key: &Key, before: &str, now: &str) {
+        if let Some(of_kind) = self.dump.objects.get_mut(&kind) {
+            of_kind.remove(key);
+        }
+        self.twice += 1;
+        let (namespace, name) = key;
+        let of = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        match self.twice {
+            ..=MOST_TWICE => self.dump.warnings.push(format!(
+                "{} {of}{name} stands twice, at {before} and {now}: the later counts, as it does with kubectl apply",
+                kind.info().kind
+            )),
+            more if more == MOST_TWICE + 1 => {
+                self.dump.warnings.push("further objects stand twice as well".to_owned());
+            }
+            _ => {}
+        }
     }
 
     /// Files an object; the later state of one that is there already.
@@ -320,6 +349,9 @@ impl Dump {
         }
     }
 }
+
+/// So many objects that stand twice are named.
+const MOST_TWICE: usize = 10;
 
 /// Reads objects; the file of the last one stays open.
 #[derive(Default)]

@@ -31,8 +31,15 @@ struct Held {
 }
 
 impl Places {
-    /// Notes an object.
-    pub(super) fn note(&mut self, kind: Kind, key: Key, name: &str, blob: &Blob, line: u64) {
+    /// Notes an object; where the same one stood before, in words, `FILE:LINE`.
+    pub(super) fn note(
+        &mut self,
+        kind: Kind,
+        key: Key,
+        name: &str,
+        blob: &Blob,
+        line: u64,
+    ) -> Option<String> {
         let file = match self.files.iter().position(|(known, _)| known == name) {
             Some(at) => at,
             None => {
@@ -40,7 +47,8 @@ impl Places {
                 self.files.len() - 1
             }
         };
-        self.objects.insert((kind, key), Held { file, line });
+        let before = self.objects.insert((kind, key), Held { file, line })?;
+        Some(format!("{}:{}", self.files[before.file].0, before.line))
     }
 
     /// Where an object stands, and of it a field, written as evidence writes it: `spec.template.metadata.annotations[KEY]`.
