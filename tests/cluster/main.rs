@@ -14,6 +14,7 @@
 mod beside;
 mod changes;
 mod contexts;
+mod deployed;
 mod doctor;
 mod forms;
 mod harness;

@@ -17,6 +17,8 @@ pub enum Need {
     Linkerd,
     /// A Chromium that runs without a screen.
     Browser,
+    /// The `helm` command.
+    Helm,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -30,6 +32,7 @@ impl Need {
             Need::ApiServer => "api-server",
             Need::Linkerd => "linkerd",
             Need::Browser => "browser",
+            Need::Helm => "helm",
             Need::OtherUser => "other-user",
         }
     }

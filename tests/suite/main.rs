@@ -14,6 +14,7 @@ mod changes;
 mod chart_values;
 mod cli;
 mod corpus;
+mod deploy;
 mod diffs;
 mod dumps;
 #[cfg(feature = "live")]

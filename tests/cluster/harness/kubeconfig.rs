@@ -25,6 +25,11 @@ impl Context {
         Context { server: url.to_owned(), authority: authority.to_owned(), token: token(user) }
     }
 
+    /// Whoever has this token, at the same server.
+    pub fn signed(&self, token: &str) -> Context {
+        Context { token: token.to_owned(), ..self.clone() }
+    }
+
     /// The server as this user sees it.
     pub fn api(&self) -> Api {
         Api::new(&self.server, Some(self.authority.as_bytes()), Some(&self.token))
