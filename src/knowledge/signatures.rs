@@ -17,6 +17,8 @@ pub enum SignatureScope {
     InstallerLog,
     /// The log of the linkerd-network-validator container.
     Validator,
+    /// What linkerd-init said last before it failed.
+    Init,
 }
 
 /// One meaning of a text.

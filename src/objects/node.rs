@@ -1,5 +1,7 @@
 //! Nodes: where they run, what they run, how they are.
 
+use std::net::IpAddr;
+
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -30,6 +32,9 @@ pub struct NodeSpec {
     /// The addresses of its pods, where Kubernetes gives them out: `10.244.1.0/24`.
     #[serde(rename = "podCIDR", deserialize_with = "nullable")]
     pub pod_cidr: String,
+    /// The same for each family of addresses, the first one included.
+    #[serde(rename = "podCIDRs", deserialize_with = "nullable")]
+    pub pod_cidrs: Vec<String>,
     /// Whether it was cordoned.
     #[serde(deserialize_with = "nullable")]
     pub unschedulable: bool,
@@ -45,6 +50,21 @@ pub struct NodeStatus {
     /// Versions and operating system.
     #[serde(deserialize_with = "nullable")]
     pub node_info: NodeInfo,
+    /// Its addresses and names.
+    #[serde(deserialize_with = "nullable")]
+    pub addresses: Vec<NodeAddress>,
+}
+
+/// An address or a name of a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct NodeAddress {
+    /// InternalIP, ExternalIP, Hostname, ...
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub kind: String,
+    /// What it is.
+    #[serde(deserialize_with = "nullable")]
+    pub address: String,
 }
 
 /// One condition of a node. Unlike those of other objects it says when the kubelet last confirmed it.
@@ -87,6 +107,21 @@ pub struct NodeInfo {
     /// `containerd://1.7.25`.
     #[serde(deserialize_with = "nullable")]
     pub container_runtime_version: String,
+}
+
+impl Node {
+    /// The addresses at which others in the cluster reach it. What is no address is left out.
+    pub fn internal_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        let internal = self.status.addresses.iter().filter(|address| address.kind == "InternalIP");
+        internal.filter_map(|address| address.address.parse().ok())
+    }
+
+    /// The networks of its pods, of each family, as they are written.
+    pub fn pod_networks(&self) -> impl Iterator<Item = &str> {
+        let all = self.spec.pod_cidrs.iter().map(String::as_str);
+        let only = self.spec.pod_cidrs.is_empty().then_some(self.spec.pod_cidr.as_str());
+        all.chain(only).filter(|network| !network.is_empty())
+    }
 }
 
 impl Listed for Node {

@@ -106,6 +106,8 @@ const REASONS: &[(&str, &[&str])] = &[
         &[
             "podIP",
             "podCIDR",
+            "podCIDRs[]",
+            "addresses[].address",
             "cidr",
             "except[]",
             "clusterIP",

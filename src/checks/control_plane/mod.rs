@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod api_server_unreadable;
+mod cluster_dns_not_ready;
 mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
 mod control_plane_annotation_ignored;
@@ -23,11 +24,13 @@ mod extension_namespace_twice;
 pub(super) mod failing;
 mod heartbeat_failing;
 pub(super) mod installation;
+mod ipv6_setting_mismatch;
 mod linkerd_config_missing;
 mod linkerd_config_unreadable;
 mod linkerd_image_not_pulled;
 mod network_policy_blocks_webhooks;
 mod networks;
+mod pod_network_overlaps;
 mod proxy_init_not_root;
 mod removed_component_left;
 mod service_account_missing;
@@ -36,6 +39,7 @@ mod validator_webhook_missing;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "api-server-unreadable", api_server_unreadable),
+    row!("control-plane", "cluster-dns-not-ready", cluster_dns_not_ready),
     row!("control-plane", "cluster-networks-incomplete", cluster_networks_incomplete),
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
     row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),
@@ -54,10 +58,12 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "heartbeat-failing", heartbeat_failing),
+    row!("control-plane", "ipv6-setting-mismatch", ipv6_setting_mismatch),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
     row!("control-plane", "linkerd-config-unreadable", linkerd_config_unreadable),
     row!("control-plane", "linkerd-image-not-pulled", linkerd_image_not_pulled),
     row!("control-plane", "network-policy-blocks-webhooks", network_policy_blocks_webhooks),
+    row!("control-plane", "pod-network-overlaps", pod_network_overlaps),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "removed-component-left", removed_component_left),
     row!("control-plane", "service-account-missing", service_account_missing),

@@ -17,6 +17,7 @@ mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
 mod proxy_cpu_limit_low;
+mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
 mod proxy_port_taken;
@@ -42,6 +43,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
+    row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),

@@ -8,6 +8,7 @@ mod policy_audits;
 mod policy_ignored;
 mod policy_target_missing;
 mod policy_unreadable;
+mod probe_networks_without_nodes;
 mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
@@ -28,6 +29,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "policy-ignored", policy_ignored),
     row!("policy", "policy-target-missing", policy_target_missing),
     row!("policy", "policy-unreadable", policy_unreadable),
+    row!("policy", "probe-networks-without-nodes", probe_networks_without_nodes),
     row!("policy", "probe-refused", probe_refused),
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),

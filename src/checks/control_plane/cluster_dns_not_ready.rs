@@ -1,0 +1,87 @@
+//! `cluster-dns-not-ready`: no pod of the cluster's DNS is ready, so proxies cannot find the control plane.
+
+use crate::checks::serving::component_missing;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::pod_status::word;
+use crate::objects::{Deployment, Pod};
+
+/// Where Kubernetes runs its DNS, and the label of that, whatever serves it.
+const NAMESPACE: &str = "kube-system";
+/// See [`NAMESPACE`].
+const LABEL: (&str, &str) = ("k8s-app", "kube-dns");
+/// How many pods are quoted.
+const QUOTED: usize = 3;
+/// Whose names proxies look up before they can do anything.
+const LOOKED_UP: [&str; 2] = ["identity", "destination"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let deployments = ctx.seen::<Deployment>();
+    let pods = ctx.every::<Pod>()?;
+    let own = |namespace: &str, label: Option<&str>| namespace == NAMESPACE && label == Some(LABEL.1);
+    let dns: Vec<&Pod> = pods
+        .iter()
+        .filter(|pod| own(&pod.metadata.namespace, pod.metadata.label(LABEL.0)) && !pod.is_finished())
+        .collect();
+    let ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|condition| condition.status == "True");
+    let deployments = deployments?;
+    if dns.iter().any(ready) {
+        return Ok(Vec::new().into());
+    }
+    let deployment = deployments
+        .iter()
+        .find(|deployment| own(&deployment.metadata.namespace, deployment.metadata.label(LABEL.0)));
+    let wanted = deployment.map(|deployment| deployment.spec.replicas.unwrap_or(1));
+    if dns.is_empty() && wanted.is_none_or(|wanted| wanted == 0) {
+        return Err(Unjudged::not_applicable(format!(
+            "{NAMESPACE} has no pods with the label {}={}: names are served by something else",
+            LABEL.0, LABEL.1
+        )));
+    }
+    let subject = match (deployment, dns.first()) {
+        (Some(deployment), _) => Subject::object("Deployment", NAMESPACE, &deployment.metadata.name),
+        (None, Some(pod)) => ctx.owners().of(pod).subject(Vec::new()),
+        (None, None) => Subject::thing("the cluster's DNS"),
+    };
+    let seen = dns.iter().take(QUOTED).map(|pod| {
+        Evidence::field(
+            format!("Pod {NAMESPACE}/{}", pod.metadata.name),
+            "status",
+            format!("{}, not ready", word(pod)),
+        )
+    });
+    let none = dns.is_empty().then(|| {
+        let name = deployment.map(|deployment| deployment.metadata.name.as_str()).unwrap_or_default();
+        let wanted = wanted.unwrap_or_default();
+        Evidence::field(
+            format!("Deployment {NAMESPACE}/{name}"),
+            "spec.replicas",
+            format!("{wanted}, and no pod"),
+        )
+    });
+    let list =
+        kubectl().namespace(NAMESPACE).words("describe pods -l").arg(format!("{}={}", LABEL.0, LABEL.1));
+    let logs =
+        kubectl().namespace(NAMESPACE).words("logs --tail 30 -l").arg(format!("{}={}", LABEL.0, LABEL.1));
+    let finding = ctx
+        .finding(
+            subject,
+            "no pod of the cluster's DNS is ready: proxies that start cannot find identity, destination and the policy controller, so \
+             their pods do not become ready, and applications resolve no names",
+        )
+        .evidences(seen)
+        .evidences(none)
+        .remedy(
+            Remedy::new()
+                .run(StepKind::Command, "See what keeps its pods from being ready", list)
+                .run(StepKind::Command, "Read what they say", logs)
+                .step(
+                    StepKind::Note,
+                    "Repair it before anything in the mesh: proxies that wait go on by themselves once names resolve",
+                ),
+        );
+    let finding =
+        LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
+    Ok(vec![finding].into())
+}

@@ -1,0 +1,152 @@
+//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not fit the addresses of the cluster, or the kernels of its nodes.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged, restart};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::model::networks::Network;
+use crate::model::owners::Owner;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::pod::ContainerStatus;
+use crate::objects::{Node, Pod};
+
+/// What a proxy says that listens at an address of IPv6 where the kernel has none.
+const NO_FAMILY: &str = "Address family not supported";
+/// How many pods or nodes are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.every::<Pod>();
+    let nodes = ctx.seen::<Node>();
+    let values = values(ctx)?;
+    let Some(disabled) = values.bool("disableIPv6") else {
+        return Err(Unjudged::not_applicable("the chart values say nothing of disableIPv6"));
+    };
+    let nodes = ctx.noted(nodes).unwrap_or_default();
+    let pods = pods?;
+    if !disabled {
+        return Ok(without_family(ctx, pods).into());
+    }
+    let own = || pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished());
+    let with = |wanted: fn(&IpAddr) -> bool| {
+        own().filter(move |pod| pod.status.pod_ip.is_some_and(|ip| wanted(&ip)))
+    };
+    let (four, six) = (with(IpAddr::is_ipv4).next(), with(IpAddr::is_ipv6).next());
+    match (four, six) {
+        (None, Some(_)) => Ok(vec![six_only(ctx, with(IpAddr::is_ipv6))].into()),
+        (_, _) => {
+            let dual: Vec<&Node> = nodes.iter().filter(|node| is_dual(node)).collect();
+            Ok((!dual.is_empty()).then(|| both(ctx, &dual)).into_iter().collect::<Vec<_>>().into())
+        }
+    }
+}
+
+/// Whether the pods of a node get addresses of both families.
+fn is_dual(node: &Node) -> bool {
+    let networks: Vec<Network> = node.pod_networks().filter_map(|written| written.parse().ok()).collect();
+    let has = |one: &str| {
+        let any: Option<Network> = one.parse().ok();
+        any.is_some_and(|any| networks.iter().any(|network| any.covers(network)))
+    };
+    has("0.0.0.0/0") && has("::/0")
+}
+
+fn written(ctx: &Context<'_>, said: &str) -> (Subject, Evidence) {
+    let namespace = &ctx.namespaces().control_plane;
+    let object = format!("ConfigMap {namespace}/{CONFIG}");
+    (
+        Subject::object("ConfigMap", namespace, CONFIG),
+        Evidence::field(object, "data.values: disableIPv6", said),
+    )
+}
+
+fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
+    let options = Options::none().set("disableIPv6", value);
+    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, act, options);
+    let too = "Where linkerd-cni is installed, set disableIPv6 in its chart too";
+    let remedy = remedy.step(StepKind::Note, too);
+    restart::all_meshed(
+        ctx,
+        remedy,
+        "Restart the meshed workloads: proxies are told when their pod is created",
+    )
+}
+
+fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) -> Finding {
+    let (subject, setting) = written(ctx, "true");
+    let waiting = pods
+        .clone()
+        .filter(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| !status.ready))
+        .map(|pod| Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()));
+    let seen = pods.clone().take(QUOTED).filter_map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        Some(Evidence::field(object, "status.podIP", pod.status.pod_ip?.to_string()))
+    });
+    let finding = ctx.finding(
+        subject,
+        "all pods have addresses of IPv6, which the mesh is told to leave alone: proxies listen at addresses of IPv4 only, so the \
+         kubelet's probes are refused, and no rule leads traffic through them",
+    )
+    .parameter("ipv6")
+    .evidence(setting)
+    .evidences(seen)
+    .remedy(set(ctx, "Have proxies use IPv6", "false"));
+    waiting.fold(finding, Finding::tie)
+}
+
+fn both(ctx: &Context<'_>, nodes: &[&Node]) -> Finding {
+    let (subject, setting) = written(ctx, "true");
+    let seen = nodes.iter().take(QUOTED).map(|node| {
+        let networks: Vec<&str> = node.pod_networks().collect();
+        Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDRs", networks.join(", "))
+    });
+    ctx.finding(
+        subject,
+        "pods have addresses of IPv4 and of IPv6, and the mesh is told to leave IPv6 alone: what is sent over IPv6 goes past the \
+         proxies, without mTLS and policy",
+    )
+    .severity(Severity::Info)
+    .parameter("dual")
+    .evidence(setting)
+    .evidences(seen)
+    .remedy(set(ctx, "To mesh both, have proxies use IPv6", "false"))
+}
+
+/// Proxies that end because the kernel of their node has no IPv6.
+fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<Owner, Vec<(&Pod, String)>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
+        let status = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready);
+        if let Some(line) = status.and_then(family_missing) {
+            groups.entry(owners.of(pod)).or_default().push((pod, line));
+        }
+    }
+    let of = |(owner, group): (&Owner, &Vec<(&Pod, String)>)| {
+        let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+        let seen = group.iter().take(QUOTED).map(|(pod, line)| {
+            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+            Evidence::field(object, format!("last words of container {PROXY_CONTAINER}"), line)
+        });
+        let (_, setting) = written(ctx, "false");
+        ctx.finding(
+            owner.subject(names),
+            "linkerd-proxy ends because the kernel of its node has no IPv6, and the mesh is told to use it",
+        )
+        .parameter("kernel")
+        .evidences(seen)
+        .evidence(setting)
+        .remedy(set(ctx, "Have proxies leave IPv6 alone", "true"))
+    };
+    groups.iter().map(of).collect()
+}
+
+/// The line in which a container that ended says that the kernel lacks the family.
+fn family_missing(status: &ContainerStatus) -> Option<String> {
+    let ended = [&status.state.terminated, &status.last_state.terminated].into_iter().flatten();
+    let mut lines = ended.filter(|ended| ended.exit_code != 0).flat_map(|ended| ended.message.lines());
+    lines.find(|line| line.contains(NO_FAMILY)).map(|line| line.trim().to_owned())
+}

@@ -1,0 +1,153 @@
+//! `pod-network-overlaps`: addresses of nodes or Services lie in the network that a node gives its pods addresses from.
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::networks::Network;
+use crate::objects::{Node, Pod, Service};
+
+/// How many objects are quoted.
+const QUOTED: usize = 5;
+
+/// The network of a node's pods, which its pods really use.
+struct InUse<'a> {
+    node: &'a Node,
+    network: Network,
+    written: &'a str,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let nodes = ctx.seen::<Node>();
+    let services = ctx.seen::<Service>();
+    let pods = ctx.seen::<Pod>()?;
+    let nodes = nodes?;
+    let used = in_use(nodes, pods);
+    if used.is_empty() {
+        ctx.every::<Node>()?;
+        ctx.every::<Pod>()?;
+        return Err(Unjudged::not_applicable(
+            "no pod has an address from a network that Kubernetes gave its node",
+        ));
+    }
+    let holding = |address: IpAddr| used.iter().find(|used| used.network.contains(address));
+    let mut findings = Vec::new();
+    let of_nodes: Vec<_> = nodes
+        .iter()
+        .filter_map(|node| {
+            // Some clouds list the bridge of the pods behind the address that counts.
+            let address = node.internal_addresses().next()?;
+            Some((node, address, holding(address)?))
+        })
+        .collect();
+    if !of_nodes.is_empty() {
+        findings.push(nodes_inside(ctx, &of_nodes));
+    }
+    let services = ctx.noted(services).unwrap_or_default();
+    let of_services: Vec<_> = services
+        .iter()
+        .filter_map(|service| {
+            let address = service.spec.cluster_ip?;
+            Some((service, address, holding(address)?))
+        })
+        .collect();
+    if !of_services.is_empty() {
+        findings.push(services_inside(ctx, &of_services, pods));
+    }
+    Ok(findings.into())
+}
+
+/// The networks of nodes from which a pod there has its address. Many plugins give out others and leave the field as it is.
+fn in_use<'a>(nodes: &'a [Node], pods: &[Pod]) -> Vec<InUse<'a>> {
+    let mut by_node: HashMap<&str, Vec<IpAddr>> = HashMap::new();
+    for pod in pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()) {
+        by_node.entry(pod.spec.node_name.as_str()).or_default().extend(pod.status.pod_ip);
+    }
+    let of_node = |node: &'a Node| {
+        let addresses = by_node.get(node.metadata.name.as_str());
+        node.pod_networks().filter_map(move |written| {
+            let network: Network = written.parse().ok()?;
+            let used = addresses?.iter().any(|address| network.contains(*address));
+            used.then_some(InUse { node, network, written })
+        })
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
+fn network_of(used: &InUse<'_>) -> Evidence {
+    Evidence::field(format!("Node {}", used.node.metadata.name), "spec.podCIDR", used.written)
+}
+
+fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Finding {
+    let mut evidence = Vec::new();
+    for (node, address, used) in inside.iter().take(QUOTED) {
+        let object = format!("Node {}", node.metadata.name);
+        evidence.push(Evidence::field(object, "status.addresses[InternalIP]", address.to_string()));
+        evidence.push(network_of(used));
+    }
+    let subject = |node: &Node| Subject::node(&node.metadata.name);
+    let (first, ..) = inside[0];
+    let finding = ctx.finding(
+        subject(first),
+        "the address of a node lies in a network from which nodes give their pods addresses: what pods send to that node, the API \
+         server or DNS there included, may be sent to another node instead, and times out",
+    );
+    let finding = inside.iter().skip(1).fold(finding, |finding, (node, ..)| finding.subject(subject(node)));
+    finding.parameter("nodes").evidences(evidence).remedy(rebuild())
+}
+
+fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)], pods: &[Pod]) -> Finding {
+    let mut evidence = Vec::new();
+    for (service, address, used) in inside.iter().take(QUOTED) {
+        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        evidence.push(Evidence::field(object, "spec.clusterIP", address.to_string()));
+        evidence.push(network_of(used));
+    }
+    let more = inside.len().saturating_sub(QUOTED);
+    if more > 0 {
+        evidence.push(Evidence::other("Services", format!("{more} more")));
+    }
+    let addresses: HashSet<IpAddr> = inside.iter().map(|(_, address, _)| *address).collect();
+    let taken = pods.iter().find(|pod| {
+        let address = pod.status.pod_ip.filter(|_| !pod.spec.host_network && !pod.is_finished());
+        address.is_some_and(|address| addresses.contains(&address))
+    });
+    evidence.extend(taken.map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let said = pod.status.pod_ip.map(|address| address.to_string()).unwrap_or_default();
+        Evidence::field(object, "status.podIP", said)
+    }));
+    let message = match taken {
+        Some(_) => {
+            "a pod has the address of a Service, because the networks of pods and Services overlap: what is sent to the one goes to the other"
+        }
+        None => {
+            "Services have addresses from a network from which a node gives its pods addresses: the first pod that gets one of them \
+             cannot be reached, and proxies take it for the Service"
+        }
+    };
+    let finding = ctx
+        .finding(Subject::thing("the cluster's networks"), message)
+        .parameter("services")
+        .evidences(evidence)
+        .remedy(rebuild());
+    if taken.is_some() { finding } else { finding.severity(Severity::Warning) }
+}
+
+fn rebuild() -> Remedy {
+    let wide =
+        "-o custom-columns=NODE:.metadata.name,ADDRESS:.status.addresses[0].address,PODS:.spec.podCIDR";
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Compare the networks: those of nodes, pods and Services must not overlap",
+            kubectl().words("get nodes").words(wide),
+        )
+        .step(
+            StepKind::Note,
+            "Build the cluster again with separate networks: those of pods and Services cannot be changed on a running one (kubeadm: \
+             podSubnet and serviceSubnet; k3s: --cluster-cidr and --service-cidr)",
+        )
+}

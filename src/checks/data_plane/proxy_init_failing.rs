@@ -1,0 +1,151 @@
+//! `proxy-init-failing`: linkerd-init cannot write the rules that lead traffic through the proxy, and says why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::renew::renew;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement};
+use crate::command::program;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::knowledge::{Signature, SignatureScope};
+use crate::model::owners::Owner;
+use crate::objects::container::INIT_CONTAINER;
+use crate::objects::{Node, Pod};
+
+/// How many pods of a workload are quoted.
+const QUOTED: usize = 3;
+
+/// A run of linkerd-init that failed, and that is not past yet.
+struct Failed<'a> {
+    pod: &'a Pod,
+    /// The field with what it said.
+    path: &'static str,
+    /// The line of it that tells.
+    line: String,
+    restarts: u32,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<(Owner, &str), (&Signature, Vec<Failed<'_>>)> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+        if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+            continue;
+        }
+        if let Some((signature, failed)) = failed(ctx, pod) {
+            let group = groups.entry((owners.of(pod), signature.id.as_str()));
+            group.or_insert_with(|| (signature, Vec::new())).1.push(failed);
+        }
+    }
+    Ok(groups
+        .iter()
+        .map(|((owner, _), (signature, failed))| finding(ctx, owner, signature, failed))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+/// How linkerd-init of a pod failed, where it has not succeeded since and what it said is known.
+fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<'a>)> {
+    let status = pod.status.init_container_statuses.iter().find(|status| status.name == INIT_CONTAINER)?;
+    let (now, before) = (&status.state, &status.last_state);
+    let (path, ended) = match (&now.terminated, &before.terminated) {
+        (Some(ended), _) => ("state.terminated.message", ended),
+        (None, Some(ended)) => ("lastState.terminated.message", ended),
+        (None, None) => return None,
+    };
+    if ended.exit_code == 0 {
+        return None;
+    }
+    let signatures = ctx.knowledge.signatures();
+    // Its log has a line for each command; what that printed has its own line ends written out.
+    let mut lines = ended.message.lines().flat_map(|line| line.split("\\n"));
+    let (signature, line) = lines.find_map(|line| {
+        signatures.matching(SignatureScope::Init, line).map(|signature| (signature, said(line)))
+    })?;
+    Some((signature, Failed { pod, path, line: line.to_owned(), restarts: status.restart_count }))
+}
+
+/// A line without what the logger writes before it, in both of its forms.
+fn said(line: &str) -> &str {
+    let starts = ["msg=\"", "\"msg\":\""].into_iter().filter_map(|start| line.split_once(start));
+    starts.map(|(_, rest)| rest).next().unwrap_or(line).trim()
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Failed<'_>]) -> Finding {
+    let names: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
+    let said = group.iter().take(QUOTED).map(|failed| {
+        let object = format!("Pod {}/{}", failed.pod.metadata.namespace, failed.pod.metadata.name);
+        let again = match failed.restarts {
+            0 => String::new(),
+            restarts => format!("; restarted {restarts} times"),
+        };
+        let path = format!("status.initContainerStatuses[{INIT_CONTAINER}].{}", failed.path);
+        Evidence::field(object, path, format!("{}{again}", failed.line))
+    });
+    let on: BTreeSet<&str> = group.iter().map(|failed| failed.pod.spec.node_name.as_str()).collect();
+    let nodes = ctx.hints::<Node>().iter().filter(|node| on.contains(node.metadata.name.as_str()));
+    let systems = nodes.take(QUOTED).map(|node| {
+        let info = &node.status.node_info;
+        Evidence::field(
+            format!("Node {}", node.metadata.name),
+            "status.nodeInfo",
+            format!("{}, kernel {}", info.os_image, info.kernel_version),
+        )
+    });
+    let message = format!("linkerd-init fails, so the pod does not start: {}", signature.cause);
+    ctx.finding(owner.subject(names.clone()), message)
+        .parameter(&signature.id)
+        .evidences(said)
+        .evidences(systems)
+        .remedy(remedy(ctx, owner, &names, signature))
+}
+
+fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signature) -> Remedy {
+    let remedy = Remedy::new();
+    let value = |remedy, act: &str, path, value: &str| {
+        upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
+    };
+    let again = "linkerd-init is told what to use when its pod is created";
+    let (mut remedy, because) = match signature.id.as_str() {
+        "init-legacy-missing" => {
+            let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
+            let or = "Where only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat there instead, and have \
+                      their image load them at boot";
+            (remedy.step(StepKind::Note, or), again)
+        }
+        "init-nft-missing" => {
+            let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
+            let remedy = remedy.run(
+                StepKind::Command,
+                "Load the modules on the nodes that are named, as root on the host, and have their image load them at boot",
+                load,
+            );
+            let act = "Or, where the kernel does not have them, let linkerd-init use the legacy tables";
+            (value(remedy, act, "proxyInit.iptablesMode", "legacy"), again)
+        }
+        "init-ipv6-missing" => {
+            let remedy = value(remedy, "Write no rules for IPv6", "disableIPv6", "true");
+            let too = "Where linkerd-cni is installed, set disableIPv6 in its chart too";
+            (remedy.step(StepKind::Note, too), again)
+        }
+        "init-chain-exists" => {
+            let remedy = remedy.step(
+                StepKind::Note,
+                "See why the first run in the pod failed: where SELinux denied it something, set proxyInit.privileged=true or use \
+                 linkerd-cni, and newer releases of linkerd-init flush what an earlier run left",
+            );
+            (remedy, "the rules of the first run are in the pod's network for as long as the pod is there")
+        }
+        _ => {
+            let options =
+                Options::none().set("proxyInit.privileged", "true").set("proxyInit.runAsRoot", "true");
+            let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
+            let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+            let or = "Or use linkerd-cni, with which pods have no linkerd-init";
+            (remedy.step(StepKind::Note, or), again)
+        }
+    };
+    remedy.steps.push(renew(owner, pods, because));
+    remedy
+}
