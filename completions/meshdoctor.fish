@@ -57,13 +57,15 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'How many clusters are read at a time' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r
@@ -102,6 +104,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l all-contexts -d 'Judge the cluster of every context of the kubeconfig, as with several --context'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
@@ -137,7 +140,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l linkerd
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Act as this user' -r
@@ -169,7 +172,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l link
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Act as this user' -r
@@ -199,7 +202,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Act as this user' -r
@@ -231,7 +234,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-image -d 'The image of the pods; it must hold this version of meshdoctor on its PATH' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'The namespace of the pods; it must admit pods that mount files of the node' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
@@ -267,7 +270,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'The context of the kubeconfig to use' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Act as this user' -r

@@ -45,13 +45,15 @@ _arguments "${_arguments_options[@]}" : \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
+'--parallel=[How many clusters are read at a time]:N:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
@@ -88,6 +90,7 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
+'(--context --bundle --live --bundles)--all-contexts[Judge the cluster of every context of the kubeconfig, as with several --context]' \
 '(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
@@ -139,7 +142,7 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -183,7 +186,7 @@ json\:"For programs"))' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -226,7 +229,7 @@ json\:"For programs"))' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -270,7 +273,7 @@ _arguments "${_arguments_options[@]}" : \
 '--node-image=[The image of the pods; it must hold this version of meshdoctor on its PATH]:IMAGE:_default' \
 '--node-namespace=[The namespace of the pods; it must admit pods that mount files of the node]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -316,7 +319,7 @@ _arguments "${_arguments_options[@]}" : \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'--context=[The context of the kubeconfig to use]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \

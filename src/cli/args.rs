@@ -9,6 +9,7 @@ mod brought;
 mod change;
 mod connection;
 mod diff;
+mod fleet;
 mod help;
 mod injection;
 mod rbac;
@@ -19,6 +20,7 @@ pub use brought::{New, Test};
 pub use change::Manifests;
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use diff::{Diff, DiffFormat};
+pub use fleet::Fleet;
 pub use injection::{Injection, InjectionFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
@@ -197,13 +199,15 @@ pub struct InstallStage {
 }
 
 /// `meshdoctor check`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = help::of_check())]
 pub struct Check {
     #[command(flatten)]
     pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub connection: Connection,
+    #[command(flatten)]
+    pub fleet: Fleet,
     #[command(flatten)]
     pub selection: Selection,
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.

@@ -10,19 +10,32 @@ use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{accepted, change, chart, files};
+use super::{accepted, change, chart, files, fleet};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
+use crate::inspect::ends;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
+use crate::model::Cluster;
 use crate::policy::{self, Gate, Policy};
 use crate::report::{self, Question, Run};
 use crate::source::Origin;
 use crate::source::dump::Places;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    if fleet::is_meant(args) {
+        return fleet::run(args);
+    }
+    one(args, None)
+}
+
+/// Sees a cluster that was read, besides what is judged of it.
+pub(super) type Watch<'a> = &'a mut dyn FnMut(&Cluster);
+
+/// One cluster.
+pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> {
     if let Some(path) = &args.verify {
         return super::verify::run(args, path);
     }
@@ -88,6 +101,9 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     {
         items.insert(Item::List(Kind::Namespace));
     }
+    if watch.is_some() {
+        items.extend(ends::items());
+    }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let (mut laid, mut places) = (None, None);
     let read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
@@ -131,9 +147,14 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         verbosity: &args.verbosity,
     })
     .and_then(|status| saved(&read, status));
-    // The process ends here: to take the evidence apart, object by object, would only take time.
-    std::mem::forget(read.collected);
-    std::mem::forget(laid);
+    match watch {
+        Some(watch) => watch(&read.collected.cluster),
+        // The process ends here: to take the evidence apart, object by object, would only take time.
+        None => {
+            std::mem::forget(read.collected);
+            std::mem::forget(laid);
+        }
+    }
     status
 }
 

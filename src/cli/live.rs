@@ -140,9 +140,16 @@ mod connected {
 
     async fn connect(way: &Way<'_>, began: Instant, signals: &mut Signals) -> anyhow::Result<Live> {
         let connection = way.connection;
+        if let [_, _, ..] = connection.context.as_slice() {
+            return Err(Stop::usage(
+                "several contexts, and one cluster is asked here",
+                "meshdoctor check takes several",
+            )
+            .into());
+        }
         let connect = Connect {
             kubeconfig: connection.kubeconfig.clone(),
-            context: connection.context.clone(),
+            context: connection.context.first().cloned(),
             cluster: connection.cluster.clone(),
             user: connection.user.clone(),
             overrides: overrides(&connection.overrides),

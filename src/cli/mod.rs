@@ -15,6 +15,7 @@ mod diff;
 mod evidence;
 mod explain;
 mod files;
+mod fleet;
 mod injection;
 mod interrupt;
 mod list;

@@ -44,7 +44,7 @@ pub(super) fn connection(flags: &Flags) -> Connection {
     let instead = &flags.overrides;
     Connection {
         kubeconfig: flags.kubeconfig.as_deref().map(text),
-        context: flags.context.clone(),
+        context: flags.context.first().cloned(),
         cluster: flags.cluster.clone(),
         user: flags.user.clone(),
         as_user: flags.as_user.clone(),

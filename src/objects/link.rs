@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::condition::Condition;
 use super::meta::{Meta, nullable};
-use super::{Kind, KindInfo, Listed, object};
+use super::{Kind, KindInfo, LabelSelector, Listed, object};
 
 /// A Link: another cluster whose services are mirrored here.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -88,6 +88,9 @@ pub struct LinkSpec {
     /// The gateway's identity in the mesh.
     #[serde(deserialize_with = "nullable")]
     pub gateway_identity: String,
+    /// The services over there that are mirrored here; by default those that say so by a label.
+    #[serde(deserialize_with = "nullable")]
+    pub selector: Option<LabelSelector>,
     /// How the gateway is probed.
     #[serde(deserialize_with = "nullable")]
     pub probe_spec: ProbeSpec,

@@ -12,6 +12,7 @@ pub mod document;
 pub mod explain;
 pub mod extension;
 mod finding;
+pub mod fleet;
 mod header;
 mod headline;
 pub mod html;

@@ -1,7 +1,9 @@
 //! One kubeconfig, several clusters: the one that is named is asked, and no other.
 
+use serde_json::{Value, json};
+
 use crate::doctor::Doctor;
-use crate::harness::kubeconfig::ADMIN;
+use crate::harness::kubeconfig::{ADMIN, Context};
 use crate::harness::{Cluster, Options};
 
 #[test]
@@ -28,6 +30,23 @@ fn the_context_that_is_named_is_asked() {
             ran.found()
         );
         assert_eq!(ran.status, 1);
+    }
+
+    // Both in one run, with one that nobody answers for.
+    let nowhere = Context::of("https://127.0.0.1:1", "", ADMIN);
+    let fleet =
+        Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN)), ("gone", nowhere)]);
+    let words =
+        ["check", "--kubeconfig", "kubeconfig", "--all-contexts", "--linkerd-cli", "none", "-o", "json"];
+    let said = fleet.words(&words);
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!((&said["schema"], &said["status"]), (&json!("meshdoctor.fleet/1"), &json!(1)));
+    for (at, (name, status)) in [("east", 1), ("west", 1), ("gone", 3)].into_iter().enumerate() {
+        let cluster = &said["clusters"][at];
+        assert_eq!((&cluster["name"], &cluster["status"]), (&json!(name), &json!(status)), "{cluster}");
+        if status == 1 {
+            assert_eq!(cluster["report"]["subject"]["versions"]["kubernetes"], versions[at], "{name}");
+        }
     }
 
     // A CLI that no selected check asks for is still the one that a flag named, live and in the bundle.

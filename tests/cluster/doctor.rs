@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use meshdoctor::card::Mode;
 use meshdoctor::checks;
@@ -72,16 +72,21 @@ impl Doctor {
         }
     }
 
-    /// Any command that writes a document to standard output.
-    pub fn run(&self, words: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+    /// Any command, in the home folder.
+    pub fn words(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
             .args(words)
             .current_dir(self.home.path())
             .env_clear()
             .env("HOME", self.home.path())
             .env("PATH", self.home.path())
             .output()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// Any command that writes a document to standard output.
+    pub fn run(&self, words: &[&str]) -> Ran {
+        let output = self.words(words);
         let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         let document = serde_json::from_str(&stdout)
             .unwrap_or_else(|error| panic!("{words:?}: no document ({error}):\n{stdout}\n{stderr}"));

@@ -19,6 +19,7 @@ mod diffs;
 mod dumps;
 #[cfg(feature = "live")]
 mod faults;
+mod fleets;
 mod fuzz;
 #[cfg(unix)]
 mod gather;

@@ -15,9 +15,9 @@ pub struct Connection {
     /// The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use.
+    /// The context of the kubeconfig to use. 'check' takes several, and judges each cluster.
     #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
+    pub context: Vec<String>,
     /// The cluster of the kubeconfig to use, instead of the context's.
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,

@@ -142,6 +142,19 @@ impl Live {
     }
 }
 
+/// The contexts of the kubeconfig, in its order.
+///
+/// # Errors
+/// It cannot be read.
+pub fn contexts(kubeconfig: Option<&std::path::Path>) -> Result<Vec<String>, ConnectError> {
+    let variable = std::env::var_os("KUBECONFIG");
+    let home = std::env::home_dir();
+    let places = kubeconfig::places(kubeconfig, variable.as_deref(), home.as_deref());
+    let merged = kubeconfig::read(&places, kubeconfig.is_some())?;
+    Ok(merged
+        .map_or_else(Vec::new, |config| config.contexts.into_iter().map(|context| context.name).collect()))
+}
+
 /// The context's name, whose credentials it uses, and the client's configuration.
 fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let variable = std::env::var_os("KUBECONFIG");

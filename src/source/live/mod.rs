@@ -47,7 +47,7 @@ mod traffic;
 mod why;
 
 pub use cli::Cli;
-pub use connect::Connect;
+pub use connect::{Connect, contexts};
 pub use error::ConnectError;
 pub use overrides::ConnectionOverrides;
 pub use traffic::Traffic;

@@ -1,0 +1,20 @@
+//! Flags that name several clusters.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Several clusters in one run.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Fleet")]
+pub struct Fleet {
+    /// Judge the cluster of every context of the kubeconfig, as with several --context.
+    #[arg(long, conflicts_with_all = ["context", "bundle", "live", "bundles"])]
+    pub all_contexts: bool,
+    /// Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["context", "bundle", "live"])]
+    pub bundles: Option<PathBuf>,
+    /// How many clusters are read at a time.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub parallel: u8,
+}

@@ -1,0 +1,250 @@
+//! Several clusters in one run: each is judged as if it were alone, a few at a time; one that cannot be judged sinks none of the
+//! others. Then one summary of all, and the links between them from both ends.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
+
+use super::args::Check;
+use super::stop::Stop;
+use super::values::{Format, Output};
+use super::{check, output, verify};
+use crate::exit;
+use crate::inspect::ends::{self, End};
+use crate::model::Cluster;
+use crate::render::fleet::{self as render, Member, Outcome};
+
+/// What stands in the names of files for the name of a cluster.
+const CLUSTER: &str = "{cluster}";
+
+/// Whether several clusters are meant.
+pub(super) fn is_meant(args: &Check) -> bool {
+    args.fleet.all_contexts || args.fleet.bundles.is_some() || args.connection.context.len() > 1
+}
+
+/// One of the clusters, and how it is reached.
+struct Asked {
+    name: String,
+    how: How,
+}
+
+enum How {
+    Context(String),
+    Bundle(PathBuf),
+}
+
+pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    refuse(args)?;
+    let asked = asked(args)?;
+    let folder = tempfile::tempdir().context("there is no room for reports")?;
+    let queue: Mutex<VecDeque<(usize, &Asked)>> = Mutex::new(asked.iter().enumerate().collect());
+    let done: Mutex<BTreeMap<usize, (Member, Option<End>)>> = Mutex::new(BTreeMap::new());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..usize::from(args.fleet.parallel).min(asked.len()) {
+            scope.spawn(|| {
+                while let Some((at, cluster)) = next() {
+                    let of = judge(args, cluster, folder.path(), at);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, of);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (members, ends): (Vec<Member>, Vec<Option<End>>) = done.into_values().unzip();
+    let known: Vec<(String, End)> =
+        members.iter().zip(ends).filter_map(|(member, end)| Some((member.name.clone(), end?))).collect();
+    let links = ends::look(&known);
+    let fleet = render::Fleet { same: same(&known), members, links };
+    for one in summaries(args) {
+        let text = match one.format {
+            Format::Json => fleet.json(status(&fleet)),
+            _ => {
+                let text = fleet.table(output::look());
+                if one.file.is_none() { output::for_people(text) } else { text }
+            }
+        };
+        match &one.file {
+            None => _ = output::print(&text)?,
+            Some(path) => std::fs::write(path, text)
+                .with_context(|| format!("{} could not be written", path.display()))?,
+        }
+    }
+    Ok(status(&fleet))
+}
+
+/// The exit status of all: a finding counts more than a cluster that could not be judged; where none could, nothing ran.
+fn status(fleet: &render::Fleet) -> u8 {
+    let of = |status: u8| fleet.members.iter().any(|member| member.outcome.status() == status);
+    let broken = fleet.links.mismatches.iter().any(|one| one.severity == crate::finding::Severity::Error);
+    let judged = |member: &Member| matches!(member.outcome, Outcome::Judged(_));
+    if of(exit::FINDINGS) || broken {
+        exit::FINDINGS
+    } else if !fleet.members.iter().any(judged) {
+        exit::COULD_NOT_RUN
+    } else if fleet.members.iter().any(|member| member.outcome.status() != exit::FINE) {
+        exit::NOT_CHECKED
+    } else {
+        exit::FINE
+    }
+}
+
+/// Flags that say something of one cluster.
+fn refuse(args: &Check) -> Result<(), Stop> {
+    let one: [(&str, bool); 8] = [
+        ("--verify", args.verify.is_some()),
+        ("--baseline", args.baseline.is_some()),
+        ("--nodes", !args.evidence.nodes.is_empty()),
+        ("--with", !args.manifests.with.is_empty()),
+        ("--manifests", !args.manifests.manifests.is_empty()),
+        ("--values", !args.manifests.values.is_empty()),
+        ("--cluster", args.connection.cluster.is_some()),
+        ("--user", args.connection.user.is_some()),
+    ];
+    if let Some((flag, _)) = one.iter().find(|(_, given)| *given) {
+        let cause = format!("{flag} is about one cluster, and several are meant");
+        return Err(Stop::usage(cause, "run check for that cluster by itself"));
+    }
+    let named = |path: &Path| path.to_string_lossy().contains(CLUSTER);
+    if let Some(save) = args.save.as_deref().filter(|save| !named(save)) {
+        let next = format!("put {CLUSTER} into the name: --save bundles/{CLUSTER}.tar.gz");
+        return Err(Stop::usage(
+            format!("--save {} would hold one cluster of several", save.display()),
+            next,
+        ));
+    }
+    for one in &args.report.output {
+        let of_each = one.file.as_deref().is_some_and(named);
+        if !of_each && !matches!(one.format, Format::Table | Format::Json) {
+            let word = check::word(one.format);
+            let next = format!(
+                "write one for each: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
+            );
+            return Err(Stop::usage(format!("-o {word} is the report of one cluster"), next));
+        }
+    }
+    check::one_standard_output(&args.report.output)
+}
+
+/// The forms of the summary.
+fn summaries(args: &Check) -> Vec<Output> {
+    let of_each =
+        |one: &&Output| one.file.as_deref().is_some_and(|path| path.to_string_lossy().contains(CLUSTER));
+    let all: Vec<Output> = args.report.output.iter().filter(|one| !of_each(one)).cloned().collect();
+    if all.is_empty() { vec![Output { format: Format::Table, file: None }] } else { all }
+}
+
+/// The clusters, by name.
+fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
+    let asked = match &args.fleet.bundles {
+        Some(folder) => bundles(folder)?,
+        None => {
+            let names = match args.fleet.all_contexts {
+                true => contexts(args.connection.kubeconfig.as_deref())?,
+                false => args.connection.context.clone(),
+            };
+            names.into_iter().map(|name| Asked { name: name.clone(), how: How::Context(name) }).collect()
+        }
+    };
+    let twice =
+        asked.iter().enumerate().find(|(at, one)| asked[..*at].iter().any(|other| other.name == one.name));
+    match twice {
+        Some((_, one)) => Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once")),
+        None => Ok(asked),
+    }
+}
+
+#[cfg(feature = "live")]
+fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, Stop> {
+    let known = crate::source::live::contexts(kubeconfig)
+        .map_err(|error| Stop::could_not_run(error.to_string(), error.next_step()))?;
+    match known.is_empty() {
+        true => {
+            Err(Stop::could_not_run("the kubeconfig has no context", "name a kubeconfig: --kubeconfig FILE"))
+        }
+        false => Ok(known),
+    }
+}
+
+#[cfg(not(feature = "live"))]
+fn contexts(_: Option<&Path>) -> Result<Vec<String>, Stop> {
+    Err(Stop::usage("this meshdoctor is built without access to clusters", "give bundles: --bundles DIR"))
+}
+
+/// The bundles and dumps in a folder.
+fn bundles(folder: &Path) -> Result<Vec<Asked>, Stop> {
+    let shown = folder.display();
+    let next = "give the folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or a folder for each";
+    let unreadable = |error: std::io::Error| Stop::could_not_run(format!("--bundles {shown}: {error}"), next);
+    let mut found: Vec<Asked> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        const ENDINGS: [&str; 7] = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".json", ".yaml", ".yml"];
+        let stem = match path.is_dir() {
+            true => Some(name.as_str()),
+            false => ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)),
+        };
+        let Some(stem) = stem.filter(|stem| !stem.is_empty() && !stem.starts_with('.')) else { continue };
+        found.push(Asked { name: stem.to_owned(), how: How::Bundle(path) });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    match found.is_empty() {
+        true => Err(Stop::could_not_run(format!("--bundles {shown}: there is no bundle in it"), next)),
+        false => Ok(found),
+    }
+}
+
+/// One cluster by itself.
+fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Option<End>) {
+    let mut own = args.clone();
+    own.fleet = Default::default();
+    own.connection.context = Vec::new();
+    match &asked.how {
+        How::Context(name) => own.connection.context = vec![name.clone()],
+        How::Bundle(path) => own.evidence.bundle = vec![path.clone()],
+    }
+    let report = folder.join(format!("{at}.json"));
+    let named = |path: &Path| {
+        // Names of contexts hold slashes and colons.
+        let safe = asked.name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-");
+        PathBuf::from(path.to_string_lossy().replace(CLUSTER, &safe))
+    };
+    let of_each = args.report.output.iter().filter_map(|one| {
+        let path = one.file.as_deref().filter(|path| path.to_string_lossy().contains(CLUSTER))?;
+        Some(Output { format: one.format, file: Some(named(path)) })
+    });
+    own.report.output =
+        of_each.chain([Output { format: Format::Json, file: Some(report.clone()) }]).collect();
+    own.save = args.save.as_deref().map(named);
+    own.verbosity.quiet = true;
+    own.verbosity.verbose = 0;
+    let mut end = None;
+    let outcome = match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::of(cluster)))) {
+        Ok(_) => match verify::read(&report, "check") {
+            Ok(document) => Outcome::Judged(Box::new(document)),
+            Err(stop) => Outcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
+        },
+        Err(error) => {
+            let stop = error.downcast_ref::<Stop>();
+            let cause = crate::redact::text(&format!("{error:#}")).into_owned();
+            Outcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
+        }
+    };
+    (Member { name: asked.name.clone(), outcome }, end)
+}
+
+/// Clusters that go by several names.
+fn same(known: &[(String, End)]) -> Vec<Vec<String>> {
+    let mut by_uid: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, end) in known {
+        by_uid.entry(end.uid().unwrap_or_default()).or_default().push(name.clone());
+    }
+    by_uid
+        .into_iter()
+        .filter(|(uid, names)| !uid.is_empty() && names.len() > 1)
+        .map(|(_, names)| names)
+        .collect()
+}

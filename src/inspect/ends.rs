@@ -1,0 +1,423 @@
+//! Links between clusters, seen from both ends: what one cluster says of another is held against what that other one is. Reads the
+//! evidence of both; a link whose other end is not there is said to be so.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::certificates::{Certificate, from_bundle};
+use crate::finding::Severity;
+use crate::item::{Item, Scope};
+use crate::model::Cluster;
+use crate::objects::{
+    ConfigMap, CustomResourceDefinition, Kind, LabelSelector, Link, Listed, Namespace, Service, is_undefined,
+};
+
+const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
+const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
+const EXPORTED: &str = "mirror.linkerd.io/exported";
+const GATEWAY_IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
+const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
+const CONFIG: &str = "linkerd-config";
+/// How many services are named.
+const NAMED: usize = 5;
+
+/// What has to be read of each cluster.
+pub fn items() -> BTreeSet<Item> {
+    let config =
+        |name: &str| Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+    let lists = [Kind::Link, Kind::Service, Kind::Namespace, Kind::CustomResourceDefinition].map(Item::List);
+    lists.into_iter().chain([config(TRUST_ROOTS), config(CONFIG)]).collect()
+}
+
+/// One cluster of several, as far as links go. `None` is what could not be read.
+#[derive(Debug, Clone, Default)]
+pub struct End {
+    links: Option<Vec<Link>>,
+    services: Option<Vec<Service>>,
+    namespaces: Option<BTreeSet<String>>,
+    anchors: Option<BTreeSet<String>>,
+    domain: Option<String>,
+    control_plane: String,
+    uid: Option<String>,
+}
+
+/// Something that does not fit between two clusters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What does not fit, in a word.
+    pub check: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The cluster that has the link, and the one that it leads to.
+    pub between: (String, String),
+    /// The link: `linkerd-multicluster/east`.
+    pub link: String,
+    /// What is wrong.
+    pub message: String,
+    /// What proves it: of which cluster, and what.
+    pub evidence: Vec<(String, String)>,
+    /// What to do.
+    pub fix: String,
+}
+
+/// What came of looking at the links of all clusters.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// What does not fit.
+    pub mismatches: Vec<Mismatch>,
+    /// Links whose two ends fit, as far as both could be read.
+    pub fit: Vec<Line>,
+    /// What could not be looked at: the link, and why.
+    pub unseen: Vec<(Line, String)>,
+}
+
+/// A link: from which cluster, its name, and to which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The cluster that has the link.
+    pub from: String,
+    /// `linkerd-multicluster/east`.
+    pub link: String,
+    /// The name that it gives the other cluster.
+    pub to: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {} (Link {})", self.from, self.to, self.link)
+    }
+}
+
+impl End {
+    /// What there is of a cluster.
+    pub fn of(cluster: &Cluster) -> End {
+        fn list<K: Listed>(cluster: &Cluster) -> Option<Vec<K::Object>>
+        where
+            K::Object: Clone,
+        {
+            let answer = cluster.answer(&Item::List(K::KIND))?;
+            (answer.fetched == crate::fetched::Fetched::Complete)
+                .then(|| answer.objects::<K::Object>().to_vec())
+        }
+        let config = |name: &str| -> Option<&ConfigMap> {
+            let item =
+                Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+            cluster.answer(&item)?.objects().first()
+        };
+        let anchors =
+            config(TRUST_ROOTS).and_then(|roots| from_bundle(roots.data.get("ca-bundle.crt")?).ok());
+        let values = config(CONFIG).and_then(ConfigMap::chart_values);
+        let namespaces = list::<Namespace>(cluster);
+        let definitions = list::<CustomResourceDefinition>(cluster);
+        let undefined = definitions.is_some_and(|all| is_undefined(&all, Kind::Link));
+        End {
+            links: list::<Link>(cluster).or_else(|| undefined.then(Vec::new)),
+            services: list::<Service>(cluster),
+            namespaces: namespaces.map(|all| all.iter().map(|one| one.metadata.name.to_string()).collect()),
+            anchors: anchors.map(|anchors| anchors.iter().map(Certificate::print).collect()),
+            domain: values.and_then(|values| values.text("clusterDomain").map(str::to_owned)),
+            control_plane: cluster.namespaces.control_plane.clone(),
+            uid: cluster.uid().map(str::to_owned),
+        }
+    }
+
+    /// Which cluster it is, where that is known.
+    pub fn uid(&self) -> Option<&str> {
+        self.uid.as_deref()
+    }
+}
+
+/// Every link of every cluster against the cluster that it leads to, by the name that the link gives that one.
+pub fn look(ends: &[(String, End)]) -> Seen {
+    let mut seen = Seen::default();
+    for (name, end) in ends {
+        let Some(links) = &end.links else {
+            let line = Line { from: name.clone(), link: "all".to_owned(), to: "?".to_owned() };
+            seen.unseen.push((line, "its links could not be read".to_owned()));
+            continue;
+        };
+        for link in links {
+            let target = &link.spec.target_cluster_name;
+            let line = Line {
+                from: name.clone(),
+                link: format!("{}/{}", link.metadata.namespace, link.metadata.name),
+                to: target.clone(),
+            };
+            let Some((_, other)) = ends.iter().find(|(other, _)| other == target) else {
+                let why = format!("none of these clusters is called {target}: name its context or bundle so");
+                seen.unseen.push((line, why));
+                continue;
+            };
+            let pair = Pair { line: &line, here: end, there: other, link };
+            let before = seen.mismatches.len();
+            let unread = pair.look(&mut seen.mismatches);
+            match unread.is_empty() {
+                true if seen.mismatches.len() == before => seen.fit.push(line),
+                true => {}
+                false => seen.unseen.push((line, format!("could not be read: {}", unread.join(", ")))),
+            }
+        }
+    }
+    seen.mismatches.sort_by_key(|mismatch| std::cmp::Reverse(mismatch.severity));
+    seen
+}
+
+struct Pair<'a> {
+    line: &'a Line,
+    here: &'a End,
+    there: &'a End,
+    link: &'a Link,
+}
+
+impl Pair<'_> {
+    /// Everything that can be told; what could not be read is named.
+    fn look(&self, found: &mut Vec<Mismatch>) -> Vec<String> {
+        let mut unread = Vec::new();
+        match (&self.here.anchors, &self.there.anchors) {
+            (Some(here), Some(there)) => found.extend(self.anchors(here, there)),
+            (here, _) => unread.push(format!(
+                "the trust anchors of {}",
+                if here.is_none() { &self.line.from } else { &self.line.to }
+            )),
+        }
+        match &self.there.domain {
+            Some(domain) => found.extend(self.domain(domain)),
+            None => unread.push(format!("linkerd-config of {}", self.line.to)),
+        }
+        found.extend(self.control_plane());
+        match &self.there.services {
+            Some(services) => {
+                found.extend(self.gateway(services));
+                match (&self.here.services, &self.here.namespaces) {
+                    (Some(own), Some(namespaces)) => found.extend(self.mirrors(own, services, namespaces)),
+                    _ => unread.push(format!("the services of {}", self.line.from)),
+                }
+            }
+            None => unread.push(format!("the services of {}", self.line.to)),
+        }
+        unread
+    }
+
+    fn mismatch(
+        &self,
+        check: &'static str,
+        severity: Severity,
+        message: String,
+        evidence: [(&str, String); 2],
+        fix: String,
+    ) -> Mismatch {
+        Mismatch {
+            check,
+            severity,
+            between: (self.line.from.clone(), self.line.to.clone()),
+            link: self.line.link.clone(),
+            message,
+            evidence: evidence.into_iter().map(|(cluster, said)| (cluster.to_owned(), said)).collect(),
+            fix,
+        }
+    }
+
+    fn anchors(&self, here: &BTreeSet<String>, there: &BTreeSet<String>) -> Option<Mismatch> {
+        if !here.is_disjoint(there) {
+            return None;
+        }
+        let (from, to) = (&self.line.from, &self.line.to);
+        let shown = |prints: &BTreeSet<String>| {
+            format!("trust anchors {}", prints.iter().cloned().collect::<Vec<_>>().join(", "))
+        };
+        Some(self.mismatch(
+            "anchors-not-shared",
+            Severity::Error,
+            format!("{from} and {to} share no trust anchor: no proxy of the one believes any of the other, and every call over the link fails"),
+            [(from, shown(here)), (to, shown(there))],
+            format!("Give both clusters a bundle with the anchors of both, then restart both control planes and their meshed workloads; meshdoctor check --context {from} --probe prints the steps"),
+        ))
+    }
+
+    fn domain(&self, there: &str) -> Option<Mismatch> {
+        let said = &self.link.spec.target_cluster_domain;
+        if said == there || said.is_empty() {
+            return None;
+        }
+        let (from, to) = (&self.line.from, &self.line.to);
+        Some(self.mismatch(
+            "cluster-domain-differs",
+            Severity::Error,
+            format!("the Link says that the cluster domain of {to} is {said}, and it is {there}: the names under which its services are asked for do not exist there"),
+            [(from, format!("Link {} spec.targetClusterDomain: {said}", self.line.link)), (to, format!("linkerd-config clusterDomain: {there}"))],
+            self.link_again(),
+        ))
+    }
+
+    fn control_plane(&self) -> Option<Mismatch> {
+        let said = &self.link.spec.target_cluster_linkerd_namespace;
+        let there = &self.there.control_plane;
+        if said.is_empty() || said == there {
+            return None;
+        }
+        let (from, to) = (&self.line.from, &self.line.to);
+        Some(self.mismatch(
+            "control-plane-namespace-differs",
+            Severity::Error,
+            format!("the Link looks for the control plane of {to} in {said}, and it is in {there}: endpoints over there cannot be asked for"),
+            [(from, format!("Link {} spec.targetClusterLinkerdNamespace: {said}", self.line.link)), (to, format!("its control plane is in {there}"))],
+            self.link_again(),
+        ))
+    }
+
+    fn link_again(&self) -> String {
+        let (from, to) = (&self.line.from, &self.line.to);
+        format!(
+            "Make the Link again from {to} as it is: linkerd --context {to} multicluster link-gen --cluster-name {to} | kubectl --context {from} apply -f - (link, in commands before 2.18)"
+        )
+    }
+
+    fn gateway(&self, services: &[Service]) -> Option<Mismatch> {
+        if !self.link.has_gateway() {
+            return None;
+        }
+        let (from, to) = (&self.line.from, &self.line.to);
+        let gateways: Vec<&Service> = services
+            .iter()
+            .filter(|service| service.metadata.annotation(GATEWAY_IDENTITY).is_some())
+            .collect();
+        let said = &self.link.spec.gateway_identity;
+        if gateways.is_empty() {
+            return Some(self.mismatch(
+                "gateway-missing",
+                Severity::Error,
+                format!("the Link goes through a gateway, and {to} has none: no call to its mirrored services arrives"),
+                [(from, format!("Link {} spec.gatewayAddress: {}", self.line.link, self.link.spec.gateway_address)), (to, "no Service is a gateway".to_owned())],
+                format!("Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl --context {to} apply -f -), or link without one"),
+            ));
+        }
+        let by_identity =
+            |service: &&&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
+        let Some(gateway) = gateways.iter().find(by_identity) else {
+            let known = gateways[0].metadata.annotation(GATEWAY_IDENTITY).unwrap_or_default();
+            return Some(self.mismatch(
+                "gateway-identity-differs",
+                Severity::Error,
+                format!(
+                    "the Link expects the gateway of {to} under another identity than it has: TLS to it fails"
+                ),
+                [
+                    (from, format!("Link {} spec.gatewayIdentity: {said}", self.line.link)),
+                    (
+                        to,
+                        format!(
+                            "Service {}/{} {GATEWAY_IDENTITY}: {known}",
+                            gateways[0].metadata.namespace, gateways[0].metadata.name
+                        ),
+                    ),
+                ],
+                self.link_again(),
+            ));
+        };
+        let port: Option<u16> = self.link.spec.gateway_port.parse().ok();
+        let serves = port.is_none_or(|port| gateway.spec.ports.iter().any(|one| one.port == port));
+        (!serves && &*gateway.spec.kind != "NodePort").then(|| {
+            let ports: Vec<String> = gateway.spec.ports.iter().map(|port| port.port.to_string()).collect();
+            self.mismatch(
+                "gateway-port-differs",
+                Severity::Error,
+                format!("the Link goes to a port that the gateway of {to} does not have"),
+                [
+                    (
+                        from,
+                        format!("Link {} spec.gatewayPort: {}", self.line.link, self.link.spec.gateway_port),
+                    ),
+                    (
+                        to,
+                        format!(
+                            "Service {}/{} spec.ports: {}",
+                            gateway.metadata.namespace,
+                            gateway.metadata.name,
+                            ports.join(", ")
+                        ),
+                    ),
+                ],
+                self.link_again(),
+            )
+        })
+    }
+
+    /// Services over there that should be mirrored here, and mirrors here of nothing over there.
+    fn mirrors(&self, own: &[Service], theirs: &[Service], namespaces: &BTreeSet<String>) -> Vec<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let by_default = || LabelSelector::parse(&format!("{EXPORTED}=true"));
+        let selector = self
+            .link
+            .spec
+            .selector
+            .clone()
+            .filter(|said| *said != LabelSelector::default())
+            .or_else(by_default);
+        let exported: Vec<&Service> = theirs
+            .iter()
+            .filter(|service| {
+                selector.as_ref().is_some_and(|selector| selector.matches(&service.metadata.labels))
+            })
+            .collect();
+        let mirrors: BTreeSet<(&str, &str)> = own
+            .iter()
+            .filter(|service| {
+                service.metadata.label(MIRRORED) == Some("true")
+                    && service.metadata.label(CLUSTER) == Some(to)
+            })
+            .filter_map(|service| {
+                Some((&*service.metadata.namespace, service.metadata.name.strip_suffix(&format!("-{to}"))?))
+            })
+            .collect();
+        fn is<'s>(service: &&'s Service) -> (&'s str, &'s str) {
+            (&service.metadata.namespace, &service.metadata.name)
+        }
+        let named = |all: &[(&str, &str)]| {
+            let mut words: Vec<String> =
+                all.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+            if all.len() > NAMED {
+                words.push(format!("{} more", all.len() - NAMED));
+            }
+            words.join(", ")
+        };
+        let mut found = Vec::new();
+        let lacking: Vec<(&str, &str)> =
+            exported.iter().map(is).filter(|key| !mirrors.contains(key)).collect();
+        let (no_home, missing): (Vec<_>, Vec<_>) =
+            lacking.into_iter().partition(|(namespace, _)| !namespaces.contains(*namespace));
+        if !no_home.is_empty() {
+            found.push(self.mismatch(
+                "exported-service-without-namespace",
+                Severity::Warning,
+                format!("{to} exports services of namespaces that {from} does not have: they are not mirrored"),
+                [(to, format!("{EXPORTED}: \"true\" on {}", named(&no_home))), (from, "has no such namespaces".to_owned())],
+                format!("Create the namespaces in {from}, or have its multicluster chart do so (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"),
+            ));
+        }
+        if !missing.is_empty() {
+            found.push(self.mismatch(
+                "exported-service-not-mirrored",
+                Severity::Warning,
+                format!("{to} exports services that {from} does not mirror: the controller of the Link does not reach {to}, or may not read it"),
+                [(to, format!("{EXPORTED}: \"true\" on {}", named(&missing))), (from, format!("no mirrors of them ({CLUSTER}: {to})"))],
+                format!("See what the controller of the Link says in {from}: meshdoctor check --context {from} --only multicluster --probe --logs"),
+            ));
+        }
+        let there: BTreeSet<(&str, &str)> =
+            theirs.iter().map(|service| (&*service.metadata.namespace, &*service.metadata.name)).collect();
+        let orphans: Vec<(&str, &str)> =
+            mirrors.iter().filter(|key| !there.contains(*key)).copied().collect();
+        if !orphans.is_empty() {
+            found.push(self.mismatch(
+                "mirror-of-nothing",
+                Severity::Warning,
+                format!("{from} has mirrors of services that {to} does not have: calls to them go nowhere"),
+                [(from, format!("mirrors of {}", named(&orphans))), (to, "has no such services".to_owned())],
+                format!(
+                    "See that the controller of the Link runs in {from}: it deletes mirrors of what is gone"
+                ),
+            ));
+        }
+        found
+    }
+}

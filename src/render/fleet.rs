@@ -1,0 +1,295 @@
+//! The summary of several clusters: which findings where, versions by cluster, and the links between them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde_json::{Value, json};
+
+use super::document::Document;
+use super::look::Look;
+use super::text::{clean, count, harmless, wrap};
+use crate::exit;
+use crate::finding::{Severity, When};
+use crate::inspect::ends::{Mismatch, Seen};
+
+/// Several clusters, judged.
+pub struct Fleet {
+    /// Each cluster.
+    pub members: Vec<Member>,
+    /// Names that are of one cluster.
+    pub same: Vec<Vec<String>>,
+    /// What came of looking at the links between them.
+    pub links: Seen,
+}
+
+/// One of several clusters.
+pub struct Member {
+    /// Its context, or its bundle without the ending.
+    pub name: String,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a cluster.
+pub enum Outcome {
+    /// It was judged.
+    Judged(Box<Document>),
+    /// It could not be.
+    Failed {
+        /// Why not.
+        cause: String,
+        /// What to do.
+        next: Option<String>,
+    },
+}
+
+impl Outcome {
+    /// The exit status that it would have had alone.
+    pub fn status(&self) -> u8 {
+        match self {
+            Outcome::Judged(document) => document.verdict.status,
+            Outcome::Failed { .. } => exit::COULD_NOT_RUN,
+        }
+    }
+
+    fn document(&self) -> Option<&Document> {
+        match self {
+            Outcome::Judged(document) => Some(document),
+            Outcome::Failed { .. } => None,
+        }
+    }
+}
+
+/// What is found of one check in several clusters.
+struct Spread<'a> {
+    severity: Severity,
+    check: &'a str,
+    title: Option<&'a str>,
+    /// By cluster, how many.
+    clusters: BTreeMap<&'a str, usize>,
+}
+
+impl Fleet {
+    /// Findings that no other explains, the worst first: in which clusters, and how many.
+    fn spread(&self) -> Vec<Spread<'_>> {
+        let mut all: BTreeMap<(Reverse<Severity>, &str), Spread<'_>> = BTreeMap::new();
+        for member in &self.members {
+            let Some(document) = member.outcome.document() else { continue };
+            let counts = |finding: &&super::document::Finding| {
+                finding.caused_by.is_empty() && matches!(finding.when, When::Now | When::AfterUpgrade)
+            };
+            for finding in document.findings.iter().filter(counts) {
+                let (severity, check) = (finding.severity, finding.check.as_str());
+                let title = finding.title.as_deref();
+                let new = || Spread { severity, check, title, clusters: BTreeMap::new() };
+                let spread = all.entry((Reverse(severity), check)).or_insert_with(new);
+                *spread.clusters.entry(&member.name).or_default() += 1;
+            }
+        }
+        all.into_values().collect()
+    }
+
+    /// For people.
+    pub fn table(&self, look: Look) -> String {
+        let mut text = format!(
+            "meshdoctor {}   {}\n\n",
+            env!("CARGO_PKG_VERSION"),
+            count(self.members.len(), "cluster", "clusters")
+        );
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX));
+        table.set_header(["CLUSTER", "LINKERD", "KUBERNETES", "ERRORS", "WARNINGS", "NOT CHECKED", "EXIT"]);
+        for member in &self.members {
+            let name = clean(&member.name).into_owned();
+            let status = member.outcome.status().to_string();
+            match member.outcome.document() {
+                Some(document) => {
+                    let versions = document.subject.as_ref().map(|subject| &subject.versions);
+                    let kubernetes = versions
+                        .and_then(|versions| versions.kubernetes.clone())
+                        .unwrap_or_else(|| "?".to_owned());
+                    let roots = document.verdict.roots;
+                    let unchecked = document
+                        .verdict
+                        .checks
+                        .not_checked
+                        .unwrap_or(document.verdict.checks.not_judged)
+                        .to_string();
+                    table.add_row([
+                        name,
+                        linkerd(document),
+                        kubernetes,
+                        roots.error.to_string(),
+                        roots.warning.to_string(),
+                        unchecked,
+                        status,
+                    ]);
+                }
+                None => {
+                    _ = table.add_row([
+                        name,
+                        "-".to_owned(),
+                        "-".to_owned(),
+                        "-".to_owned(),
+                        "-".to_owned(),
+                        "all".to_owned(),
+                        status,
+                    ])
+                }
+            }
+        }
+        for line in table.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        for member in &self.members {
+            if let Outcome::Failed { cause, next } = &member.outcome {
+                let said = format!("{} could not be judged: {cause}", member.name);
+                text.push('\n');
+                lines(&mut text, &said, 0, look);
+                next.iter().for_each(|next| lines(&mut text, next, 2, look));
+            }
+        }
+        for names in &self.same {
+            text.push('\n');
+            lines(&mut text, &format!("{} are one cluster", names.join(", ")), 0, look);
+        }
+        let spread = self.spread();
+        if !spread.is_empty() {
+            _ = writeln!(text, "\n{}", look.strong("FINDINGS"));
+            for Spread { severity, check, title, clusters } in spread {
+                let places: Vec<String> = clusters
+                    .iter()
+                    .map(
+                        |(name, many)| {
+                            if *many > 1 { format!("{name} ({many})") } else { (*name).to_owned() }
+                        },
+                    )
+                    .collect();
+                _ = writeln!(
+                    text,
+                    "{}  {}  {}",
+                    look.severity(severity),
+                    look.strong(check),
+                    clean(title.unwrap_or_default())
+                );
+                lines(&mut text, &format!("in {}", places.join(", ")), 4, look);
+            }
+        }
+        self.told_links(&mut text, look);
+        let status =
+            |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
+        let fine = status(exit::FINE);
+        let said = format!(
+            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged",
+            self.members.len(),
+            status(exit::FINDINGS),
+            status(exit::NOT_CHECKED),
+            status(exit::COULD_NOT_RUN) + status(exit::USAGE),
+        );
+        _ = writeln!(text, "\n{said}");
+        text.push_str("more      -o 'html=reports/{cluster}.html' writes the report of each; meshdoctor check --context CLUSTER, or --bundle\n");
+        harmless(&text).into_owned()
+    }
+
+    fn told_links(&self, text: &mut String, look: Look) {
+        let Seen { mismatches, fit, unseen } = &self.links;
+        if mismatches.is_empty() && fit.is_empty() && unseen.is_empty() {
+            return;
+        }
+        _ = writeln!(text, "\n{}", look.strong("LINKS, FROM BOTH ENDS"));
+        for Mismatch { check, severity, between, link, message, evidence, fix } in mismatches {
+            _ = writeln!(
+                text,
+                "{}  {}  {} -> {} (Link {})",
+                look.severity(*severity),
+                look.strong(check),
+                clean(&between.0),
+                clean(&between.1),
+                clean(link)
+            );
+            lines(text, message, 2, look);
+            for (cluster, said) in evidence {
+                lines(text, &format!("{cluster}: {said}"), 4, look);
+            }
+            lines(text, &format!("fix: {fix}"), 2, look);
+        }
+        for line in fit {
+            lines(text, &format!("fits  {line}"), 0, look);
+        }
+        for (line, why) in unseen {
+            lines(text, &format!("not checked  {line}: {why}"), 0, look);
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self, status: u8) -> String {
+        let members = self.members.iter().map(|member| match &member.outcome {
+            Outcome::Judged(document) => json!({
+                "name": member.name,
+                "status": document.verdict.status,
+                "report": document,
+            }),
+            Outcome::Failed { cause, next } => json!({
+                "name": member.name,
+                "status": exit::COULD_NOT_RUN,
+                "error": cause,
+                "next": next,
+            }),
+        });
+        let findings = self.spread().into_iter().map(|Spread { severity, check, title, clusters }| {
+            json!({"check": check, "title": title, "severity": severity, "clusters": clusters})
+        });
+        let mismatches = self.links.mismatches.iter().map(|one| {
+            json!({
+                "check": one.check,
+                "severity": one.severity,
+                "from": one.between.0,
+                "to": one.between.1,
+                "link": one.link,
+                "message": one.message,
+                "evidence": one.evidence.iter().map(|(cluster, said)| json!({"cluster": cluster, "said": said})).collect::<Vec<Value>>(),
+                "fix": one.fix,
+            })
+        });
+        let line =
+            |line: &crate::inspect::ends::Line| json!({"from": line.from, "to": line.to, "link": line.link});
+        let unseen = self.links.unseen.iter().map(|(one, why)| json!({"link": line(one), "why": why}));
+        let document = json!({
+            "schema": "meshdoctor.fleet/1",
+            "tool": {"name": "meshdoctor", "version": env!("CARGO_PKG_VERSION")},
+            "status": status,
+            "clusters": members.collect::<Vec<Value>>(),
+            "oneCluster": self.same,
+            "findings": findings.collect::<Vec<Value>>(),
+            "links": {
+                "mismatches": mismatches.collect::<Vec<Value>>(),
+                "fit": self.links.fit.iter().map(line).collect::<Vec<Value>>(),
+                "notChecked": unseen.collect::<Vec<Value>>(),
+            },
+        });
+        super::text::escape_json(format!("{document:#}\n"))
+    }
+}
+
+/// The releases of a control plane, one or several.
+fn linkerd(document: &Document) -> String {
+    let versions = document.subject.iter().flat_map(|subject| subject.versions.control_plane.values());
+    let mut versions: Vec<&str> = versions.map(String::as_str).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    if versions.is_empty() { "?".to_owned() } else { versions.join(", ") }
+}
+
+fn lines(text: &mut String, said: &str, indent: usize, look: Look) {
+    let said = clean(said);
+    for (at, line) in wrap(&said, look.prose().saturating_sub(indent + 2)).into_iter().enumerate() {
+        let indent = if at == 0 { indent } else { indent + 2 };
+        _ = writeln!(text, "{}{line}", " ".repeat(indent));
+    }
+}

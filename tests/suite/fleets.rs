@@ -1,0 +1,202 @@
+//! Several clusters in one run: each as if it were alone, one summary, one exit status, and their links from both ends.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::meshdoctor;
+use crate::recordings::{folder, json};
+
+/// Lays a recording into a folder under a name, with objects added.
+fn lay(own: &Path, name: &str, recording: &str, more: &[Value]) -> bool {
+    let Some(folder) = folder() else { return false };
+    let mut all = json(&folder.join(recording).join("cluster.json"));
+    all["items"].as_array_mut().unwrap().extend(more.iter().cloned());
+    let home = own.join(name);
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("cluster.json"), all.to_string()).unwrap();
+    std::fs::copy(folder.join(recording).join("version.json"), home.join("version.json")).unwrap();
+    true
+}
+
+fn link(to: &str, domain: &str) -> Value {
+    json!({
+        "apiVersion": "multicluster.linkerd.io/v1alpha3", "kind": "Link",
+        "metadata": {"name": to, "namespace": "linkerd-multicluster"},
+        "spec": {
+            "targetClusterName": to, "targetClusterDomain": domain, "targetClusterLinkerdNamespace": "linkerd",
+            "clusterCredentialsSecret": "cluster-credentials", "gatewayAddress": "192.0.2.1", "gatewayPort": "4143",
+            "gatewayIdentity": "linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local",
+            "probeSpec": {"path": "/ready", "port": "4191", "period": "3s"},
+        },
+    })
+}
+
+fn service(namespace: &str, name: &str, labels: &Value) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {"ports": [{"port": 80}]},
+    })
+}
+
+fn run(own: &Path, more: &[&str], exit: i32) -> Value {
+    let path = own.display().to_string();
+    let args = [&["check", "--bundles", &path, "--complete", "all", "-o", "json"], more].concat();
+    let output = meshdoctor(&args).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(exit), "{more:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn mismatches(fleet: &Value) -> Vec<String> {
+    let all = fleet["links"]["mismatches"].as_array().unwrap();
+    all.iter()
+        .map(|one| {
+            format!(
+                "{} {}->{}",
+                one["check"].as_str().unwrap(),
+                one["from"].as_str().unwrap(),
+                one["to"].as_str().unwrap()
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn one_that_cannot_be_read_sinks_none_of_the_others() {
+    let own = tempfile::tempdir().unwrap();
+    if !lay(own.path(), "well", "healthy-2.20", &[]) {
+        return;
+    }
+    lay(own.path(), "ill", "issuer-expired", &[]);
+    std::fs::write(own.path().join("broken.json"), "{").unwrap();
+    let fleet = run(own.path(), &[], 1);
+    let clusters: Vec<(&str, i64)> = fleet["clusters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["status"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(clusters, [("broken", 3), ("ill", 1), ("well", 0)]);
+    // Each report is the one that the cluster has alone.
+    let ill = own.path().join("ill").display().to_string();
+    let alone = meshdoctor(&["check", "--bundle", &ill, "--complete", "all", "-o", "json"]).output().unwrap();
+    let alone: Value = serde_json::from_slice(&alone.stdout).unwrap();
+    let here = &fleet["clusters"][1]["report"];
+    assert_eq!(here["findings"], alone["findings"]);
+    assert_eq!(here["verdict"], alone["verdict"]);
+    let expired =
+        fleet["findings"].as_array().unwrap().iter().find(|one| one["check"] == "issuer-expired").unwrap();
+    assert_eq!(expired["clusters"], json!({"ill": 1}));
+    // Without a finding at the gate the one that was not judged is told by the status.
+    let fleet = run(own.path(), &["--fail-on", "never"], 4);
+    assert!(
+        fleet["clusters"][0]["error"].as_str().unwrap().contains("broken.json"),
+        "{}",
+        fleet["clusters"][0]
+    );
+    std::fs::remove_dir_all(own.path().join("ill")).unwrap();
+    std::fs::remove_dir_all(own.path().join("well")).unwrap();
+    run(own.path(), &[], 3);
+}
+
+#[test]
+fn a_report_for_each_is_written_under_its_name() {
+    let own = tempfile::tempdir().unwrap();
+    if !lay(own.path(), "one", "healthy-2.19", &[]) {
+        return;
+    }
+    lay(own.path(), "two", "healthy-2.20", &[]);
+    let out = tempfile::tempdir().unwrap();
+    let (page, save) = (out.path().join("{cluster}.html"), out.path().join("{cluster}.tar.gz"));
+    let page = format!("html={}", page.display());
+    run(own.path(), &["-o", &page, "--save", &save.display().to_string()], 0);
+    for name in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
+        assert!(out.path().join(name).exists(), "{name}");
+    }
+    let path = own.path().display().to_string();
+    for wrong in [
+        &["-o", "sarif"][..],
+        &["--save", "x.tar.gz"],
+        &["--verify", "x"],
+        &["--baseline", "x"],
+        &["--bundle", "x"],
+    ] {
+        let output = meshdoctor(&[&["check", "--bundles", &path], wrong].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_link_is_held_against_its_other_end() {
+    let own = tempfile::tempdir().unwrap();
+    let exported = json!({"mirror.linkerd.io/exported": "true"});
+    let mirror =
+        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
+    let broken =
+        [link("east", "east.local"), link("mars", "mars.local"), service("shop", "gone-east", &mirror)];
+    if !lay(own.path(), "west", "healthy-2.18-multicluster", &broken) {
+        return;
+    }
+    lay(
+        own.path(),
+        "east",
+        "healthy-2.18",
+        &[service("shop", "cart", &exported), service("elsewhere", "x", &exported)],
+    );
+    let fleet = run(own.path(), &["--fail-on", "never"], 1);
+    let mut found = mismatches(&fleet);
+    found.sort();
+    let recorded = |name: &str| json(&folder().unwrap().join(name).join("cluster.json"));
+    let anchors = |all: &Value| {
+        let items = all["items"].as_array().unwrap().iter();
+        items
+            .clone()
+            .find(|one| one["metadata"]["name"] == "linkerd-identity-trust-roots")
+            .map(|one| one["data"].clone())
+    };
+    let same = anchors(&recorded("healthy-2.18-multicluster")) == anchors(&recorded("healthy-2.18"));
+    let mut expected = vec![
+        "cluster-domain-differs west->east",
+        "exported-service-not-mirrored west->east",
+        "exported-service-without-namespace west->east",
+        "gateway-missing west->east",
+        "mirror-of-nothing west->east",
+    ];
+    if !same {
+        expected.insert(0, "anchors-not-shared west->east");
+    }
+    assert_eq!(found, expected);
+    assert_eq!(fleet["links"]["notChecked"][0]["link"]["to"], "mars");
+
+    // Cured: the same cluster at both ends, the link as it is, and a mirror of what is exported.
+    let cured = tempfile::tempdir().unwrap();
+    lay(
+        cured.path(),
+        "west",
+        "healthy-2.18-multicluster",
+        &[link("east", "cluster.local"), service("shop", "cart-east", &mirror)],
+    );
+    lay(cured.path(), "east", "healthy-2.18-multicluster", &[service("shop", "cart", &exported)]);
+    let path = cured.path().display().to_string();
+    let output =
+        meshdoctor(&["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"])
+            .output()
+            .unwrap();
+    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(mismatches(&fleet), Vec::<String>::new());
+    assert_eq!(fleet["links"]["fit"][0]["to"], "east");
+    assert_eq!(fleet["oneCluster"], json!([["east", "west"]]));
+
+    // Where one end cannot be read, that is said, and nothing passes.
+    let partly = tempfile::tempdir().unwrap();
+    lay(partly.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]);
+    lay(partly.path(), "east", "healthy-2.18-multicluster", &[]);
+    let path = partly.path().display().to_string();
+    let output =
+        meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"]).output().unwrap();
+    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(fleet["links"]["fit"], json!([]));
+    assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
+}
