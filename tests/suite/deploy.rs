@@ -1,5 +1,6 @@
-//! The chart and the plain manifests: they hold the role of the documentation, the manifests are what the chart renders, and what
-//! the chart is given reaches the command.
+//! What is shipped beside the binary: the chart and the plain manifests hold the role of the documentation, what the chart is given
+//! reaches the command, the templates of packages are filled or refused, the hooks and the action name flags that there are, and
+//! the book holds every page.
 
 use std::path::Path;
 use std::process::Command;
@@ -101,4 +102,85 @@ fn what_the_chart_is_given_reaches_the_command() {
     assert_eq!(mounted, volumes);
     let rules = of_kind(&all, "ClusterRole")["rules"].to_string();
     assert!(rules.contains("pods/log"), "{rules}");
+}
+
+/// The first heading of a page.
+fn title(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+    heading.unwrap_or_else(|| panic!("{}: no heading", path.display())).replace('`', "")
+}
+
+#[test]
+fn the_book_holds_every_page() {
+    let mut summary = "# Summary\n\n".to_owned();
+    let pages = |folder: &str| {
+        let mut pages: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        pages.retain(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("SUMMARY.md"));
+        pages.sort();
+        pages
+    };
+    for page in pages("docs") {
+        summary += &format!("- [{}]({})\n", title(&page), page.file_name().unwrap().display());
+    }
+    for folder in ["platforms", "checks"] {
+        let path = format!("docs/{folder}");
+        summary += &format!("- [{}]({folder}/README.md)\n", title(&Path::new(&path).join("README.md")));
+        for page in pages(&path).iter().filter(|page| !page.ends_with("README.md")) {
+            summary += &format!("  - [{}]({folder}/{})\n", title(page), page.file_name().unwrap().display());
+        }
+    }
+    let path = "docs/SUMMARY.md";
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &summary).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), summary, "UPDATE=1 writes it");
+}
+
+#[test]
+#[cfg(unix)]
+fn templates_of_packages_are_filled_or_refused() {
+    let own = tempfile::tempdir().unwrap();
+    let targets = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    let line = |target: &&str| format!("{}  meshdoctor-v9.9.9-{target}.tar.gz\n", "0".repeat(64));
+    let (all, some) = (own.path().join("all"), own.path().join("some"));
+    std::fs::write(&all, targets.iter().map(line).collect::<String>()).unwrap();
+    std::fs::write(&some, targets[..3].iter().map(line).collect::<String>()).unwrap();
+    let fill = |sums: &Path| {
+        let mut command = Command::new("packaging/fill.sh");
+        command.args(["v9.9.9", "https://example.com/r"]).arg(sums).arg(own.path().join("out")).output().unwrap()
+    };
+    assert!(fill(&all).status.success());
+    let krew = documents(&std::fs::read_to_string(own.path().join("out/meshdoctor.yaml")).unwrap());
+    assert_eq!(krew[0]["spec"]["version"], "v9.9.9");
+    for platform in krew[0]["spec"]["platforms"].as_array().unwrap() {
+        assert!(platform["uri"].as_str().unwrap().starts_with("https://example.com/r/meshdoctor-v9.9.9-"));
+        assert_eq!(platform["sha256"].as_str().unwrap().len(), 64);
+    }
+    let refused = fill(&some);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("SHA256 aarch64-apple-darwin"), "{said}");
+}
+
+#[test]
+fn hooks_and_action_say_words_that_the_command_takes() {
+    let hooks = documents(&std::fs::read_to_string(".pre-commit-hooks.yaml").unwrap());
+    let own = tempfile::tempdir().unwrap();
+    let manifest = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+    std::fs::write(own.path().join("shop.yaml"), manifest).unwrap();
+    let entry = hooks[0][0]["entry"].as_str().unwrap();
+    let words: Vec<&str> = entry.split_whitespace().skip(1).chain(["."]).collect();
+    let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    // The action's own words, with what it takes by default.
+    let action = documents(&std::fs::read_to_string("action.yml").unwrap());
+    let script = action[0]["runs"]["steps"][1]["run"].as_str().unwrap();
+    assert!(script.contains("meshdoctor check --fail-on \"$FAIL_ON\" -o github \"${words[@]}\""), "{script}");
+    let mut words = vec!["check", "--fail-on", action[0]["inputs"]["fail-on"]["default"].as_str().unwrap(), "-o", "github"];
+    words.extend(action[0]["inputs"]["args"]["default"].as_str().unwrap().lines());
+    words.extend(["-o", "sarif=meshdoctor.sarif", "-o", "markdown=meshdoctor.md"]);
+    let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(own.path().join("meshdoctor.sarif").exists() && own.path().join("meshdoctor.md").exists());
 }
