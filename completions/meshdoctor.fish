@@ -1,7 +1,7 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_meshdoctor_global_optspecs
-    string join \n color= checks= h/help V/version
+    string join \n color= checks= config= no-config h/help V/version
 end
 
 function __fish_meshdoctor_needs_command
@@ -29,6 +29,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
@@ -46,6 +48,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start a check of your own from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the role that suffices for the chosen checks, as a manifest'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show what meshdoctor.toml sets, and where'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
@@ -88,6 +91,7 @@ info\t''
 never\t''
 error:observed\t''
 warning:observed\t''"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l waivers -d 'Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable' -r -F
@@ -101,6 +105,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -112,6 +117,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error' -r -f -a "error\t''
@@ -126,6 +132,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
@@ -152,10 +160,12 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l manifests -d 'Show what manifests make: files, folders or \'-\' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable' -r -F
@@ -184,10 +194,12 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l colo
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'The namespace of --matrix' -r
@@ -214,11 +226,13 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
@@ -248,6 +262,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
@@ -258,6 +273,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect what \'check --pre\' needs, before Linkerd is installed; this includes your own permissions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect what \'check --crds\' needs, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output' -r -F
@@ -282,12 +298,14 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run -d 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output. NODE.tar.gz when not given' -r -F
@@ -299,11 +317,13 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
@@ -312,9 +332,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the fix'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'The form of the list' -r -f -a "table\t'For people'
@@ -324,6 +346,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'The form of the page' -r -f -a "text\t'For people'
@@ -333,12 +357,16 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'The folder that it is written into' -r -F
@@ -346,6 +374,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks or categories (comma-separated)' -r
@@ -356,36 +386,51 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'The form of the answer' -r -f -a "text\t'For people'
 json\t'For programs'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "diff" -d 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "injection" -d 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "new" -d 'Write a card to start a check of your own from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "rbac" -d 'Print the role that suffices for the chosen checks, as a manifest'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "diff" -d 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "injection" -d 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "new" -d 'Write a card to start a check of your own from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "rbac" -d 'Print the role that suffices for the chosen checks, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "config" -d 'Show what meshdoctor.toml sets, and where'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

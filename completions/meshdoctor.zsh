@@ -20,6 +20,8 @@ _meshdoctor() {
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -72,6 +74,7 @@ _arguments "${_arguments_options[@]}" : \
 '--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
 '--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity; with \:observed what is inferred ('\''likely'\'') does not count. By default error, and with --verify warning]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'(--verify)*--severity=[How bad the findings of a check are here\: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip]:CHECK=SEVERITY:_default' \
 '(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
 '(--verify)*--waivers=[Findings that are accepted\: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable]:FILE:_files' \
@@ -87,6 +90,7 @@ pass\:"Exit with 0"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
@@ -99,6 +103,7 @@ never\:"Never"))' \
 '--force[Let --save overwrite a file that is there]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -116,6 +121,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -155,11 +162,13 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -199,11 +208,13 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -242,12 +253,14 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '()--matrix[Show who may call whom in a namespace\: its workloads, and the ports of its Services]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -288,6 +301,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '--force[Overwrite a file that is there]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
@@ -299,6 +313,7 @@ never\:"Never"))' \
 '--crds[Collect what '\''check --crds'\'' needs, before the control plane is installed]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -332,6 +347,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '--force[Overwrite a file that is there]' \
 '--dry-run[List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing]' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
@@ -339,6 +355,7 @@ never\:"Never"))' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -357,12 +374,14 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '(--to-log)--force[Overwrite a file that is there]' \
 '(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
 '(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
 '--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
 '-q[Say nothing on standard error but errors]' \
 '--quiet[Say nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -379,10 +398,12 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '--cured[Check the cluster after the fix]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -402,6 +423,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -421,6 +444,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -434,6 +459,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -448,6 +475,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -465,6 +494,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -477,11 +508,27 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
 ':shell -- The shell:(bash zsh fish powershell elvish)' \
+&& ret=0
+;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
 && ret=0
 ;;
 (version)
@@ -494,6 +541,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -572,6 +621,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (version)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -607,6 +660,7 @@ _meshdoctor_commands() {
 'new:Write a card to start a check of your own from' \
 'rbac:Print the role that suffices for the chosen checks, as a manifest' \
 'completions:Print a completion script for a shell' \
+'config:Show what meshdoctor.toml sets, and where' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -626,6 +680,11 @@ _meshdoctor__subcmd__collect_commands() {
 _meshdoctor__subcmd__completions_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor completions commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__config_commands] )) ||
+_meshdoctor__subcmd__config_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor config commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__demo_commands] )) ||
 _meshdoctor__subcmd__demo_commands() {
@@ -660,6 +719,7 @@ _meshdoctor__subcmd__help_commands() {
 'new:Write a card to start a check of your own from' \
 'rbac:Print the role that suffices for the chosen checks, as a manifest' \
 'completions:Print a completion script for a shell' \
+'config:Show what meshdoctor.toml sets, and where' \
 'version:Print the version of meshdoctor and of what it knows' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -679,6 +739,11 @@ _meshdoctor__subcmd__help__subcmd__collect_commands() {
 _meshdoctor__subcmd__help__subcmd__completions_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help completions commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__config_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__config_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help config commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__help__subcmd__demo_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__demo_commands() {

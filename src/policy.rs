@@ -6,7 +6,7 @@ mod waiver;
 pub use baseline::Baseline;
 pub use waiver::{NoWaivers, PROBLEMS, Waiver, problems, read as read_waivers};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -75,6 +75,8 @@ pub struct Policy {
     pub skip: Vec<String>,
     /// The moment in the life of the mesh: checks of other moments are left out, unless `only` names them by id.
     pub mode: Mode,
+    /// How bad the findings of a check are, by its id, where its card is not to say it.
+    pub severities: BTreeMap<String, Severity>,
     /// What fails the run.
     pub gate: Gate,
     /// Whether a change is judged: then what it brings in fails the run, and nothing else.

@@ -288,8 +288,19 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     assemble(question, collected, results)
 }
 
+/// How bad findings are where the run says it: what is as bad as its check's card says gets the severity that is asked for, and what is
+/// less bad stays no worse than that.
+fn regraded(results: &mut [CheckResult], policy: &Policy) {
+    for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
+        let Some(asked) = policy.severities.get(finding.check) else { continue };
+        let card = crate::checks::find(finding.check).map(|check| check.card().front.severity);
+        finding.severity = if card == Some(finding.severity) { *asked } else { finding.severity.min(*asked) };
+    }
+}
+
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
+    regraded(&mut results, question.policy);
     let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
     let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
     let relations = Relations {

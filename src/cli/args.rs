@@ -28,8 +28,9 @@ pub use ticket::Ticket;
 
 use super::values::{
     CliVersionArg, CompleteArg, LogsArg, NodesArg, Output, cli_version, cni_version, complete, end,
-    linkerd_version, logs, namespace, node, nodes, output, target,
+    linkerd_version, logs, namespace, node, nodes, output, severity, target,
 };
+use crate::finding::Severity;
 use crate::inspect::policy::Target;
 use crate::inspect::reach::End;
 use crate::version::{CniVersion, LinkerdVersion};
@@ -64,6 +65,18 @@ pub struct Cli {
         value_delimiter = ':'
     )]
     pub checks: Vec<PathBuf>,
+    /// The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above.
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        help_heading = "Configuration",
+        conflicts_with = "no_config"
+    )]
+    pub config: Option<PathBuf>,
+    /// Leave every meshdoctor.toml aside.
+    #[arg(long, global = true, help_heading = "Configuration")]
+    pub no_config: bool,
 }
 
 /// When to use colour.
@@ -112,6 +125,8 @@ pub enum Command {
     Rbac(Rbac),
     /// Print a completion script for a shell.
     Completions(Completions),
+    /// Show what meshdoctor.toml sets, and where.
+    Config,
     /// Print the version of meshdoctor and of what it knows.
     Version(Version),
 }
@@ -231,6 +246,10 @@ pub struct Check {
     /// count. By default error, and with --verify warning.
     #[arg(long, value_enum, help_heading = "Checks")]
     pub fail_on: Option<FailOn>,
+    /// How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are.
+    /// Repeatable; leave a check out with --skip.
+    #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
+    pub severity: Vec<(String, Severity)>,
     /// What it means for the exit status when evidence that was asked for could not be had.
     #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
     pub on_not_checked: OnNotChecked,

@@ -1,5 +1,6 @@
 //! `meshdoctor check`: evidence in, reports out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -15,10 +16,12 @@ use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
+use crate::finding::Severity;
 use crate::inspect::ends;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
+use crate::nearest::closest;
 use crate::policy::{self, Gate, Policy};
 use crate::report::{self, Question, Run};
 use crate::source::Origin;
@@ -59,6 +62,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
             Some(_) => Mode::Upgrade,
             None => mode(args.stage.pre, args.stage.crds),
         },
+        severities: severities(&args.severity)?,
         gate: args.fail_on.map_or(Gate::Error, gate),
         on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
@@ -161,6 +165,22 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
 /// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.
 fn values_over_a_cluster(args: &Check) -> bool {
     !args.manifests.values.is_empty() && !chart::is_alone(args) && args.rehearsal.to.is_none()
+}
+
+/// Severities by the ids of checks.
+fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>, Stop> {
+    let known = |(name, severity): &(String, Severity)| {
+        let check = checks::find(name).ok_or_else(|| {
+            let near = closest(name, checks::all().map(|check| check.id));
+            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            Stop::usage(
+                format!("--severity: there is no check {name}{perhaps}"),
+                "meshdoctor list shows every check",
+            )
+        })?;
+        Ok((check.id.to_owned(), *severity))
+    };
+    asked.iter().map(known).collect()
 }
 
 /// The upgrade that `--to` means.

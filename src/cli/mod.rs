@@ -10,6 +10,7 @@ mod chart;
 mod check;
 mod collect;
 mod completions;
+mod config;
 mod demo;
 mod diff;
 mod evidence;
@@ -54,6 +55,11 @@ pub use values::{Format, Output};
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     output::panics_are_said();
     let words: Vec<OsString> = words.into_iter().collect();
+    let typed = words.clone();
+    let words = match role::takes_a_file(&words).then(|| config::applied(&words)).transpose() {
+        Ok(applied) => applied.unwrap_or(words),
+        Err(stop) => return stopped(&typed, &stop.into()),
+    };
     let cli = match role::parse(&words) {
         Ok(Asked::Command(cli)) => cli,
         Ok(Asked::Answered(outcome)) => return outcome.unwrap_or_else(|error| stopped(&words, &error)),
@@ -86,6 +92,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Rbac(args) => rbac::run(args),
         Command::Test(args) => brought::test(args, &cli.checks),
         Command::New(args) => brought::new(args),
+        Command::Config => config::show(&typed),
         Command::Version(args) => version::run(args),
     };
     outcome.unwrap_or_else(|error| stopped(&words, &error))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::finding::Severity;
 use crate::inspect::policy::{NoTarget, Target};
 use crate::inspect::reach::{End, NoEnd};
 use crate::item::Kind;
@@ -26,6 +27,19 @@ pub(super) fn service_account(text: &str) -> Result<(String, String), String> {
         }
         Some(_) | None => Err("a service account is NAMESPACE/NAME".to_owned()),
     }
+}
+
+/// How bad a check's findings are: `injector-fails-open=error`.
+pub(super) fn severity(text: &str) -> Result<(String, Severity), String> {
+    let (check, word) =
+        text.rsplit_once('=').ok_or("a severity is CHECK=error, CHECK=warning or CHECK=info")?;
+    let severity = match word {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "info" => Severity::Info,
+        _ => return Err(format!("{word:?} is no severity: error, warning or info")),
+    };
+    Ok((check.to_owned(), severity))
 }
 
 /// A selector of labels, as kubectl takes it: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.

@@ -115,7 +115,8 @@ fn title(path: &Path) -> String {
 fn the_book_holds_every_page() {
     let mut summary = "# Summary\n\n".to_owned();
     let pages = |folder: &str| {
-        let mut pages: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut pages: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         pages.retain(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("SUMMARY.md"));
         pages.sort();
         pages
@@ -141,14 +142,24 @@ fn the_book_holds_every_page() {
 #[cfg(unix)]
 fn templates_of_packages_are_filled_or_refused() {
     let own = tempfile::tempdir().unwrap();
-    let targets = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    let targets = [
+        "x86_64-unknown-linux-musl",
+        "aarch64-unknown-linux-musl",
+        "x86_64-apple-darwin",
+        "aarch64-apple-darwin",
+    ];
     let line = |target: &&str| format!("{}  meshdoctor-v9.9.9-{target}.tar.gz\n", "0".repeat(64));
     let (all, some) = (own.path().join("all"), own.path().join("some"));
     std::fs::write(&all, targets.iter().map(line).collect::<String>()).unwrap();
     std::fs::write(&some, targets[..3].iter().map(line).collect::<String>()).unwrap();
     let fill = |sums: &Path| {
         let mut command = Command::new("packaging/fill.sh");
-        command.args(["v9.9.9", "https://example.com/r"]).arg(sums).arg(own.path().join("out")).output().unwrap()
+        command
+            .args(["v9.9.9", "https://example.com/r"])
+            .arg(sums)
+            .arg(own.path().join("out"))
+            .output()
+            .unwrap()
     };
     assert!(fill(&all).status.success());
     let krew = documents(&std::fs::read_to_string(own.path().join("out/meshdoctor.yaml")).unwrap());
@@ -177,7 +188,13 @@ fn hooks_and_action_say_words_that_the_command_takes() {
     let action = documents(&std::fs::read_to_string("action.yml").unwrap());
     let script = action[0]["runs"]["steps"][1]["run"].as_str().unwrap();
     assert!(script.contains("meshdoctor check --fail-on \"$FAIL_ON\" -o github \"${words[@]}\""), "{script}");
-    let mut words = vec!["check", "--fail-on", action[0]["inputs"]["fail-on"]["default"].as_str().unwrap(), "-o", "github"];
+    let mut words = vec![
+        "check",
+        "--fail-on",
+        action[0]["inputs"]["fail-on"]["default"].as_str().unwrap(),
+        "-o",
+        "github",
+    ];
     words.extend(action[0]["inputs"]["args"]["default"].as_str().unwrap().lines());
     words.extend(["-o", "sarif=meshdoctor.sarif", "-o", "markdown=meshdoctor.md"]);
     let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();

@@ -13,6 +13,7 @@ mod case;
 mod changes;
 mod chart_values;
 mod cli;
+mod configs;
 mod corpus;
 mod deploy;
 mod diffs;

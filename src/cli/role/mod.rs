@@ -77,6 +77,11 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     }
 }
 
+/// Whether a file of settings adds to the command line: not where `linkerd check` runs the command, with flags of its own.
+pub(super) fn takes_a_file(words: &[OsString]) -> bool {
+    matches!(Role::of(words.first().map_or(OsStr::new(""), OsString::as_os_str)), Role::Own | Role::Kubectl)
+}
+
 /// What to say of a command line that is wrong in a way only the role knows of: the cause, and what to do.
 pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
     (current() == Role::Kubectl && error.kind() == ErrorKind::UnknownArgument)

@@ -1,0 +1,108 @@
+//! `meshdoctor.toml`: what it says is what flags say, the command line counts before it, and what no command takes is told by line.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::cli::meshdoctor;
+
+fn run(folder: &Path, config: &str, words: &[&str]) -> Output {
+    std::fs::write(folder.join("meshdoctor.toml"), config).unwrap();
+    meshdoctor(words).current_dir(folder).output().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+const MANIFEST: &str = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: report, namespace: shop}\nspec: {template: {metadata: {annotations: {config.linkerd.io/proxy-native-sidecar: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n";
+
+#[test]
+fn what_the_file_says_counts_where_the_command_line_says_nothing() {
+    let own = tempfile::tempdir().unwrap();
+    let below = own.path().join("a/b");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::create_dir(own.path().join("k8s")).unwrap();
+    std::fs::write(own.path().join("k8s/job.yaml"), MANIFEST).unwrap();
+    let config = "[check]\nmanifests = [\"k8s\"]\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"warning\"\noutput = \"short\"\n";
+    let first = run(own.path(), config, &["check"]);
+    assert_eq!(first.status.code(), Some(1), "{}", told(&first));
+    assert!(
+        told(&first).contains("warning native-sidecar-key-misspelled Job shop/report"),
+        "{}",
+        told(&first)
+    );
+    // From a folder below, with files beside the file; the command line counts first, and so does its wish for none.
+    let from_below = meshdoctor(&["check"]).current_dir(&below).output().unwrap();
+    assert_eq!(from_below.status.code(), Some(1), "{}", told(&from_below));
+    let never = meshdoctor(&["check", "--fail-on", "never"]).current_dir(&below).output().unwrap();
+    assert_eq!(never.status.code(), Some(0), "{}", told(&never));
+    let named = own.path().join("meshdoctor.toml").display().to_string();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let named = meshdoctor(&["check", "--config", &named]).current_dir(elsewhere.path()).output().unwrap();
+    assert_eq!(named.status.code(), Some(1), "{}", told(&named));
+    let none =
+        meshdoctor(&["check", "--no-config", "--manifests", "k8s"]).current_dir(own.path()).output().unwrap();
+    assert_eq!(none.status.code(), Some(0), "{}", told(&none));
+    // What the command line goes against is left out: --bundle and a set of manifests to lay over it.
+    let other = run(
+        own.path(),
+        "[check]\npre = true\nfail-on = \"warning\"\n",
+        &["check", "--manifests", "k8s", "--linkerd-version", "edge-25.4.4"],
+    );
+    assert_eq!(other.status.code(), Some(1), "{}", told(&other));
+    // What is shown is where it stands.
+    let shown = run(own.path(), config, &["config"]);
+    assert!(told(&shown).contains("     4  check --fail-on=warning"), "{}", told(&shown));
+}
+
+#[test]
+fn a_check_is_as_bad_as_the_file_says() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
+    let words = ["check", "--manifests", "job.yaml", "--linkerd-version", "edge-25.4.4", "-o", "short"];
+    let worse = run(own.path(), "[severity]\nnative-sidecar-key-misspelled = \"error\"\n", &words);
+    assert_eq!(worse.status.code(), Some(1), "{}", told(&worse));
+    assert!(told(&worse).contains("error native-sidecar-key-misspelled"), "{}", told(&worse));
+    let lesser = run(
+        own.path(),
+        "[severity]\nnative-sidecar-key-misspelled = \"info\"\n",
+        &[&words[..], &["--fail-on", "warning"]].concat(),
+    );
+    assert_eq!(lesser.status.code(), Some(0), "{}", told(&lesser));
+    // The command line says it last.
+    let again = run(
+        own.path(),
+        "[severity]\nnative-sidecar-key-misspelled = \"info\"\n",
+        &[&words[..], &["--severity", "native-sidecar-key-misspelled=error"]].concat(),
+    );
+    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+}
+
+#[test]
+fn what_no_command_takes_is_told_by_line() {
+    let own = tempfile::tempdir().unwrap();
+    for (config, said) in [
+        (
+            "[check]\nfail-onn = \"error\"\n",
+            "meshdoctor.toml:2: check has no flag --fail-onn; fail-on was perhaps meant",
+        ),
+        ("# x\n[chek]\n", "meshdoctor.toml:2: there is no command chek; check was perhaps meant"),
+        ("fail-on = \"error\"\n", "meshdoctor.toml:1: fail-on stands in no table"),
+        ("[check]\n\nfail-on = \"often\"\n", "meshdoctor.toml:3: invalid value 'often'"),
+        ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet is true or false"),
+        ("[check]\nonly = {a = 1}\n", "meshdoctor.toml:2: only takes texts"),
+        ("[check\n", "meshdoctor.toml:1: "),
+        ("[severity]\nnothing-such = \"error\"\n", "there is no check nothing-such"),
+        (
+            "[severity]\ninjector-fails-open = 3\n",
+            "meshdoctor.toml:2: the severity of injector-fails-open is a text",
+        ),
+    ] {
+        let output = run(own.path(), config, &["check", "--manifests", "."]);
+        assert_eq!(output.status.code(), Some(2), "{config}: {}", told(&output));
+        assert!(told(&output).contains(said), "{config}: {}", told(&output));
+    }
+    let missing =
+        meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()).output().unwrap();
+    assert_eq!(missing.status.code(), Some(2), "{}", told(&missing));
+}
