@@ -140,7 +140,8 @@ pub async fn collect<S: Source>(
     });
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
         second.partition(|request| request.namespace.is_some());
-    let beside_links = if items.iter().any(of_links) { link_secrets(&gathered) } else { Vec::new() };
+    let beside_links =
+        if items.iter().any(of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
     let probes = probes(items, &gathered, &namespaces);
     gathered.extend(run.gather(second.into_iter().chain(beside_links).chain(probes).collect()).await);
     let known = namespaces_known(&gathered);

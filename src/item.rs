@@ -183,6 +183,15 @@ impl Item {
         }
     }
 
+    /// The Secret of the same name that the control plane has for itself.
+    pub fn copy_of_credentials(link: &Link, control_plane: &str) -> Item {
+        Item::Named {
+            kind: Kind::Secret,
+            scope: Scope::Fixed(control_plane.to_owned()),
+            name: link.spec.cluster_credentials_secret.clone(),
+        }
+    }
+
     /// The namespace that it is asked for, where that is told by a scope.
     pub fn scope(&self) -> Option<&Scope> {
         match self {

@@ -331,10 +331,21 @@ impl<'a> Context<'a> {
     /// # Errors
     /// It is not known whether it exists.
     pub fn link_secret(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
+        self.of_link(Item::credentials_of(link))
+    }
+
+    /// The Secret of the same name in the control plane's namespace. Only had where a Service takes its endpoints from another cluster.
+    ///
+    /// # Errors
+    /// It is not known whether it exists.
+    pub fn link_secret_copy(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
+        self.of_link(Item::copy_of_credentials(link, &self.namespaces().control_plane))
+    }
+
+    fn of_link(&self, item: Item) -> Result<Option<&'a Secret>, Missing> {
         self.declared(&link_credentials());
-        let item = Item::credentials_of(link);
         let Some(answer) = self.cluster.answer(&item) else {
-            let namespace = Some(link.metadata.namespace.clone());
+            let namespace = item.scope().map(|scope| scope.word().to_owned());
             return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));
         };
         match &answer.fetched {

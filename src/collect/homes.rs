@@ -9,7 +9,7 @@ use crate::fetched::{Fetched, Why};
 use crate::item::answer::runs;
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program};
 use crate::model::cluster::Answer;
-use crate::objects::{Link, Meta, Namespace, Object, Pod, Workload};
+use crate::objects::{Link, Meta, Namespace, Object, Pod, Service, Workload};
 use crate::request::Request;
 
 /// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
@@ -108,13 +108,21 @@ pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
     (request.item, Gathered { answer, fetched: fetched.clone(), raw: Vec::new(), nodes: Vec::new() })
 }
 
-/// The Secrets that the links name.
-pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>) -> Vec<Request> {
-    let answer = gathered.get(&Item::List(Kind::Link)).and_then(|g| g.answer.as_ref());
-    let links = answer.map(Answer::objects::<Link>).unwrap_or_default();
+/// The Secrets that the links name, and where a Service takes its endpoints from another cluster those that the control plane
+/// has of the same name.
+pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Namespaces) -> Vec<Request> {
+    let answer = |kind| gathered.get(&Item::List(kind)).and_then(|g| g.answer.as_ref());
+    let links = answer(Kind::Link).map(Answer::objects::<Link>).unwrap_or_default();
+    let services = answer(Kind::Service).map(Answer::objects::<Service>).unwrap_or_default();
+    let discovers = services.iter().any(|service| service.remote_clusters().next().is_some());
+    let home = namespaces.control_plane.as_str();
     let named = links.iter().filter(|link| !link.spec.cluster_credentials_secret.is_empty());
-    let items: BTreeMap<Item, String> =
-        named.map(|link| (Item::credentials_of(link), link.metadata.namespace.clone())).collect();
+    let items: BTreeMap<Item, String> = named
+        .flat_map(|link| {
+            let copy = discovers.then(|| (Item::copy_of_credentials(link, home), home.to_owned()));
+            copy.into_iter().chain([(Item::credentials_of(link), link.metadata.namespace.clone())])
+        })
+        .collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
 }
 

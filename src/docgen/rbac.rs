@@ -171,6 +171,8 @@ pub fn optional_roles() -> String {
      # clusters. Only the address in them is kept. Give the names that this prints, in the namespace of the Links:\n\
      #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{{range .items[*]}}{{.metadata.namespace}}{{\" \"}}{{.spec.clusterCredentialsSecret}}{{\"\\n\"}}{{end}}'\n\
      #   kubectl -n linkerd-multicluster create rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME\n\
+     # Where Services take their endpoints from other clusters, the same in the namespace of the control plane, which has Secrets of the\n\
+     # same names.\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: Role\n\
      metadata:\n  \

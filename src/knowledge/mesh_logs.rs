@@ -22,6 +22,8 @@ pub struct MeshSignature {
     #[serde(default)]
     any: Vec<String>,
     #[serde(default)]
+    none: Vec<String>,
+    #[serde(default)]
     over: Vec<String>,
     /// How many such lines are needed.
     #[serde(default = "once")]
@@ -79,6 +81,9 @@ impl MeshSignature {
 
     /// From where to where its pieces stand in a line.
     fn at(&self, line: &str) -> Option<(usize, usize)> {
+        if self.none.iter().any(|piece| line.contains(piece.as_str())) {
+            return None;
+        }
         let mut ends = (usize::MAX, 0);
         let mut take = |piece: &String| {
             let at = line.find(piece.as_str())?;

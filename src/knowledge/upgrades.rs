@@ -15,6 +15,7 @@ pub struct Upgrades {
     values: Vec<LostValue>,
     defaults: Vec<DefaultMatters>,
     init_in_proxy: EdgeTag,
+    undeclared_ports_refused: EdgeTag,
     architectures: Vec<GoneArchitecture>,
     extensions: Vec<GoneExtension>,
 }
@@ -123,6 +124,11 @@ impl Upgrades {
     /// The edge from which on linkerd-init is in the proxy's image, where the target is the first to have it so.
     pub fn init_in_proxy(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.init_in_proxy).then_some(self.init_in_proxy)
+    }
+
+    /// The edge from which on clients are refused ports that a Service does not declare, where the target is the first to do so.
+    pub fn undeclared_ports(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
     }
 
     /// The architectures for which the target has no images any more.

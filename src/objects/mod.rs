@@ -40,7 +40,7 @@ mod secret;
 mod selector;
 mod server;
 mod server_authorization;
-mod service;
+pub mod service;
 mod service_account;
 mod service_profile;
 mod shared;

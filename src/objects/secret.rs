@@ -13,6 +13,9 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Secret {
     /// Name, labels; the annotation `meshdoctor.io/key-matches` says `true`, `false` or `unknown`.
     pub metadata: Meta,
+    /// What it is for: `kubernetes.io/tls`, `Opaque`.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub kind: String,
     /// Certificates by key, base64-encoded PEM.
     #[serde(deserialize_with = "nullable")]
     pub data: BTreeMap<String, String>,

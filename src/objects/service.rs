@@ -9,6 +9,10 @@ use super::meta::{Meta, address, nullable};
 use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
 
+/// The label of a mirror whose endpoints are asked for over there, with the cluster; the annotation of a federated service,
+/// with its members there as `SERVICE@CLUSTER,…`.
+pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+
 /// A Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -65,6 +69,17 @@ pub enum TargetPort {
     Number(u16),
     /// By name.
     Name(String),
+}
+
+impl Service {
+    /// The other clusters that are asked for its endpoints.
+    pub fn remote_clusters(&self) -> impl Iterator<Item = &str> {
+        let members = self.metadata.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
+        let of_members =
+            members.filter_map(|member| member.split_once('@')).map(|(_, cluster)| cluster.trim());
+        let clusters = of_members.chain(self.metadata.label(REMOTE_DISCOVERY));
+        clusters.filter(|cluster| !cluster.is_empty())
+    }
 }
 
 impl Listed for Service {

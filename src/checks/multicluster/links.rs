@@ -9,6 +9,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
+use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{
     CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
 };
@@ -20,10 +21,11 @@ pub(super) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 /// The label of a service that stands for the gateway of another cluster.
 const GATEWAY: &str = "mirror.linkerd.io/mirrored-gateway";
-/// The label and annotation of a mirror whose endpoints are asked for over there.
-const REMOTE: &str = "multicluster.linkerd.io/remote-discovery";
 /// The annotation of a federated service that has members here.
 const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
+
+/// Where the CLI makes links unless it is told otherwise.
+const DEFAULT_NAMESPACE: &str = "linkerd-multicluster";
 
 /// The CRD of links.
 pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
@@ -95,13 +97,13 @@ pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
 
 /// Whether the endpoints of a mirror are found over there rather than here.
 pub(super) fn is_found_over_there(service: &Service) -> bool {
-    service.metadata.label(REMOTE).is_some()
+    service.metadata.label(REMOTE_DISCOVERY).is_some()
 }
 
 /// Whether a mirror is a federated service, whose endpoints are those of its members.
 pub(super) fn is_federated(service: &Service) -> bool {
     let said = |key: &str| service.metadata.annotation(key).is_some_and(|value| !value.is_empty());
-    said(REMOTE) || said(LOCAL)
+    said(REMOTE_DISCOVERY) || said(LOCAL)
 }
 
 /// The services that stand for the gateway of a cluster.
@@ -182,16 +184,19 @@ pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Reme
         Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
     };
     let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
+    let call = linkerd().in_context(other_cluster()).words(verb);
+    let call = match meta.namespace.as_str() {
+        DEFAULT_NAMESPACE => call,
+        other => call.option("--namespace", other),
+    };
     remedy.run(
         StepKind::Command,
         format!(
             "Make the link again, with the linkerd CLI of the installed release, the context of the other cluster, and the options \
              that it was made with{before}{git}"
         ),
-        linkerd()
-            .in_context(other_cluster())
-            .words(verb)
-            .option("--cluster-name", &link.spec.target_cluster_name)
-            .pipe(kubectl().namespace(&meta.namespace).words("apply -f -")),
+        call.option("--cluster-name", &link.spec.target_cluster_name)
+            // What it prints goes into two namespaces, and says into which.
+            .pipe(kubectl().words("apply -f -")),
     )
 }

@@ -3,6 +3,7 @@
 
 use super::{Check, row};
 
+mod control_plane_credentials_incomplete;
 mod gateway_identity_mismatch;
 mod gateway_probe_failing;
 mod link_anchors_differ;
@@ -23,6 +24,7 @@ mod service_not_mirrored;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("multicluster", "control-plane-credentials-incomplete", control_plane_credentials_incomplete),
     row!("multicluster", "gateway-identity-mismatch", gateway_identity_mismatch),
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
     row!("multicluster", "link-anchors-differ", link_anchors_differ),

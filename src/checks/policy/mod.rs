@@ -13,6 +13,7 @@ mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
 mod route_not_accepted;
+mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;
@@ -34,6 +35,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
     row!("policy", "route-not-accepted", route_not_accepted),
+    row!("policy", "scrape-refused", scrape_refused),
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),
     row!("policy", "servers-overlap", servers_overlap),

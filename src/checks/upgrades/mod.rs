@@ -17,6 +17,7 @@ mod upgrade_drops_extension;
 mod upgrade_drops_value;
 mod upgrade_path;
 mod upgrade_pinned_proxy;
+mod upgrade_refuses_undeclared_port;
 mod upgrade_target_not_recommended;
 
 /// In alphabetical order.
@@ -29,6 +30,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
     row!("upgrades", "upgrade-path", upgrade_path),
     row!("upgrades", "upgrade-pinned-proxy", upgrade_pinned_proxy),
+    row!("upgrades", "upgrade-refuses-undeclared-port", upgrade_refuses_undeclared_port),
     row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
 ];
 

@@ -22,6 +22,8 @@ mod viz_tap_certificate_expiring;
 mod viz_tap_certificate_invalid;
 mod viz_tap_key_mismatch;
 
+pub(super) use viz_scrape_unauthorized::{allowing, denies};
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-cli-skew", viz_cli_skew),

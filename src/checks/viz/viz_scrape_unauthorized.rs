@@ -15,24 +15,16 @@ const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
-    let denies = |pod: &&Pod| {
-        let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
-        policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
-    };
     let closed: Vec<&Pod> = pods
         .iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished())
-        .filter(denies)
+        .filter(|pod| denies(pod))
         .collect();
     if closed.is_empty() {
         return Ok(Verdict::fine());
     }
     let policies = ctx.every::<AuthorizationPolicy>()?;
-    let open: BTreeSet<&str> = policies
-        .iter()
-        .filter(|policy| policy.metadata.name == SCRAPE)
-        .map(|policy| policy.metadata.namespace.as_str())
-        .collect();
+    let open = allowing(policies);
     let closed = closed.into_iter().filter(|pod| !open.contains(pod.metadata.namespace.as_str()));
     let findings = by_owner(ctx, closed.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {
         let namespace = &owner.namespace;
@@ -62,4 +54,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether the proxy of a pod was told to refuse what no policy allows.
+pub(in crate::checks) fn denies(pod: &Pod) -> bool {
+    let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
+    policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
+}
+
+/// The namespaces with the policy that lets Prometheus in.
+pub(in crate::checks) fn allowing(policies: &[AuthorizationPolicy]) -> BTreeSet<&str> {
+    let named = policies.iter().filter(|policy| policy.metadata.name == SCRAPE);
+    named.map(|policy| policy.metadata.namespace.as_str()).collect()
 }

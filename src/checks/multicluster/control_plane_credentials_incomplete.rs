@@ -1,0 +1,111 @@
+//! `control-plane-credentials-incomplete`: the control plane cannot ask another cluster for the endpoints of a service there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::links::{field, link_again, links, no_links, subject};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding, Remedy};
+use crate::item::Kind;
+use crate::objects::{Link, Secret, Service};
+
+/// The type of a Secret with the kubeconfig of another cluster.
+const TYPE: &str = "mirror.linkerd.io/remote-kubeconfig";
+/// The label that says of which cluster.
+const CLUSTER: &str = "multicluster.linkerd.io/cluster-name";
+/// What destination has to know of that cluster, besides.
+const DOMAINS: [&str; 2] = ["multicluster.linkerd.io/trust-domain", "multicluster.linkerd.io/cluster-domain"];
+/// How many Services are quoted.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.seen::<Service>();
+    let links = links(ctx)?;
+    if links.is_empty() {
+        return Err(no_links());
+    }
+    let mut wanted: BTreeMap<&str, Vec<&Service>> = BTreeMap::new();
+    for service in services? {
+        let clusters: BTreeSet<&str> = service.remote_clusters().collect();
+        for cluster in clusters {
+            wanted.entry(cluster).or_default().push(service);
+        }
+    }
+    if wanted.is_empty() {
+        ctx.every::<Service>()?;
+        return Err(Unjudged::not_applicable("no Service takes its endpoints from another cluster"));
+    }
+    let mut findings = Vec::new();
+    for (cluster, services) in wanted {
+        // Where no Link names it, another check says so.
+        let Some(link) = links.iter().find(|link| link.spec.target_cluster_name == cluster) else { continue };
+        if link.spec.cluster_credentials_secret.is_empty() {
+            continue;
+        }
+        match ctx.link_secret_copy(link) {
+            Err(missing) => ctx.gap(missing),
+            // Another Secret may have the label: it is only found by this name.
+            Ok(None) => {
+                let lacks = [Evidence::field(copy(ctx, link), "metadata.name", "there is no such Secret")];
+                findings.push(finding(ctx, link, &services, lacks).likely());
+            }
+            Ok(Some(secret)) => {
+                let lacks = lacks(&copy(ctx, link), secret, cluster);
+                if !lacks.is_empty() {
+                    findings.push(finding(ctx, link, &services, lacks));
+                }
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+fn copy(ctx: &Context<'_>, link: &Link) -> String {
+    format!("{} {}/{}", Kind::Secret, ctx.namespaces().control_plane, link.spec.cluster_credentials_secret)
+}
+
+/// What a Secret lacks without which destination passes over it.
+fn lacks(object: &str, secret: &Secret, cluster: &str) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    if secret.kind != TYPE {
+        found.push(Evidence::field(object, "type", format!("{}, and not {TYPE}", said(Some(&secret.kind)))));
+    }
+    let label = secret.metadata.label(CLUSTER);
+    if label != Some(cluster) {
+        found.push(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), said(label)));
+    }
+    for key in DOMAINS {
+        let value = secret.metadata.annotation(key);
+        if value.is_none() {
+            found.push(Evidence::field(object, format!("metadata.annotations[{key}]"), said(value)));
+        }
+    }
+    found
+}
+
+fn said(value: Option<&str>) -> &str {
+    value.filter(|value| !value.is_empty()).unwrap_or("not set")
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    link: &Link,
+    services: &[&Service],
+    lacks: impl IntoIterator<Item = Evidence>,
+) -> Finding {
+    let names: Vec<String> = services
+        .iter()
+        .take(QUOTED)
+        .map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name))
+        .collect();
+    let more = services.len().saturating_sub(QUOTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    ctx.finding(
+        subject(link),
+        "the control plane's own Secret for the other cluster is missing or lacks what destination looks for: Services that take their \
+         endpoints from there have none, and calls to them fail",
+    )
+    .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
+    .evidences(lacks)
+    .evidence(Evidence::other("Services with endpoints from there", format!("{}{more}", names.join(", "))))
+    .remedy(link_again(ctx, Remedy::new(), link))
+}

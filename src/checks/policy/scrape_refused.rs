@@ -1,0 +1,174 @@
+//! `scrape-refused`: no Prometheus that scrapes proxies is let in to the port on which they have their metrics.
+
+use std::collections::BTreeMap;
+
+use super::survey::{Survey, field, survey};
+use crate::checks::viz::{allowing, denies};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::{kubectl, linkerd};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::{Extension, Scope};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::model::policy::{Client, Entry, Inbound, TakenBy};
+use crate::objects::{ConfigMap, Kind, Namespace, Pod};
+
+/// The port with the metrics, by the name that the injector gives it, and by its number where nobody changed that.
+const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
+/// The path of the metrics.
+const METRICS: &str = "/metrics";
+/// The label by which charts and operators mark a Prometheus.
+const PROMETHEUS: (&str, &str) = ("app.kubernetes.io/name", "prometheus");
+
+/// A Prometheus that scrapes proxies.
+struct Scraper<'a> {
+    pod: &'a Pod,
+    /// Its identity in the mesh, where it has a proxy.
+    identity: Option<String>,
+    /// Whether it is viz's own.
+    of_viz: bool,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    // Where viz is, the labels of namespaces tell.
+    let namespaces = ctx.every::<Namespace>();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let survey = survey(ctx)?;
+    let pods = ctx.every::<Pod>()?;
+    namespaces?;
+    let scrapers = scrapers(ctx, survey, config?, pods);
+    if scrapers.is_empty() {
+        return Err(Unjudged::not_applicable(
+            "there is no Prometheus of viz, and none that a PodMonitor of the chart tells to scrape proxies",
+        ));
+    }
+    let with_viz = scrapers.iter().any(|scraper| scraper.of_viz);
+    // Pods that deny, elsewhere, are left to the check of viz that answers its row.
+    let allowing = allowing(survey.objects.authorization_policies);
+    let owners = ctx.owners();
+    let mut refused: BTreeMap<(Owner, u16), (Inbound<'_>, Vec<&Pod>)> = BTreeMap::new();
+    for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        if with_viz && denies(pod) && !allowing.contains(pod.metadata.namespace.as_str()) {
+            continue;
+        }
+        let port = admin_port(pod);
+        let inbound = survey.index.inbound(workload, port);
+        let admitted = scrapers.iter().any(|scraper| {
+            let client = Client { identity: scraper.identity.as_deref(), address: scraper.pod.status.pod_ip };
+            inbound.get(METRICS, client) == Entry::Admitted
+        });
+        if !admitted {
+            refused.entry((owners.of(pod), port)).or_insert_with(|| (inbound, Vec::new())).1.push(pod);
+        }
+    }
+    let findings = refused
+        .iter()
+        .map(|((owner, port), (inbound, pods))| finding(ctx, owner, *port, (inbound, pods), &scrapers));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Those of viz, and where the chart makes PodMonitors those of others.
+fn scrapers<'a>(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    config: Option<&ConfigMap>,
+    pods: &'a [Pod],
+) -> Vec<Scraper<'a>> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let viz = ctx.namespaces().extensions.get(&Extension::Viz).map(String::as_str);
+    let values = config.and_then(ConfigMap::chart_values);
+    let said = |path: &str| values.as_ref().and_then(|values| values.bool(path));
+    let monitored =
+        said("podMonitor.enabled") == Some(true) && said("podMonitor.proxy.enabled") != Some(false);
+    let alive = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
+    alive
+        .filter_map(|pod| {
+            let meta = &pod.metadata;
+            let of_viz =
+                viz == Some(meta.namespace.as_str()) && meta.label("component") == Some("prometheus");
+            let other = monitored && meta.label(PROMETHEUS.0) == Some(PROMETHEUS.1);
+            if !of_viz && !other {
+                return None;
+            }
+            let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+            let account = match pod.spec.service_account_name.as_str() {
+                "" => "default",
+                account => account,
+            };
+            let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
+            Some(Scraper { pod, identity, of_viz })
+        })
+        .collect()
+}
+
+fn admin_port(pod: &Pod) -> u16 {
+    let ports = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.ports);
+    ports.filter(|port| port.name == ADMIN.0).map(|port| port.container_port).next().unwrap_or(ADMIN.1)
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    port: u16,
+    (inbound, pods): (&Inbound<'_>, &[&Pod]),
+    scrapers: &[Scraper<'_>],
+) -> Finding {
+    let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let by = match inbound.taken_by {
+        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
+    };
+    let asking = scrapers.iter().take(3).map(|scraper| {
+        let said = scraper.identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
+        let meta = &scraper.pod.metadata;
+        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+    });
+    ctx.finding(
+        owner.subject(names),
+        "the policy of the proxies' metrics port refuses every Prometheus that scrapes them: dashboards, and what scales by metrics, \
+         see nothing of these pods",
+    )
+    .severity(Severity::Warning)
+    .parameter(port.to_string())
+    .likely()
+    .evidence(by)
+    .evidences(asking)
+    .remedy(remedy(owner, inbound, scrapers))
+}
+
+fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Remedy {
+    let namespace = &owner.namespace;
+    let mut remedy = Remedy::new();
+    let taken = matches!(inbound.taken_by, TakenBy::Server(_));
+    if scrapers.iter().any(|scraper| scraper.of_viz) && !taken {
+        remedy = remedy.run(
+            StepKind::Command,
+            "Let viz's Prometheus in, in the namespace of the pods",
+            linkerd()
+                .words("viz allow-scrapes")
+                .option("--namespace", namespace)
+                .pipe(kubectl().words("apply -f -")),
+        );
+    }
+    if taken {
+        remedy = remedy.step(
+            StepKind::Note,
+            "Add an AuthorizationPolicy for the Server that requires the service account of Prometheus",
+        );
+    }
+    if let Some(other) = scrapers.iter().find(|scraper| !scraper.of_viz) {
+        let step = match &other.identity {
+            Some(_) => {
+                "Let the other Prometheus in: a Server for the port linkerd-admin of the pods, and an AuthorizationPolicy for it that \
+                 requires its service account"
+            }
+            None => {
+                "Let the other Prometheus in, which has no proxy: a Server for the port linkerd-admin of the pods, and an \
+                 AuthorizationPolicy for it that requires a NetworkAuthentication of its addresses; or mesh it, and require its service \
+                 account"
+            }
+        };
+        remedy = remedy.step(StepKind::Note, step);
+    }
+    remedy
+}

@@ -1,0 +1,102 @@
+//! `upgrade-refuses-undeclared-port`: from the target on, meshed clients cannot use a port that the Service does not declare.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Way;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::refusal::LINKERDS;
+use crate::objects::{Pod, Service, ServicePort, TargetPort};
+
+/// How many Services are quoted.
+const QUOTED: usize = 5;
+/// How many ports of one are.
+const PORTS: usize = 4;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let services = ctx.seen::<Service>();
+    let pods = ctx.seen::<Pod>()?;
+    let services = services?;
+    let Some(since) = ctx.knowledge.upgrades().undeclared_ports(way.between(ctx)) else {
+        return Ok(Verdict::fine());
+    };
+    let mut by_namespace: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| !pod.is_finished()) {
+        by_namespace.entry(pod.metadata.namespace.as_str()).or_default().push(pod);
+    }
+    let mut affected: Vec<(&Service, BTreeSet<u16>)> = Vec::new();
+    // Linkerd's own clients, and those of Kubernetes' own Services, use what these declare.
+    let homes = ctx.namespaces();
+    let own = |namespace: &str| {
+        let extension = homes.extensions.values().any(|extension| extension == namespace);
+        extension || [homes.control_plane.as_str(), homes.cni.as_str(), "kube-system"].contains(&namespace)
+    };
+    let judged = |service: &&Service| {
+        let namespace = service.metadata.namespace.as_str();
+        ctx.judges(namespace) && !own(namespace)
+    };
+    for service in services.iter().filter(judged) {
+        let spec = &service.spec;
+        // A headless Service has no address at which another port could be asked for.
+        if spec.cluster_ip.is_none() || spec.selector.is_empty() || !spec.ports.iter().any(is_moved) {
+            continue;
+        }
+        let pods = by_namespace.get(service.metadata.namespace.as_str()).into_iter().flatten();
+        let behind = |pod: &&&Pod| {
+            spec.selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
+        };
+        let mut others = pods.filter(behind).map(|pod| undeclared(service, pod));
+        if let Some(others) = others.find(|others| !others.is_empty()) {
+            affected.push((service, others));
+        }
+    }
+    let Some((first, _)) = affected.first() else { return Ok(Verdict::fine()) };
+    let subject = |service: &Service| {
+        Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
+    };
+    let message = format!(
+        "from {since} on, proxies refuse connections to a port of a Service that it does not declare: clients that use the port of \
+         the pods at the address of one of these Services are cut off"
+    );
+    let seen = affected.iter().take(QUOTED).map(|(service, others)| {
+        let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
+        let others: Vec<String> = others.iter().take(PORTS).map(ToString::to_string).collect();
+        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        let said = format!("{}; its pods listen on {} as well", declared.join(", "), others.join(", "));
+        Evidence::field(object, "spec.ports[].port", said)
+    });
+    let finding = ctx
+        .finding(subject(first), message)
+        .severity(Severity::Info)
+        .likely()
+        .evidences(seen)
+        .evidence(way.target.clone())
+        .remedy(Remedy::new().step(
+            StepKind::Note,
+            "See in the configuration of their clients whether one uses such a port; have it use the declared one, or declare the \
+             other in the Service too, before the upgrade",
+        ));
+    let finding =
+        affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service)));
+    Ok(vec![finding].into())
+}
+
+/// Whether a port of TCP leads to another port of the pods, or to one that the pods name.
+fn is_moved(port: &ServicePort) -> bool {
+    matches!(port.protocol.as_str(), "" | "TCP")
+        && match &port.target_port {
+            Some(TargetPort::Number(number)) => *number != port.port,
+            Some(TargetPort::Name(_)) => true,
+            None => false,
+        }
+}
+
+/// The ports that the containers of a pod name and the Service does not, Linkerd's own aside.
+fn undeclared(service: &Service, pod: &Pod) -> BTreeSet<u16> {
+    let declared: BTreeSet<u16> = service.spec.ports.iter().map(|port| port.port).collect();
+    let others = pod.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
+    let named = others.flat_map(|container| &container.ports).map(|port| port.container_port);
+    named.filter(|port| !declared.contains(port)).collect()
+}
