@@ -104,6 +104,13 @@ pub struct WaivedBy {
     pub line: u64,
 }
 
+impl WaivedBy {
+    /// Where it stands: `waivers.yaml:7`, or the annotation of an object.
+    pub fn place(&self) -> String {
+        if self.line == 0 { self.file.clone() } else { format!("{}:{}", self.file, self.line) }
+    }
+}
+
 /// Whether a finding was seen or inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -4,7 +4,7 @@ mod baseline;
 mod waiver;
 
 pub use baseline::Baseline;
-pub use waiver::{NoWaivers, PROBLEMS, Waiver, problems, read as read_waivers};
+pub use waiver::{NoWaivers, PROBLEMS, Waiver, on_objects, problems, read as read_waivers};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -55,7 +55,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         files::not_there(flag, path, args.force)?;
     }
     let earlier = accepted::baseline(args)?;
-    let policy = Policy {
+    let mut policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
         mode: match args.rehearsal.to {
@@ -136,6 +136,8 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }
+    let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
+    policy.waivers.extend(policy::on_objects(&judged.cluster));
     let status = examine(&Examination {
         checks: &checks,
         policy: &policy,

@@ -12,13 +12,18 @@ use crate::checks;
 use crate::finding::{
     Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, When, Written,
 };
+use crate::item::Item;
+use crate::model::Cluster;
+use crate::objects::meta::Meta;
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Service, StatefulSet};
 use crate::yaml;
 
 /// What is wrong with a waiver: the id of the finding, and what it says.
-pub const PROBLEMS: [(&str, &str); 4] = [
+pub const PROBLEMS: [(&str, &str); 5] = [
     ("waiver-expired", "A waiver has expired"),
     ("waiver-too-broad", "A waiver accepts everything that a check finds"),
     ("waiver-unknown-check", "A waiver names no check"),
+    ("waiver-unreadable", "A waiver cannot be read"),
     ("waiver-unused", "A waiver accepts nothing that was found"),
 ];
 
@@ -27,6 +32,8 @@ pub const PROBLEMS: [(&str, &str); 4] = [
 enum What {
     Check(String),
     Fingerprint(String),
+    /// It stands on an object and says nothing that could be accepted; what is wrong with it.
+    Unreadable(String),
 }
 
 /// Where; `*` stands for any text.
@@ -97,6 +104,81 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Waiver>, NoWaivers> {
         .collect()
 }
 
+/// The annotation under which an object says what is accepted of it.
+const IGNORE: &str = "meshdoctor.io/ignore";
+
+/// What objects themselves say is accepted of them: namespaces, of everything in them; workloads and Services, of themselves.
+pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
+    let mut all = Vec::new();
+    let mut take = |kind: Kind, meta: &Meta| {
+        if let Some(text) = meta.annotation(IGNORE) {
+            all.extend(of_object(kind, meta, text));
+        }
+    };
+    each::<Namespace>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<Deployment>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<StatefulSet>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<DaemonSet>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<CronJob>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<Job>(cluster, |kind, object| take(kind, &object.metadata));
+    each::<Service>(cluster, |kind, object| take(kind, &object.metadata));
+    all
+}
+
+fn each<K: Listed>(cluster: &Cluster, mut take: impl FnMut(Kind, &K::Object)) {
+    let answer = cluster.answer(&Item::List(K::KIND));
+    answer
+        .map_or(&[][..], |answer| answer.objects::<K::Object>())
+        .iter()
+        .for_each(|object| take(K::KIND, object));
+}
+
+/// The waivers of one annotation.
+fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
+    let name = match meta.namespace.is_empty() {
+        true => format!("{} {}", kind.info().kind, meta.name),
+        false => format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name),
+    };
+    let place = format!("{name} metadata.annotations[{IGNORE}]");
+    let scope = match kind {
+        Kind::Namespace => Scope { namespace: Some(meta.name.to_string()), ..Scope::default() },
+        _ => Scope { object: Some(name), ..Scope::default() },
+    };
+    let unreadable = |why: String| Waiver {
+        what: What::Unreadable(why),
+        scope: scope.clone(),
+        by: WaivedBy {
+            reason: String::new(),
+            owner: String::new(),
+            expires: String::new(),
+            file: place.clone(),
+            line: 0,
+        },
+        expires: Date::MAX,
+    };
+    let refused = yaml::guard(text.as_bytes()).err().map(|refused| refused.to_string());
+    let read: Result<Vec<Entry>, String> = match refused {
+        Some(refused) => Err(refused),
+        None => serde_saphyr::from_str(text).map_err(|error| {
+            let first = error.without_snippet().to_string();
+            first.lines().next().unwrap_or("not a list of waivers").to_owned()
+        }),
+    };
+    let entries = match read {
+        Ok(entries) => entries,
+        Err(why) => return vec![unreadable(why)],
+    };
+    let of = |entry: Entry| {
+        let entry = match entry.scope {
+            // It stands where it holds.
+            Some(_) => return unreadable("a waiver on an object has no scope of its own".to_owned()),
+            None => Entry { scope: Some(scope.clone()), ..entry },
+        };
+        waiver(&place, 0, entry).unwrap_or_else(unreadable)
+    };
+    entries.into_iter().map(of).collect()
+}
+
 fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
     let said = |name: &str, value: Option<String>| {
         let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -115,7 +197,7 @@ fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
     let scope = match (&what, entry.scope) {
         (_, Some(scope)) => scope,
         (What::Fingerprint(_), None) => Scope::default(),
-        (What::Check(_), None) => {
+        (What::Check(_) | What::Unreadable(_), None) => {
             return Err("the waiver has no scope: namespace, object or node".to_owned());
         }
     };
@@ -153,6 +235,7 @@ impl Waiver {
             What::Fingerprint(print) => {
                 finding.fingerprint().0 == *print || finding.subject_fingerprint(subject).0 == *print
             }
+            What::Unreadable(_) => false,
         };
         meant && self.scope.holds(subject)
     }
@@ -160,6 +243,7 @@ impl Waiver {
     /// What is wrong with it by itself.
     fn problem(&self, at: Timestamp) -> Option<&'static str> {
         match &self.what {
+            What::Unreadable(_) => Some("waiver-unreadable"),
             What::Check(word) if checks::find(word).is_none() => Some("waiver-unknown-check"),
             What::Check(_) if self.scope.is_everything() => Some("waiver-too-broad"),
             What::Check(_) | What::Fingerprint(_) => {
@@ -172,6 +256,7 @@ impl Waiver {
         let what = match &self.what {
             What::Check(word) => word.clone(),
             What::Fingerprint(print) => format!("fingerprint {print}"),
+            What::Unreadable(_) => "nothing".to_owned(),
         };
         let Scope { namespace, object, node } = &self.scope;
         let parts = [("namespace", namespace), ("object", object), ("node", node)];
@@ -243,6 +328,10 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
             "the waiver would accept everything that the check finds, so it is not applied",
             "Name the namespaces, objects or nodes that it is for",
         ),
+        "waiver-unreadable" => (
+            "the annotation holds no waiver that can be read, so it accepts nothing",
+            "Write a list of waivers, each with check or fingerprint, reason, owner and expires",
+        ),
         "waiver-unknown-check" => (
             "no check has the name that the waiver gives, so it accepts nothing",
             "Write the id as meshdoctor list has it",
@@ -253,7 +342,12 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
         ),
     };
     let by = &waiver.by;
-    let said = format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason);
+    let said = match &waiver.what {
+        What::Unreadable(why) => why.clone(),
+        What::Check(_) | What::Fingerprint(_) => {
+            format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason)
+        }
+    };
     Finding {
         check: problem,
         // What was not looked for is unused as well.
@@ -261,7 +355,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
         confidence: Confidence::Observed,
         subjects: vec![Subject::thing(&format!("waiver of {}", waiver.words()))],
         message: message.to_owned(),
-        evidence: vec![Evidence::other(format!("{}:{}", by.file, by.line), said)],
+        evidence: vec![Evidence::other(by.place(), said)],
         timeline: Vec::new(),
         remedy: Remedy::new().step(StepKind::Note, step),
         parameters: vec![by.reason.clone()],
@@ -274,14 +368,14 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
         after: Vec::new(),
         when: When::Now,
         standing: Default::default(),
-        written: vec![Written {
+        written: Vec::from_iter((by.line > 0).then(|| Written {
             object: format!("waiver of {}", waiver.words()),
             path: None,
             file: by.file.clone(),
             line: by.line,
             column: 1,
             source: None,
-        }],
+        })),
         fact: None,
     }
 }

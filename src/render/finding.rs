@@ -353,9 +353,7 @@ pub fn standing(finding: &Finding) -> Vec<String> {
         Standing::InBaseline => vec!["in it already, so it does not count".to_owned()],
         Standing::Waived(by) => by
             .iter()
-            .map(|by| {
-                format!("until {} by {}: {} ({}:{})", by.expires, by.owner, by.reason, by.file, by.line)
-            })
+            .map(|by| format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place()))
             .collect(),
     }
 }

@@ -52,6 +52,51 @@ fn found(report: &Value) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_an_object_says_of_itself_is_accepted_until_its_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let says = |mut object: Value, text: &str| {
+        object["metadata"]["annotations"] = json!({"meshdoctor.io/ignore": text});
+        object
+    };
+    let web = || deployment("web", "linkerd.io/injekt");
+    let entry =
+        "- check: annotation-unknown\n  reason: until the move\n  owner: team-shop\n  expires: 2026-11-20\n";
+    write(dir, &[says(web(), entry)]);
+    let (status, document) = report(dir, &[]);
+    assert_eq!(status, 0, "{document:#}");
+    assert_eq!(document["findings"][0]["waived"], true);
+    assert_eq!(
+        document["waivers"][0]["by"][0]["file"],
+        "Deployment shop/web metadata.annotations[meshdoctor.io/ignore]"
+    );
+    let (_, table, _) = check(dir, &["-o", "short"]);
+    assert!(
+        table.contains("until the move (Deployment shop/web metadata.annotations[meshdoctor.io/ignore])"),
+        "{table}"
+    );
+    // It holds for the object that it stands on, and for everything in a namespace.
+    write(dir, &[says(web(), entry), deployment("api", "linkerd.io/injekt")]);
+    assert_eq!(check(dir, &[]).0, 1);
+    let shop = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    write(dir, &[says(shop, entry), web(), deployment("api", "linkerd.io/injekt")]);
+    assert_eq!(check(dir, &[]).0, 0);
+    // What has expired, lacks something, has a scope or cannot be read accepts nothing, and is told.
+    for (text, problem) in [
+        (entry.replace("2026-11-20", "2026-11-19"), "waiver-expired"),
+        (entry.replace("  owner: team-shop\n", ""), "waiver-unreadable"),
+        (format!("{entry}  scope: {{namespace: '*'}}\n"), "waiver-unreadable"),
+        ("all of it".to_owned(), "waiver-unreadable"),
+        (entry.replace("annotation-unknown", "annotation-unknwon"), "waiver-unknown-check"),
+    ] {
+        write(dir, &[says(web(), &text)]);
+        let (status, document) = report(dir, &[]);
+        assert_eq!(status, 1, "{text}: {document:#}");
+        assert!(found(&document).contains(problem), "{text}: {:?}", found(&document));
+    }
+}
+
+#[test]
 fn a_waived_finding_stays_is_marked_and_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();

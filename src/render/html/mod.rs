@@ -236,8 +236,7 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
     {
         body.push_str("<dt>Waived</dt>");
         for by in by {
-            let words =
-                format!("until {} by {}: {} ({}:{})", by.expires, by.owner, by.reason, by.file, by.line);
+            let words = format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place());
             _ = write!(body, "<dd>{}</dd>", escaped(&words));
         }
     }
