@@ -127,8 +127,8 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':before -- The earlier report, as check -o json=FILE writes it:_files' \
-':after -- The later report. Of a bundle\: check --bundle FILE -o json=FILE:_files' \
+':before -- The earlier report, as check -o json=FILE writes it; or a bundle or folder, which is checked first:_files' \
+':after -- The later report, bundle or folder:_files' \
 && ret=0
 ;;
 (policy)

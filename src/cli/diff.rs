@@ -1,12 +1,18 @@
-//! `meshdoctor diff`: two reports, and what became of the findings from the one to the other.
+//! `meshdoctor diff`: two reports or bundles, and what became of the findings from the one to the other.
 
-use super::args::{Diff, DiffFormat, FailOn};
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Parser;
+
+use super::args::{Cli, Command, Diff, DiffFormat, FailOn};
 use super::{check, output, verify};
 use crate::exit;
 use crate::render::diff;
+use crate::render::document::Document;
 
 pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
-    let (before, after) = (verify::read(&args.before, "diff")?, verify::read(&args.after, "diff")?);
+    let (before, after) = (report(&args.before)?, report(&args.after)?);
     for (path, document) in [(&args.before, &before), (&args.after, &after)] {
         if document.run.judged_at.is_none() {
             let cause = format!("{} is of a run that came to no result", path.display());
@@ -27,4 +33,22 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
         (false, true) => exit::NOT_CHECKED,
         (false, false) => exit::FINE,
     })
+}
+
+/// A report from its file; of a bundle the one that check makes of it.
+fn report(path: &Path) -> anyhow::Result<Document> {
+    let name = path.to_string_lossy();
+    let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar"].iter().any(|ending| name.ends_with(ending));
+    if !archive && !path.is_dir() {
+        return Ok(verify::read(path, "diff")?);
+    }
+    let folder = tempfile::tempdir().context("there is no room for a report")?;
+    let made = folder.path().join("report.json");
+    let output = format!("json={}", made.display());
+    let words = ["meshdoctor", "check", "--quiet", "--output", &output, "--bundle", &name];
+    let Command::Check(args) = Cli::try_parse_from(words)?.command else {
+        anyhow::bail!("{name} could not be judged");
+    };
+    check::one(&args, None)?;
+    Ok(verify::read(&made, "diff")?)
 }

@@ -4,6 +4,7 @@ use super::args::{Explain, PageFormat};
 use super::output;
 use super::role;
 use super::stop::Stop;
+use crate::policy::PROBLEMS;
 use crate::{checks, render};
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
@@ -12,6 +13,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         None => checks::answering(&args.check).collect(),
     };
     let text = match (named.as_slice(), args.output) {
+        ([], _) if PROBLEMS.iter().any(|(id, _)| *id == args.check) => of_waivers(&args.check, args.output),
         ([], _) => return Err(unknown(&args.check).into()),
         ([check], PageFormat::Text) => role::as_typed(render::explain::text(check, output::width())),
         ([check], PageFormat::Markdown) => render::explain::markdown(check),
@@ -24,6 +26,18 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)
+}
+
+/// What is said of waivers themselves stands on their page.
+fn of_waivers(id: &str, form: PageFormat) -> String {
+    let page = include_str!("../../docs/waivers.md");
+    let from = page.find("## Waivers").unwrap_or_default();
+    let section = page[from..].find("\n## Baselines").map_or(&page[from..], |end| &page[from..from + end]);
+    let title = PROBLEMS.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title);
+    match form {
+        PageFormat::Json => format!("{:#}\n", serde_json::json!({"id": id, "title": title, "page": section})),
+        PageFormat::Text | PageFormat::Markdown => format!("# {id}\n\n{title}.\n\n{section}"),
+    }
 }
 
 fn unknown(word: &str) -> Stop {

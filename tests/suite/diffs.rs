@@ -81,3 +81,31 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
     let (status, worse) = diff(dir, "less.json", "full.json");
     assert!(status == Some(1) && count(&worse, "changed") == count(&better, "changed"));
 }
+
+#[test]
+fn bundles_are_compared_as_their_reports_are() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let own = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.join(name).display().to_string();
+    let report = |name: &str| {
+        let path = own.path().join(format!("{name}.json")).display().to_string();
+        let output = format!("json={path}");
+        meshdoctor(&["check", "--bundle", &of(name), "-o", &output]).output().unwrap();
+        path
+    };
+    let (before, after) = (report("issuer-expired"), report("healthy-2.18"));
+    let said = |words: &[&str]| {
+        let output = meshdoctor(&[&["diff"], words].concat()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let reports = said(&[&before, &after]);
+    assert!(reports.1.contains("issuer-expired"), "{}", reports.1);
+    let bundles = said(&[&of("issuer-expired"), &of("healthy-2.18")]);
+    assert_eq!((bundles.0, lines(&bundles.1)), (reports.0, lines(&reports.1)));
+    assert_eq!(said(&[&before, &of("healthy-2.18")]).0, reports.0);
+}
+
+/// What is said, without the moments and files of the two runs.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.contains("json") && !line.contains("2026-")).collect()
+}

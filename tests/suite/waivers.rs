@@ -341,3 +341,12 @@ fn what_comes_of_an_accepted_cause_stands_for_itself() {
         assert!(!waived.contains(print.as_str().unwrap()), "an accepted cause explains nothing that counts");
     }
 }
+
+#[test]
+fn what_is_wrong_with_waivers_is_explained() {
+    for problem in ["waiver-expired", "waiver-unused", "waiver-unreadable"] {
+        let output = meshdoctor(&["explain", problem]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(problem) && text.contains("expires:"), "{text}");
+    }
+}

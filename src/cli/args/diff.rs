@@ -9,11 +9,11 @@ use super::FailOn;
 /// `meshdoctor diff`.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The earlier report, as check -o json=FILE writes it.
-    #[arg(value_name = "BEFORE.json")]
+    /// The earlier report, as check -o json=FILE writes it; or a bundle or folder, which is checked first.
+    #[arg(value_name = "BEFORE")]
     pub before: PathBuf,
-    /// The later report. Of a bundle: check --bundle FILE -o json=FILE.
-    #[arg(value_name = "AFTER.json")]
+    /// The later report, bundle or folder.
+    #[arg(value_name = "AFTER")]
     pub after: PathBuf,
     /// Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be
     /// compared. By default error.
