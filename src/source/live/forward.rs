@@ -8,7 +8,8 @@ use kube::core::NamespaceResourceScope;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-use super::api_client::ApiClient;
+use super::api_client::{ApiClient, TRIES, pause};
+use super::broken::broken;
 use super::quote::quote;
 use crate::fetched::Why;
 
@@ -74,14 +75,24 @@ pub(super) fn too_late(patience: Duration) -> Why {
     Why::TimedOut { seconds: patience.as_secs().max(1) }
 }
 
-/// A way to a port of a pod. Whoever takes it aborts it in the end.
+/// A way to a port of a pod, tried again where the connection to the API server ended before an answer: what the client
+/// keeps open may be closed by the other side just then. Whoever takes it aborts it in the end.
 pub(super) async fn open(
     client: &kube::Client,
     (namespace, pod): (&str, &str),
     port: u16,
 ) -> Result<Portforwarder, Why> {
     let pods: kube::Api<Ports> = kube::Api::namespaced(client.clone(), namespace);
-    pods.portforward(pod, &[port]).await.map_err(refused)
+    let mut tried = 1;
+    loop {
+        match pods.portforward(pod, &[port]).await {
+            Err(error) if tried < TRIES && broken(&error).may_pass(true) => {
+                tokio::time::sleep(pause(tried)).await;
+                tried += 1;
+            }
+            way => return way.map_err(refused),
+        }
+    }
 }
 
 async fn exchange(
@@ -141,6 +152,7 @@ fn refused(error: kube::Error) -> Why {
         kube::Error::Api(status) if matches!(status.code, 401 | 403) => {
             Why::Denied { message: quote(&status.message, 400) }
         }
+        kube::Error::Service(_) | kube::Error::HyperError(_) => failed(&broken(&error).words()),
         other => failed(&other.to_string()),
     }
 }

@@ -10,6 +10,7 @@ mod world;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -158,6 +159,22 @@ async fn what_programs_say_is_judged_alike_live_and_from_the_bundle() {
     let ran = twice(&server, &keys, &PROBE).await;
     assert_eq!(ran.outcomes(&ASKING), all(Outcome::Findings), "{:#?}", ran.document.coverage);
     assert_eq!(ran.status, 1);
+}
+
+/// A server may close what the client keeps open at any time, and a way through it that does so once is no way that is
+/// closed. One that does so always is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_breaks_before_the_answer_is_made_again() {
+    for (breaks, outcome) in [(2, Outcome::Pass), (usize::MAX, Outcome::NotChecked)] {
+        let well = Says::http(200, "ok\n");
+        let broken = Says::After(Arc::new(AtomicUsize::new(breaks)), Box::new(well));
+        let world = World::well().says("metrics-api", 9995, broken);
+        let (server, keys) = world.start(&linked(None).await).await;
+        let ran = twice(&server, &keys, &PROBE).await;
+        assert_eq!(ran.outcomes["viz-self-check-failing"], outcome, "{:#?}", ran.document.coverage);
+        let told = ran.reasons("viz-self-check-failing").join("; ");
+        assert_eq!(told.contains("the connection ended"), outcome == Outcome::NotChecked, "{told}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,8 @@
 //! Played programs behind a port-forward: what comes back over the websocket, in every way in which it can be wrong.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 
 use base64::Engine as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
@@ -25,6 +27,8 @@ pub enum Says {
     Page,
     /// The API server never answers.
     Silence,
+    /// The connection to the API server ends before an answer, so many times; then this.
+    After(Arc<AtomicUsize>, Box<Says>),
     /// The stream is there, and nothing comes.
     Hangs,
     /// The upgrade is followed by what is no websocket.
@@ -46,6 +50,12 @@ impl Says {
 
 /// Plays it to the client whose request this is the head of.
 pub async fn play(mut stream: TcpStream, head: &str, port: u16, says: &Says) -> Option<()> {
+    let left = |left: usize| left.checked_sub(1);
+    let says = match says {
+        Says::After(breaks, _) if breaks.fetch_update(SeqCst, SeqCst, left).is_ok() => return None,
+        Says::After(_, then) => then,
+        other => other,
+    };
     let refusal = match says {
         Says::Refuses(status, message) => Some(http(*status, &failure(*status, message).to_string())),
         Says::Page => Some(http(200, "<html>please sign in</html>")),
