@@ -1,4 +1,17 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+_meshdoctor_checks="annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped old-anchor-removed-too-soon proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing crd-missing extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing identity-unknown ingress-refused policy-audits policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-not-accepted scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-value upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch"
+_meshdoctor_categories="annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz"
+_meshdoctor_listed() {
+    compgen -P "${1%"${1##*,}"}" -W "${_meshdoctor_checks} ${_meshdoctor_categories}" -- "${1##*,}"
+}
+# What stands in a kubeconfig is no text of the shell, as the words of compgen -W are.
+_meshdoctor_contexts() {
+    local name
+    kubectl config get-contexts -o name 2>/dev/null | while IFS= read -r name; do
+        [[ ${name} == "${1}"* ]] && printf '%s\n' "${name}"
+    done
+}
+
 _meshdoctor() {
     local i cur prev opts cmd
     COMPREPLY=()
@@ -158,7 +171,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --on-not-checked --waivers --baseline --verify --output --coverage --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,7 +218,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)
@@ -241,11 +254,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --only)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --skip)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -316,6 +329,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --param)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --on-not-checked)
                     COMPREPLY=($(compgen -W "fail pass" -- "${cur}"))
                     return 0
@@ -332,12 +349,20 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --output)
+                --confidence)
+                    COMPREPLY=($(compgen -W "likely observed" -- "${cur}"))
+                    return 0
+                    ;;
+                --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
+                    return 0
+                    ;;
                 -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
                     return 0
                     ;;
                 --save)
@@ -443,7 +468,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)
@@ -471,11 +496,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --only)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --skip)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --verbose)
@@ -558,18 +583,18 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__demo)
-            opts="-o -v -q -h -V --cured --output --coverage --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -v -q -h -V --cured --output --coverage --verbose --quiet --color --checks --config --no-config --help --version cni-exit-127 cni-unauthorized debug-image-ignored injector-fails-open native-sidecar-typo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
                     return 0
                     ;;
                 --verbose)
@@ -638,7 +663,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__explain)
-            opts="-o -h -V --output --color --checks --config --no-config --help --version"
+            opts="-o -h -V --output --color --checks --config --no-config --help --version ${_meshdoctor_checks}"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1005,7 +1030,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)
@@ -1060,7 +1085,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__list)
-            opts="-o -h -V --output --color --checks --config --no-config --help --version"
+            opts="-o -h -V --output --color --checks --config --no-config --help --version ${_meshdoctor_checks} ${_meshdoctor_categories}"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1229,7 +1254,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)
@@ -1291,11 +1316,11 @@ _meshdoctor() {
             fi
             case "${prev}" in
                 --only)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --skip)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
                     return 0
                     ;;
                 --user)
@@ -1389,7 +1414,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)
@@ -1525,7 +1550,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --context)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
                     return 0
                     ;;
                 --cluster)

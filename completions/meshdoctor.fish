@@ -1,4 +1,12 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+function __meshdoctor_checks
+    printf '%s\n' annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped old-anchor-removed-too-soon proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing crd-missing extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing identity-unknown ingress-refused policy-audits policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-not-accepted scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-value upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch
+end
+function __meshdoctor_listed
+    printf '%s\n' annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz
+    __meshdoctor_checks
+end
+
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_meshdoctor_global_optspecs
     string join \n color= checks= config= no-config h/help V/version
@@ -60,7 +68,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
@@ -69,8 +77,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'How many clusters are read at a time' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By default the newest release that meshdoctor knows' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l manifests -d 'Judge manifests without a cluster: files, folders or \'-\' for standard input, as helm template, kustomize build and linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable' -r -F
@@ -92,12 +100,30 @@ never\t''
 error:observed\t''
 warning:observed\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l param -d 'A parameter of a check of your own, in the place of what its card says under params. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l waivers -d 'Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l baseline -d 'An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not count' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report\'s run was asked is asked again where no flag says otherwise' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l confidence -d 'What is told: everything, or with \'observed\' what the evidence shows alone. What is inferred is then counted, and neither listed nor able to fail the run' -r -f -a "likely\t'What is inferred as well'
+observed\t'What the evidence shows alone'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l wait -d 'Look again, for so long at most, until nothing fails the run: 5m, as linkerd check does. What does not go by itself, an expired certificate say, ends the waiting at once' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
+short\t''
+json\t''
+yaml\t''
+linkerd\t''
+linkerd-table\t''
+plan\t''
+sarif\t''
+junit\t''
+github\t''
+gitlab\t''
+markdown\t''
+prometheus\t''
+ndjson\t''
+html\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read the release data and other facts that age from this folder instead of the embedded ones' -r -F
@@ -115,6 +141,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'With -o linkerd, also print the rows of the data plane. meshdoctor\'s own reports always include it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. The one thing that writes; see docs/deploy.md for the role'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Leave every meshdoctor.toml aside'
@@ -148,7 +175,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l linkerd
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Act as this user' -r
@@ -182,7 +209,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l link
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Act as this user' -r
@@ -214,7 +241,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Act as this user' -r
@@ -248,15 +275,15 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-image -d 'The image of the pods; it must hold this version of meshdoctor on its PATH' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'The namespace of the pods; it must admit pods that mount files of the node' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -286,7 +313,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Act as this user' -r
@@ -326,7 +353,21 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
+short\t''
+json\t''
+yaml\t''
+linkerd\t''
+linkerd-table\t''
+plan\t''
+sarif\t''
+junit\t''
+github\t''
+gitlab\t''
+markdown\t''
+prometheus\t''
+ndjson\t''
+html\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -378,8 +419,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks or categories (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Leave out these checks or categories (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l user -d 'Also print a binding to this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l service-account -d 'Also print a binding to this service account' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
@@ -434,3 +475,6 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fi
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "config" -d 'Show what meshdoctor.toml sets, and where'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -f -a "(__meshdoctor_checks)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -f -a "cni-exit-127 cni-unauthorized debug-image-ignored injector-fails-open native-sidecar-typo"

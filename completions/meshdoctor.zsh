@@ -1,5 +1,9 @@
 #compdef meshdoctor
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
+_meshdoctor_checks() { compadd "$@" - annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped old-anchor-removed-too-soon proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing crd-missing extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing identity-unknown ingress-refused policy-audits policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-not-accepted scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-value upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch }
+_meshdoctor_listed() { compadd "$@" - annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped old-anchor-removed-too-soon proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing crd-missing extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing identity-unknown ingress-refused policy-audits policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-not-accepted scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-value upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch }
+_meshdoctor_contexts() { compadd "$@" - ${(f)"$(kubectl config get-contexts -o name 2>/dev/null)"} }
+
 
 autoload -U is-at-least
 
@@ -47,7 +51,7 @@ _arguments "${_arguments_options[@]}" : \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -56,8 +60,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
 '--parallel=[How many clusters are read at a time]:N:_default' \
-'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
 '--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: says what that upgrade would break. By default the newest release that meshdoctor knows]:VERSION:_default' \
@@ -75,13 +79,17 @@ _arguments "${_arguments_options[@]}" : \
 '--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity; with \:observed what is inferred ('\''likely'\'') does not count. By default error, and with --verify warning]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
 '(--verify)*--severity=[How bad the findings of a check are here\: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip]:CHECK=SEVERITY:_default' \
+'(--verify)*--param=[A parameter of a check of your own, in the place of what its card says under params. Repeatable]:CHECK.NAME=VALUE:_default' \
 '(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
 '(--verify)*--waivers=[Findings that are accepted\: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable]:FILE:_files' \
 '(--verify)--baseline=[An earlier report (-o json=FILE) of the same cluster\: what was found then, at the same subjects and as bad, does not count]:REPORT.json:_files' \
 '--verify=[Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each\: fixed, still there, or not checked. What the report'\''s run was asked is asked again where no flag says otherwise]:REPORT.json:_files' \
-'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'(--verify)--confidence=[What is told\: everything, or with '\''observed'\'' what the evidence shows alone. What is inferred is then counted, and neither listed nor able to fail the run]:CONFIDENCE:((likely\:"What is inferred as well"
+observed\:"What the evidence shows alone"))' \
+'(--bundle --manifests --with --values --verify --to)--wait=[Look again, for so long at most, until nothing fails the run\: 5m, as linkerd check does. What does not go by itself, an expired certificate say, ends the waiting at once]:DURATION:_default' \
+'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
@@ -100,6 +108,7 @@ never\:"Never"))' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(--pre --crds)--proxy[With -o linkerd, also print the rows of the data plane. meshdoctor'\''s own reports always include it]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
+'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. The one thing that writes; see docs/deploy.md for the role]' \
 '--force[Let --save overwrite a file that is there]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
@@ -149,7 +158,7 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -195,7 +204,7 @@ json\:"For programs"))' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -240,7 +249,7 @@ json\:"For programs"))' \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -286,15 +295,15 @@ _arguments "${_arguments_options[@]}" : \
 '--node-image=[The image of the pods; it must hold this version of meshdoctor on its PATH]:IMAGE:_default' \
 '--node-namespace=[The namespace of the pods; it must admit pods that mount files of the node]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
-'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -334,7 +343,7 @@ _arguments "${_arguments_options[@]}" : \
 '--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_default' \
 '--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_default' \
 '--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_default' \
+'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
 '--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
 '--as=[Act as this user]:USER:_default' \
@@ -390,8 +399,8 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
-'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:_default' \
+'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -408,7 +417,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::name -- The demo to check:_default' \
+'::name -- The demo to check:(cni-exit-127 cni-unauthorized debug-image-ignored injector-fails-open native-sidecar-typo)' \
 && ret=0
 ;;
 (list)
@@ -429,7 +438,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::only -- Only these checks or categories (comma-separated):_default' \
+'*::only -- Only these checks or categories (comma-separated):_sequence _meshdoctor_listed' \
 && ret=0
 ;;
 (explain)
@@ -450,7 +459,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- The check\: its id, or the anchor of a row of '\''linkerd check'\'' (l5d-...). Where several checks answer a row, they are listed:_default' \
+':check -- The check\: its id, or the anchor of a row of '\''linkerd check'\'' (l5d-...). Where several checks answer a row, they are listed:_meshdoctor_checks' \
 && ret=0
 ;;
 (test)
@@ -486,8 +495,8 @@ never\:"Never"))' \
 ;;
 (rbac)
 _arguments "${_arguments_options[@]}" : \
-'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_default' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '(--service-account)--user=[Also print a binding to this user]:NAME:_default' \
 '--service-account=[Also print a binding to this service account]:NAMESPACE/NAME:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"

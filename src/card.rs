@@ -65,6 +65,9 @@ pub struct Front {
     /// Whether it is judged of the release that `--to` names as well, as if the upgrade were done.
     #[serde(default)]
     pub rehearsed: bool,
+    /// Whether what it finds may go by itself, while pods start and what depends on them follows: what `--wait` waits for.
+    #[serde(default)]
+    pub heals: bool,
     /// Ids of the symptoms that it accounts for.
     #[serde(default)]
     pub explains: Vec<String>,
@@ -86,6 +89,16 @@ pub struct ExpressedRule {
     /// The kind of object that it is evaluated for, by its resource: `deployments.apps`.
     #[serde(rename = "for")]
     pub of: String,
+    /// The kind as manifests name it, where it is one that meshdoctor does not know itself; `for` then names the version as well:
+    /// `certificates.v1.cert-manager.io`.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// Whether objects of that kind live in no namespace.
+    #[serde(default)]
+    pub cluster_scoped: bool,
+    /// The fields of that kind whose texts the expressions read; those of others are redacted.
+    #[serde(default)]
+    pub reads: Vec<String>,
     /// Which of them are asked about; all where it is not there.
     #[serde(default, rename = "where")]
     pub only_where: Option<String>,
@@ -280,6 +293,11 @@ impl Front {
             (false, true) => Some("asked before an upgrade (--to)"),
             (false, false) => None,
         }
+    }
+
+    /// What `--wait` has to do with it, in words; nothing where waiting does not help.
+    pub fn with_waiting(&self) -> Option<&'static str> {
+        self.heals.then_some("may go by itself, so it is waited for")
     }
 
     /// Whether it is asked before an upgrade and at no other moment, so that what it finds begins with that.

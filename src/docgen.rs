@@ -7,6 +7,6 @@ mod index;
 pub mod parity;
 mod rbac;
 
-pub use cli::{cli, completion, exit_codes, exit_table};
+pub use cli::{cli, exit_codes, exit_table};
 pub use index::{fill, index};
 pub use rbac::{Bound, cluster_role, optional_roles, role_of};

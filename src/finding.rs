@@ -111,11 +111,12 @@ impl WaivedBy {
     }
 }
 
-/// Whether a finding was seen or inferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Whether a finding was seen or inferred. Ordered: `Likely < Observed`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The evidence leaves another explanation open.
+    #[default]
     Likely,
     /// The evidence shows it.
     Observed,

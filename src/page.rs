@@ -92,6 +92,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Applies to", front.applies.clone().unwrap_or_default()),
         ("Requires", front.requires.iter().map(|required| required.words()).collect::<Vec<_>>().join(", ")),
         ("With an upgrade", front.with_an_upgrade().unwrap_or_default().to_owned()),
+        ("With `--wait`", front.with_waiting().unwrap_or_default().to_owned()),
         ("Needs", words(&front.needs)),
         ("Uses, when it is there", words(&front.uses)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),

@@ -77,6 +77,8 @@ pub struct Policy {
     pub mode: Mode,
     /// How bad the findings of a check are, by its id, where its card is not to say it.
     pub severities: BTreeMap<String, Severity>,
+    /// What is told: everything, or what was seen alone.
+    pub confidence: Confidence,
     /// What fails the run.
     pub gate: Gate,
     /// Whether a change is judged: then what it brings in fails the run, and nothing else.

@@ -1,6 +1,13 @@
 //! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
 //! the checks said; nothing here is judged again.
 
+mod coverage;
+mod outlook;
+
+pub use coverage::{Coverage, Gap, Unread};
+use coverage::{coverage, unread};
+pub use outlook::{Lasting, Outlook};
+
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
@@ -13,13 +20,11 @@ use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity, Standing, When};
-use crate::item::{Item, Kind};
 use crate::judged::Judged;
-use crate::knowledge::{Knowledge, UnreadKind};
-use crate::missing::{Close, Missing};
-use crate::model::cluster::{Cluster, TimeSource};
+use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
-use crate::objects::CustomResourceDefinition;
 use crate::policy::{self, Policy};
 use crate::rows::{self, Category};
 use crate::source::Origin;
@@ -170,6 +175,8 @@ pub struct RunResult {
     pub waived: usize,
     /// Findings that would fail the run, and were in the baseline.
     pub in_baseline: usize,
+    /// Findings that are inferred, and were not wanted (`--confidence observed`); nothing else has them.
+    pub inferred: usize,
     /// Checks that passed.
     pub passed: usize,
     /// Checks that did not apply.
@@ -202,48 +209,6 @@ impl Counts {
             counts
         })
     }
-}
-
-/// What was looked at, and what could not be.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Coverage {
-    /// Objects that were read.
-    pub objects: usize,
-    /// Nodes in the cluster; `None` when that is not known.
-    pub nodes: Option<usize>,
-    /// Nodes with a snapshot.
-    pub snapshots: usize,
-    /// What is missing.
-    pub gaps: Vec<Gap>,
-    /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
-    pub unread: Vec<Unread>,
-}
-
-/// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// `servers.policy.linkerd.io`
-    pub resource: String,
-    /// `Server`
-    pub kind: String,
-    /// What it is about: `authorization policies`.
-    pub about: String,
-    /// How many objects the evidence holds; `None` where nobody counted.
-    pub objects: Option<usize>,
-}
-
-/// Something that could not be judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
-    /// What is missing and why.
-    pub missing: Missing,
-    /// The checks that needed it.
-    pub checks: Vec<&'static str>,
-    /// How to close it.
-    pub close: Close,
-    /// Whether somebody asked for it, by a flag or by selecting nothing but checks that need it: those gaps make the exit
-    /// status 4.
-    pub asked_for: bool,
 }
 
 /// Everything a report is made from, beside the evidence.
@@ -301,7 +266,11 @@ fn regraded(results: &mut [CheckResult], policy: &Policy) {
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     regraded(&mut results, question.policy);
-    let found = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    let found: Vec<Finding> =
+        results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    // What is not wanted accounts for nothing: its symptoms stand for themselves.
+    let (found, inferred): (Vec<Finding>, Vec<Finding>) =
+        found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
     let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
     let relations = Relations {
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
@@ -321,7 +290,10 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    let verdict = verdict(question.policy, &findings, &results, read_nothing, none_ran);
+    let verdict = RunResult {
+        inferred: inferred.len(),
+        ..verdict(question.policy, &findings, &results, read_nothing, none_ran)
+    };
     let mut checks: Vec<Judged> = question
         .checks
         .iter()
@@ -344,8 +316,8 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     // Whose rows: the operator's command, or else the one that belongs to the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
-    // Rows have no mark for what is accepted, nor for what a change cures.
-    let of_rows: Vec<Finding> = findings.iter().filter(counts).cloned().collect();
+    // Rows have no mark for what is accepted, nor for what a change cures; nor do they tell what is seen from what is inferred.
+    let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
     let evidence = rows::RowInput {
         checks: &checks,
         findings: &of_rows,
@@ -414,58 +386,6 @@ fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
     !policy.only.is_empty() && results.iter().any(lacked) && !results.iter().any(ran)
 }
 
-fn coverage(cluster: &Cluster, results: &[CheckResult], none_ran: bool, connection: &Connection) -> Coverage {
-    let mut gaps: std::collections::BTreeMap<&Missing, Vec<&'static str>> = Default::default();
-    for result in results {
-        for missing in &result.gaps {
-            gaps.entry(missing).or_default().push(result.id);
-        }
-    }
-    Coverage {
-        objects: cluster.object_count(),
-        nodes: cluster
-            .answer(&Item::List(Kind::Node))
-            .filter(|answer| answer.fetched == crate::fetched::Fetched::Complete)
-            .map(|answer| answer.count()),
-        snapshots: cluster.nodes.as_ref().map_or(0, Vec::len),
-        gaps: gaps
-            .into_iter()
-            .map(|(missing, checks)| Gap {
-                asked_for: none_ran || missing.was_asked_for(),
-                missing: missing.clone(),
-                checks,
-                close: missing.close().aimed(connection),
-            })
-            .collect(),
-        unread: Vec::new(),
-    }
-}
-
-/// The kinds that no check reads: those of which the evidence holds objects and, unless it is said to hold all of the
-/// cluster's, those that are served, as far as the definitions tell.
-fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
-    let held = &collected.uncollected;
-    let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
-    let served: BTreeSet<&str> = definitions
-        .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>())
-        .iter()
-        .map(|definition| definition.metadata.name.as_str())
-        .collect();
-    let may_be_there = |kind: &UnreadKind| {
-        !held.complete && !served.is_empty() && (kind.built_in || served.contains(kind.resource.as_str()))
-    };
-    let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
-        let objects = held.held.get(&kind.resource).copied();
-        (objects.is_some() || may_be_there(kind)).then(|| Unread {
-            resource: kind.resource.clone(),
-            kind: kind.kind.clone(),
-            about: kind.about.clone(),
-            objects,
-        })
-    });
-    kinds.collect()
-}
-
 /// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
 fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
@@ -512,5 +432,6 @@ fn verdict(
         not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
         not_judged: results.iter().filter(|r| !r.gaps.is_empty()).count(),
         crashed,
+        inferred: 0,
     }
 }

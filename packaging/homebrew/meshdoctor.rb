@@ -31,6 +31,7 @@ class Meshdoctor < Formula
   def install
     bin.install "meshdoctor"
     generate_completions_from_executable(bin/"meshdoctor", "completions")
+    man1.install Dir["man/*.1"]
   end
 
   test do

@@ -3,6 +3,7 @@
 //! check that forgets to think of it still cannot pass.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
@@ -54,6 +55,8 @@ pub struct Settings {
     pub upgraded: bool,
     /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
     pub data_plane: bool,
+    /// `--param`: parameters of users' checks, by check and name.
+    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// What it takes to ask the same question again.
     pub rerun: Rerun,
 }
@@ -109,6 +112,12 @@ impl<'a> Context<'a> {
     pub(super) fn aside(&self) -> Context<'a> {
         let Context { cluster, knowledge, settings, joins, card, id, gaps: _ } = *self;
         Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
+    }
+
+    /// What the operator set of the check's own parameters.
+    pub(super) fn set_params(&self) -> impl Iterator<Item = (&'a str, &'a serde_json::Value)> + use<'a> {
+        let own = self.settings.params.get(self.id).into_iter().flatten();
+        own.map(|(name, value)| (name.as_str(), value))
     }
 
     /// From a pod to what people made. Reads `replicasets.apps` and `jobs.batch`, where they are there.

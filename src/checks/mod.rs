@@ -111,7 +111,8 @@ impl Check {
     }
 
     /// Its rule, where that is an expression.
-    fn rule(&self) -> Option<&'static Expressed> {
+    /// Its rule, where that is an expression.
+    pub fn rule(&self) -> Option<&'static Expressed> {
         match self.judge {
             Rule::Written(_) => None,
             Rule::Expressed(rule, _) => Some(rule),

@@ -7,33 +7,35 @@ use jiff::Timestamp;
 
 mod brought;
 mod change;
+mod check;
 mod connection;
 mod diff;
 mod fleet;
+mod gather;
 mod help;
 mod injection;
+mod inspect;
 mod rbac;
 mod rehearsal;
 mod ticket;
 
 pub use brought::{New, Test};
 pub use change::Manifests;
+pub use check::{Check, FailOn, InstallStage, OnNotChecked, Told};
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use diff::{Diff, DiffFormat};
 pub use fleet::Fleet;
+pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
+pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
 use super::values::{
-    CliVersionArg, CompleteArg, LogsArg, NodesArg, Output, cli_version, cni_version, complete, end,
-    linkerd_version, logs, namespace, node, nodes, output, severity, target,
+    CliVersionArg, CompleteArg, LogsArg, NodesArg, Output, cli_version, complete, logs, namespace, nodes,
+    output,
 };
-use crate::finding::Severity;
-use crate::inspect::policy::Target;
-use crate::inspect::reach::End;
-use crate::version::{CniVersion, LinkerdVersion};
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
 #[derive(Debug, Parser)]
@@ -45,7 +47,7 @@ use crate::version::{CniVersion, LinkerdVersion};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor never changes a cluster; 'collect --node-pods' alone adds pods, asks first, and deletes them. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked."
+    after_help = "meshdoctor never changes a cluster, but where it is told to: 'collect --node-pods' adds pods, asks first, and deletes them; 'check --publish' leaves its report. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked."
 )]
 pub struct Cli {
     /// What to do.
@@ -195,92 +197,6 @@ pub struct Selection {
     pub skip: Vec<String>,
 }
 
-/// The stage of the installation that is checked, spelled as `linkerd check` spells it.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Checks")]
-pub struct InstallStage {
-    /// Check whether the cluster can take Linkerd, before it is installed.
-    #[arg(long, conflicts_with = "crds")]
-    pub pre: bool,
-    /// Check the custom resource definitions, before the control plane is installed.
-    #[arg(long)]
-    pub crds: bool,
-    /// With --pre: the installation will use linkerd-cni, which must be installed and ready.
-    #[arg(long, requires = "pre")]
-    pub linkerd_cni_enabled: bool,
-    /// With -o linkerd, also print the rows of the data plane. meshdoctor's own reports always include it.
-    #[arg(long, conflicts_with_all = ["pre", "crds"])]
-    pub proxy: bool,
-}
-
-/// `meshdoctor check`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = help::of_check())]
-pub struct Check {
-    #[command(flatten)]
-    pub evidence: EvidenceArgs,
-    #[command(flatten)]
-    pub connection: Connection,
-    #[command(flatten)]
-    pub fleet: Fleet,
-    #[command(flatten)]
-    pub selection: Selection,
-    /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
-    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
-    pub namespace: Vec<String>,
-    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By
-    /// default the newest release that meshdoctor knows.
-    #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
-    pub to_cni: Option<CniVersion>,
-    #[command(flatten)]
-    pub manifests: Manifests,
-    #[command(flatten)]
-    pub rehearsal: Rehearsal,
-    #[command(flatten)]
-    pub stage: InstallStage,
-    /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
-    /// meshdoctor's release data say.
-    #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
-    pub expected_version: Option<LinkerdVersion>,
-    /// Exit with 1 when there is a finding of at least this severity; with :observed what is inferred ('likely') does not
-    /// count. By default error, and with --verify warning.
-    #[arg(long, value_enum, help_heading = "Checks")]
-    pub fail_on: Option<FailOn>,
-    /// How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are.
-    /// Repeatable; leave a check out with --skip.
-    #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
-    pub severity: Vec<(String, Severity)>,
-    /// What it means for the exit status when evidence that was asked for could not be had.
-    #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
-    pub on_not_checked: OnNotChecked,
-    /// Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry.
-    /// They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no
-    /// check are findings. Repeatable.
-    #[arg(long, value_name = "FILE", conflicts_with = "verify", help_heading = "Checks")]
-    pub waivers: Vec<PathBuf>,
-    /// An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not
-    /// count.
-    #[arg(long, value_name = "REPORT.json", conflicts_with = "verify", help_heading = "Checks")]
-    pub baseline: Option<PathBuf>,
-    /// Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there,
-    /// or not checked. What the report's run was asked is asked again where no flag says otherwise.
-    #[arg(long, value_name = "REPORT.json", help_heading = "Checks")]
-    pub verify: Option<PathBuf>,
-    #[command(flatten)]
-    pub report: Reports,
-    /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
-    #[arg(long, value_name = "PATH", help_heading = "Output")]
-    pub save: Option<PathBuf>,
-    /// Let --save overwrite a file that is there.
-    #[arg(long, requires = "save", help_heading = "Output")]
-    pub force: bool,
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-    /// Read the release data and other facts that age from this folder instead of the embedded ones.
-    #[arg(long, value_name = "DIR", help_heading = "Checks")]
-    pub knowledge: Option<PathBuf>,
-}
-
 /// Where reports go.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
@@ -293,159 +209,6 @@ pub struct Reports {
     /// Say in a table what was not checked in full: why, and how to check it.
     #[arg(long)]
     pub coverage: bool,
-}
-
-/// `meshdoctor collect`.
-#[derive(Debug, Args)]
-pub struct Collect {
-    /// Where to: FILE.tar.gz, FILE.tar.zst or a folder.
-    #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
-    pub output: Option<PathBuf>,
-    /// Overwrite a file that is there.
-    #[arg(long)]
-    pub force: bool,
-    #[command(flatten)]
-    pub evidence: EvidenceArgs,
-    #[command(flatten)]
-    pub node_pods: NodePods,
-    #[command(flatten)]
-    pub connection: Connection,
-    #[command(flatten)]
-    pub selection: Selection,
-    /// Collect what 'check --pre' needs, before Linkerd is installed; this includes your own permissions.
-    #[arg(long, conflicts_with = "crds", help_heading = "Checks")]
-    pub pre: bool,
-    /// Collect what 'check --crds' needs, before the control plane is installed.
-    #[arg(long, help_heading = "Checks")]
-    pub crds: bool,
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// `meshdoctor node-snapshot`.
-#[derive(Debug, Args)]
-pub struct NodeSnapshot {
-    /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output. NODE.tar.gz when not given.
-    #[arg(short, long, value_name = "PATH")]
-    pub output: Option<PathBuf>,
-    /// Overwrite a file that is there.
-    #[arg(long, conflicts_with = "to_log")]
-    pub force: bool,
-    /// Write to standard output as lines of a log, as the pods of 'collect --node-pods' do: what --nodes reads again.
-    #[arg(long, conflicts_with = "output")]
-    pub to_log: bool,
-    /// The root of the node's file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a
-    /// pod that has the node's files there.
-    #[arg(long, value_name = "DIR")]
-    pub root: Option<PathBuf>,
-    /// The node's name in the cluster; by default the one that the kubelet was given, else /etc/hostname.
-    #[arg(long, value_name = "NAME", env = "NODE_NAME")]
-    pub node: Option<String>,
-    /// The directory of CNI configuration, instead of what the container runtime says.
-    #[arg(long, value_name = "DIR", help_heading = "Directories")]
-    pub conf_dir: Option<String>,
-    /// A directory of plugin binaries, instead of what the container runtime says. Repeatable.
-    #[arg(long, value_name = "DIR", help_heading = "Directories")]
-    pub bin_dir: Vec<String>,
-    /// Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run
-    /// where the root is /.
-    #[arg(long, conflicts_with = "ask_plugin", help_heading = "Programs")]
-    pub no_run: bool,
-    /// Run the linkerd-cni binary of another root than / as well, to ask it for its versions.
-    #[arg(long, help_heading = "Programs")]
-    pub ask_plugin: bool,
-    /// Say nothing on standard error but errors.
-    #[arg(short, long, help_heading = "Output")]
-    pub quiet: bool,
-}
-
-/// Reading nodes through pods.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Node pods")]
-pub struct NodePods {
-    /// Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods;
-    /// shows what it would create, and asks.
-    #[arg(long, conflicts_with = "bundle")]
-    pub node_pods: bool,
-    /// Only this node, ready or not. Repeatable; every Linux node when not given.
-    #[arg(long, value_name = "NAME", value_parser = node, requires = "node_pods")]
-    pub node: Vec<String>,
-    /// The image of the pods; it must hold this version of meshdoctor on its PATH.
-    #[arg(long, value_name = "IMAGE", requires = "node_pods")]
-    pub node_image: Option<String>,
-    /// The namespace of the pods; it must admit pods that mount files of the node.
-    #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "node_pods", default_value = "kube-system")]
-    pub node_namespace: String,
-    /// Create the pods without asking.
-    #[arg(long, requires = "node_pods")]
-    pub yes: bool,
-    /// Print the manifests of the pods, and do nothing.
-    #[arg(long, requires = "node_pods")]
-    pub dry_run: bool,
-}
-
-/// `meshdoctor policy`.
-#[derive(Debug, Args)]
-pub struct Policy {
-    /// What to show: NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT; an ExternalWorkload is named like a pod. Everything
-    /// that is injected when not given.
-    #[arg(value_name = "NAMESPACE/POD[:PORT]", value_parser = target)]
-    pub targets: Vec<Target>,
-    /// The form of the answer.
-    #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
-    pub output: PolicyFormat,
-    #[command(flatten)]
-    pub evidence: EvidenceArgs,
-    #[command(flatten)]
-    pub connection: Connection,
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The form of `policy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PolicyFormat {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}.
-    Controller,
-}
-
-/// `meshdoctor reach`.
-#[derive(Debug, Args)]
-pub struct Reach {
-    /// The client: a pod or a workload, NAMESPACE/NAME.
-    #[arg(value_name = "FROM", value_parser = end)]
-    pub from: Option<End>,
-    /// What is called: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or a host, HOST:PORT.
-    #[arg(value_name = "TO[:PORT]", value_parser = end)]
-    pub to: Option<End>,
-    /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
-    #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
-    pub matrix: bool,
-    /// The namespace of --matrix.
-    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, requires = "matrix")]
-    pub namespace: Option<String>,
-    /// The form of the answer.
-    #[arg(short, long, value_enum, default_value_t = ReachFormat::Table, help_heading = "Output")]
-    pub output: ReachFormat,
-    #[command(flatten)]
-    pub evidence: EvidenceArgs,
-    #[command(flatten)]
-    pub connection: Connection,
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The form of `reach`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReachFormat {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
 }
 
 /// `meshdoctor demo`.
@@ -540,26 +303,4 @@ pub enum VersionFormat {
     Text,
     /// For programs.
     Json,
-}
-
-/// `--fail-on`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    Error,
-    Warning,
-    Info,
-    Never,
-    #[value(name = "error:observed")]
-    ErrorObserved,
-    #[value(name = "warning:observed")]
-    WarningObserved,
-}
-
-/// `--on-not-checked`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnNotChecked {
-    /// Exit with 4.
-    Fail,
-    /// Exit with 0.
-    Pass,
 }

@@ -6,24 +6,25 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Verbosity};
+use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosity};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
-use super::values::{Format, Output};
-use super::{accepted, change, chart, files, fleet};
+use super::values::{Format, Output, Parameter};
+use super::wait::Wait;
+use super::{accepted, change, chart, files, fleet, publish};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
-use crate::finding::Severity;
+use crate::finding::{Confidence, Severity};
 use crate::inspect::ends;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::nearest::closest;
 use crate::policy::{self, Gate, Policy};
-use crate::report::{self, Question, Run};
+use crate::report::{self, Question, Report, Run};
 use crate::source::Origin;
 use crate::source::dump::Places;
 
@@ -55,7 +56,8 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         files::not_there(flag, path, args.force)?;
     }
     let earlier = accepted::baseline(args)?;
-    let mut policy = Policy {
+    let wait = Wait::new(args, began)?;
+    let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
         mode: match args.rehearsal.to {
@@ -63,6 +65,10 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
             None => mode(args.stage.pre, args.stage.crds),
         },
         severities: severities(&args.severity)?,
+        confidence: match args.confidence {
+            Told::Likely => Confidence::Likely,
+            Told::Observed => Confidence::Observed,
+        },
         gate: args.fail_on.map_or(Gate::Error, gate),
         on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
@@ -95,6 +101,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         cni_expected: args.stage.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.stage.proxy,
+        params: params(&args.param)?,
         rerun: Rerun::default(),
     };
 
@@ -110,7 +117,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let (mut laid, mut places) = (None, None);
-    let read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
+    let mut read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         let alone = change::alone(args, &items, knowledge)?;
         let of_chart = || settings.values.as_ref().and_then(|given| given.release.clone());
         settings.linkerd_version = alone.release.or_else(of_chart);
@@ -136,23 +143,36 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if !only_rows(&args.report.output) {
         known_namespaces(args, &read.collected)?;
     }
-    let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
-    policy.waivers.extend(policy::on_objects(&judged.cluster));
-    let status = examine(&Examination {
-        checks: &checks,
-        policy: &policy,
-        settings: &settings,
-        knowledge,
-        origin: read.origin.clone(),
-        collected: laid.as_ref().map_or(&read.collected, |(_, collected)| collected),
-        change: laid.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
-        places: places.as_ref(),
-        began,
-        named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
-        reports: &args.report,
-        verbosity: &args.verbosity,
-    })
-    .and_then(|status| saved(&read, status));
+    let judge_of = |read: &Read| {
+        let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
+        let mut policy = policy.clone();
+        policy.waivers.extend(policy::on_objects(&judged.cluster));
+        judge(&Examination {
+            checks: &checks,
+            policy: &policy,
+            settings: &settings,
+            knowledge,
+            origin: read.origin.clone(),
+            collected: judged,
+            change: laid.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
+            places: places.as_ref(),
+            began,
+            named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
+            reports: &args.report,
+            verbosity: &args.verbosity,
+        })
+    };
+    let mut report = judge_of(&read);
+    if let Some(mut wait) = wait {
+        while wait.again(&report)? {
+            read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
+            report = judge_of(&read);
+        }
+    }
+    let status =
+        print(&report, &args.report, &args.verbosity).and_then(|status| saved(&read, status)).map(|status| {
+            if args.publish { publish::run(&report, &way, &args.verbosity, status) } else { status }
+        });
     match watch {
         Some(watch) => watch(&read.collected.cluster),
         // The process ends here: to take the evidence apart, object by object, would only take time.
@@ -183,6 +203,29 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
         Ok((check.id.to_owned(), *severity))
     };
     asked.iter().map(known).collect()
+}
+
+/// Parameters of checks that users brought, by check and name.
+fn params(asked: &[Parameter]) -> Result<BTreeMap<String, BTreeMap<String, serde_json::Value>>, Stop> {
+    let mut params: BTreeMap<String, BTreeMap<String, serde_json::Value>> = BTreeMap::new();
+    for Parameter { check, name, value } in asked {
+        let wrong = |why: String| {
+            Stop::usage(
+                format!("--param {check}.{name}: {why}"),
+                "docs/your-own-checks.md says what params are",
+            )
+        };
+        let found = checks::find(check).ok_or_else(|| {
+            let near = closest(check, checks::all().map(|check| check.id));
+            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            wrong(format!("there is no check {check}{perhaps}"))
+        })?;
+        let rule =
+            found.rule().ok_or_else(|| wrong(format!("{check} is built in, and takes no parameters")))?;
+        let value = rule.parameter(name, value).map_err(wrong)?;
+        params.entry(found.id.to_owned()).or_default().insert(name.clone(), value);
+    }
+    Ok(params)
 }
 
 /// The upgrade that `--to` means.
@@ -284,6 +327,17 @@ pub(super) struct Examination<'a> {
 /// Judges, writes every report, and gives the exit status.
 pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     one_standard_output(&examination.reports.output)?;
+    print(&judge(examination), examination.reports, examination.verbosity)
+}
+
+/// Writes every report, and gives the exit status.
+fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
+    output::report(report, reports, verbosity).context("the report could not be written")?;
+    Ok(report.verdict.status)
+}
+
+/// Judges.
+fn judge(examination: &Examination<'_>) -> Report {
     let question = Question {
         checks: examination.checks,
         policy: examination.policy,
@@ -302,9 +356,7 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();
-    output::report(&report, examination.reports, examination.verbosity)
-        .context("the report could not be written")?;
-    Ok(report.verdict.status)
+    report
 }
 
 /// Two reports cannot share standard output.

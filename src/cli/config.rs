@@ -20,6 +20,8 @@ use crate::nearest::closest;
 const NAME: &str = "meshdoctor.toml";
 /// The table of severities, which are of `check`.
 const SEVERITY: &str = "severity";
+/// The tables of parameters of checks, which are of `check` as well: `[params.CHECK]`.
+const PARAMS: &str = "params";
 /// The largest file that is read.
 const MOST: u64 = 1 << 20;
 
@@ -177,8 +179,28 @@ fn settings(table: &toml::Table, text: &str, path: &Path) -> Result<Vec<Setting>
             }
             continue;
         }
+        if name == PARAMS {
+            for (check, set) in inner {
+                let line = line_of(text, None, &format!("{PARAMS}.{check}"));
+                let Some(set) = set.as_table() else {
+                    return Err(wrong(line, format!("parameters stand in a table: [{PARAMS}.{check}]")));
+                };
+                for (name, value) in set {
+                    let line = line_of(text, Some(&format!("{PARAMS}.{check}")), name);
+                    let said = match value {
+                        toml::Value::String(text) => text.clone(),
+                        other => serde_json::to_string(other)
+                            .map_err(|error| wrong(line, format!("{name}: {error}")))?,
+                    };
+                    let flag = format!("param={check}.{name}");
+                    let word = format!("--{flag}={said}");
+                    settings.push(Setting { command: "check".to_owned(), word, flag, line });
+                }
+            }
+            continue;
+        }
         let Some(of) = command.find_subcommand(name) else {
-            let known = commands.iter().copied().chain([SEVERITY]).collect();
+            let known = commands.iter().copied().chain([SEVERITY, PARAMS]).collect();
             return Err(wrong(line, format!("there is no command {name}{}", perhaps(name, known))));
         };
         for (key, value) in inner {

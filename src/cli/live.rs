@@ -27,13 +27,18 @@ fn without_clusters() -> Stop {
     Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes")
 }
 
+#[cfg(not(feature = "live"))]
+pub(super) fn pause(_: std::time::Duration) -> anyhow::Result<()> {
+    Err(without_clusters().into())
+}
+
 #[cfg(feature = "live")]
-pub(super) use connected::{dry_run, read};
+pub(super) use connected::{dry_run, pause, publish, read};
 
 #[cfg(feature = "live")]
 mod connected {
     use std::collections::BTreeSet;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use anyhow::Context;
     use tokio::runtime::{Builder, Runtime};
@@ -46,9 +51,10 @@ mod connected {
     use super::{Logs, NodeEvidence, Read, Reading, Stop, Way};
     use crate::collect::collect;
     use crate::item::Item;
+    use crate::published::{Published, ReportApi};
     use crate::source::Source;
     use crate::source::layered::Layered;
-    use crate::source::live::{Cli, Connect, ConnectionOverrides, Live};
+    use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live};
     use crate::tails;
 
     /// Reads the cluster, with the node evidence and logs that were given besides.
@@ -121,6 +127,42 @@ mod connected {
                 let mut signals = listen()?;
                 let live = connect(way, began, &mut signals).await?;
                 node_pods::dry_run(&node_pods::plan(&live, &settings, &mut signals).await?)
+            })
+        })
+    }
+
+    /// Writes a report into the cluster; what was done, in words.
+    pub(in super::super) fn publish(
+        way: &Way<'_>,
+        wanted: impl FnOnce(ReportApi, &[serde_json::Value]) -> Published,
+    ) -> anyhow::Result<Done> {
+        let began = Instant::now();
+        on_runtime(|runtime| {
+            runtime.block_on(async {
+                let mut signals = listen()?;
+                let live = connect(way, began, &mut signals).await?;
+                let writing = async {
+                    let standing = live.published().await?;
+                    let wanted = wanted(standing.api, &standing.reports);
+                    live.publish(&standing, &wanted).await
+                };
+                tokio::select! {
+                    done = writing => Ok(done?),
+                    () = signals.next() => Err(interrupted().into()),
+                }
+            })
+        })
+    }
+
+    /// Waits, unless a signal ends it.
+    pub(in super::super) fn pause(time: Duration) -> anyhow::Result<()> {
+        on_runtime(|runtime| {
+            runtime.block_on(async {
+                let mut signals = listen()?;
+                tokio::select! {
+                    () = tokio::time::sleep(time) => Ok(()),
+                    () = signals.next() => Err(interrupted().into()),
+                }
             })
         })
     }

@@ -27,10 +27,12 @@ mod node_snapshot;
 mod output;
 mod policy;
 mod progress;
+mod publish;
 mod rbac;
 mod reach;
 mod rerun;
 mod role;
+mod scripts;
 #[cfg(feature = "live")]
 mod signals;
 mod stop;
@@ -38,6 +40,7 @@ mod ticket;
 mod values;
 mod verify;
 mod version;
+mod wait;
 
 use std::ffi::OsString;
 
@@ -49,6 +52,7 @@ use args::{Color, Command};
 use role::Asked;
 use stop::Stop;
 
+pub use scripts::completion;
 pub use values::{Format, Output};
 
 /// Runs the command line; returns the exit status.

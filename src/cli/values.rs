@@ -42,6 +42,25 @@ pub(super) fn severity(text: &str) -> Result<(String, Severity), String> {
     Ok((check.to_owned(), severity))
 }
 
+/// A parameter of a check: `workload-without-owner.label=team`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// The check.
+    pub check: String,
+    /// The parameter.
+    pub name: String,
+    /// As it was written.
+    pub value: String,
+}
+
+pub(super) fn parameter(text: &str) -> Result<Parameter, String> {
+    let parts = text.split_once('=').and_then(|(of, value)| Some((of.split_once('.')?, value)));
+    let Some(((check, name), value)) = parts else {
+        return Err("a parameter is CHECK.NAME=VALUE".to_owned());
+    };
+    Ok(Parameter { check: check.to_owned(), name: name.to_owned(), value: value.to_owned() })
+}
+
 /// A selector of labels, as kubectl takes it: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.
 pub(super) fn selector(text: &str) -> Result<LabelSelector, String> {
     LabelSelector::parse(text).ok_or_else(|| "not a selector of labels, such as app=web,tier!=db".to_owned())
@@ -177,7 +196,7 @@ pub(super) fn complete(text: &str) -> Result<CompleteArg, String> {
             // A custom resource by its full name: complete, and nothing we read.
             Err(_) if word.split('.').count() >= 3 && is_resource(word) => {}
             Err(error) => {
-                let names = Kind::ALL.iter().map(|kind| kind.info().plural);
+                let names = Kind::every().map(|kind| kind.info().plural);
                 let nearest = crate::nearest::closest(&word.to_ascii_lowercase(), names);
                 let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
                 return Err(format!("{error}{hint}"));

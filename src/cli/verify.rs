@@ -254,6 +254,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         cni_expected: args.stage.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
+        params: Default::default(),
         rerun: super::rerun::of(&args.evidence, &args.connection),
     })
 }

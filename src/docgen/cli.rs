@@ -1,9 +1,8 @@
-//! Pages about the command line: flags from clap, exit statuses from their constants, completion scripts.
+//! Pages about the command line: flags from clap, exit statuses from their constants.
 
 use std::fmt::Write;
 
 use clap::{Arg, Command};
-use clap_complete::Shell;
 
 use crate::exit;
 use crate::page::GENERATED;
@@ -142,17 +141,4 @@ pub fn exit_codes() -> String {
         rows(&exit::ALL),
         rows(&exit::VERIFY)
     )
-}
-
-/// The completion script for a shell, as `completions/` holds it.
-pub fn completion(shell: Shell, command: &Command) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command.clone(), command.get_name(), &mut script);
-    let script = String::from_utf8_lossy(&script).into_owned();
-    let note = "# Generated from the command line by `UPDATE=1 cargo test`; do not edit.\n";
-    // zsh reads the first line: it says which command the script completes.
-    match script.split_once('\n') {
-        Some((first, rest)) if first.starts_with("#compdef") => format!("{first}\n{note}{rest}"),
-        _ => format!("{note}{script}"),
-    }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use cel::{Context, ExecutionError};
 
-use super::value::from_cel;
+use super::value::{from_cel, to_cel};
 use crate::objects::LabelSelector;
 
 /// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
-pub const FUNCTIONS: [(&str, &str, &str); 6] = [
+pub const FUNCTIONS: [(&str, &str, &str); 7] = [
     (
         "atLeast",
         "version, version",
@@ -33,6 +33,12 @@ pub const FUNCTIONS: [(&str, &str, &str); 6] = [
         "object",
         "the inbound policy of the ports of a pod that no Server takes: all-unauthenticated",
     ),
+    (
+        "policy",
+        "pod, port",
+        "what Linkerd's policy says of a port of a running pod: server or default, protocol, routes (how many), and authorizations, \
+         each with name, who (anybody, meshed or identities), identities and networks",
+    ),
 ];
 
 /// What the model of the mesh knows of objects, by namespace and name.
@@ -42,6 +48,8 @@ pub struct Known {
     pub injected: BTreeMap<(String, String), bool>,
     /// The default inbound policy of pods.
     pub policies: BTreeMap<(String, String), String>,
+    /// The inbound policy of each port that a pod names or a Server takes.
+    pub ports: BTreeMap<(String, String), BTreeMap<u16, serde_json::Value>>,
 }
 
 pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
@@ -83,6 +91,12 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
         found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
     };
+    let of_mesh = Arc::clone(known);
+    let of_port = move |object: cel::Value, port: i64| -> Result<cel::Value, ExecutionError> {
+        let ports = place(&object).and_then(|place| of_mesh.ports.get(&place));
+        let found = ports.and_then(|ports| ports.get(&u16::try_from(port).ok()?));
+        found.map(to_cel).ok_or_else(|| ExecutionError::no_such_key("the policy of the port"))
+    };
     let added = [
         context.add_function("atLeast", at_least),
         context.add_function("quantity", amount),
@@ -90,6 +104,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         context.add_function("selects", selects),
         context.add_function("injected", injected),
         context.add_function("defaultPolicy", policy),
+        context.add_function("policy", of_port),
     ];
     debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
 }

@@ -8,7 +8,7 @@ mod functions;
 mod shape;
 mod value;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cel::{Context, ExecutionError, Program};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::functions::functions;
 pub use self::functions::{FUNCTIONS, Known};
-use self::shape::{STANDARD, Shape, is_standard};
+use self::shape::{Mention, STANDARD, Shape, is_standard};
 use self::value::{from_cel, to_cel};
 
 /// How many walks over lists may stand in one another.
@@ -52,7 +52,7 @@ pub struct Expression {
     /// How deep walks over lists stand in one another.
     depth: u32,
     /// The names of fields that it mentions.
-    mentions: BTreeSet<String>,
+    mentions: BTreeSet<Mention>,
 }
 
 impl Expression {
@@ -102,8 +102,9 @@ impl Expression {
     /// # Errors
     /// It has none.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, NoValue> {
-        if let Some(name) = self.mentions.iter().find(|name| scope.redacted.contains(*name)) {
-            return Err(NoValue::Redacted(name.clone()));
+        if let Some((above, name)) = self.mentions.iter().find(|mention| scope.is_redacted(mention)) {
+            let above = above.iter().map(|above| format!("{above}."));
+            return Err(NoValue::Redacted(above.chain([name.clone()]).collect()));
         }
         if scope.widest.max(8).saturating_pow(self.depth) > STEPS {
             return Err(NoValue::Costly);
@@ -157,8 +158,8 @@ pub struct Scope<'p> {
     context: Context<'p, 'static>,
     /// The largest list or map that is bound.
     widest: u64,
-    /// The names of fields whose texts were redacted.
-    redacted: BTreeSet<String>,
+    /// The names of fields whose texts were redacted, with those of the fields above them.
+    redacted: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Scope<'static> {
@@ -167,7 +168,7 @@ impl Scope<'static> {
         let mut context = Context::default();
         let known = Arc::new(known);
         functions(&mut context, &known);
-        Scope { context, widest: 0, redacted: BTreeSet::new() }
+        Scope { context, widest: 0, redacted: BTreeMap::new() }
     }
 }
 
@@ -187,7 +188,7 @@ impl<'p> Scope<'p> {
     /// It is too large.
     pub fn bind(&mut self, name: &str, value: &Value) -> Result<(), NoValue> {
         let mut nodes = 0;
-        self.look(name, value, &mut nodes);
+        self.look("", name, value, &mut nodes);
         if nodes > NODES {
             return Err(NoValue::Costly);
         }
@@ -195,23 +196,29 @@ impl<'p> Scope<'p> {
         Ok(())
     }
 
+    /// Whether what is mentioned may be a text that was redacted.
+    fn is_redacted(&self, (above, name): &Mention) -> bool {
+        let below = self.redacted.get(name);
+        below.is_some_and(|known| above.as_ref().is_none_or(|above| known.contains(above)))
+    }
+
     /// Notes how large a value is, and what of it is redacted.
-    fn look(&mut self, name: &str, value: &Value, nodes: &mut usize) {
+    fn look(&mut self, above: &str, name: &str, value: &Value, nodes: &mut usize) {
         *nodes += 1;
         match value {
             Value::Array(items) => {
                 self.widest = self.widest.max(items.len() as u64);
-                items.iter().for_each(|item| self.look(name, item, nodes));
+                items.iter().for_each(|item| self.look(above, name, item, nodes));
             }
             Value::Object(map) => {
                 self.widest = self.widest.max(map.len() as u64);
-                map.iter().for_each(|(key, value)| self.look(key, value, nodes));
+                map.iter().for_each(|(key, value)| self.look(name, key, value, nodes));
             }
             Value::String(text) => {
                 // Long texts count by their length.
                 *nodes += text.len() / 64;
                 if crate::redact::is_marked(text) {
-                    self.redacted.insert(name.to_owned());
+                    self.redacted.entry(name.to_owned()).or_default().insert(above.to_owned());
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -245,8 +252,21 @@ mod tests {
     #[test]
     fn what_was_redacted_is_never_compared() {
         let object = json!({"spec": {"token": "REDACTED(len=12)", "name": "x"}});
-        assert_eq!(value("object.spec.token == 'x'", &object), Err(NoValue::Redacted("token".to_owned())));
+        let redacted = |name: &str| Err(NoValue::Redacted(name.to_owned()));
+        assert_eq!(value("object.spec.token == 'x'", &object), redacted("spec.token"));
         assert_eq!(value("object.spec.name == 'x'", &object), Ok(json!(true)));
+        // A field of that name elsewhere is another one, as long as it is plain where it stands.
+        let object = json!({"metadata": {"name": "x"}, "spec": {"of": {"name": "REDACTED(len=4)"}, "all": [{"name": "REDACTED(len=4)"}]}});
+        assert_eq!(value("object.metadata.name == 'x'", &object), Ok(json!(true)));
+        for text in [
+            "object.spec.of.name == 'x'",
+            "object.spec.all[0].name == 'x'",
+            "object.spec.all.exists(one, one.name == 'x')",
+            "object.spec['of']['name'] == 'x'",
+            "object.spec.all.exists(object, object.name == 'x')",
+        ] {
+            assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
+        }
     }
 
     #[test]

@@ -30,9 +30,15 @@ pub(super) const STANDARD: [&str; 22] = [
     "existsOne",
 ];
 
+/// The variables that are objects, which no walk over a list binds otherwise.
+const OBJECTS: [&str; 2] = ["object", "namespace"];
+
 pub(super) fn is_standard(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
 }
+
+/// The name of a field, and the name of the field above it; `None` where it may be a field of anything.
+pub(super) type Mention = (Option<String>, String);
 
 /// What an expression is made of.
 #[derive(Default)]
@@ -45,8 +51,8 @@ pub(super) struct Shape {
     pub(super) bound: BTreeSet<String>,
     /// The functions that it calls.
     pub(super) calls: BTreeSet<String>,
-    /// The names of fields that it mentions.
-    pub(super) mentions: BTreeSet<String>,
+    /// The names of fields that it mentions, each with that of the field that it is selected of, where that is plain.
+    pub(super) mentions: BTreeSet<Mention>,
 }
 
 impl Shape {
@@ -56,7 +62,7 @@ impl Shape {
             Expr::Unspecified => {}
             Expr::Literal(literal) => {
                 if let cel::common::ast::LiteralValue::String(text) = literal {
-                    self.mentions.insert(text.inner().to_owned());
+                    self.mentions.insert((None, text.inner().to_owned()));
                 }
             }
             Expr::Ident(name) => _ = self.idents.insert(name.clone()),
@@ -69,7 +75,7 @@ impl Shape {
             Expr::Select(select) => {
                 // What is bound beside objects was never redacted.
                 if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
-                    self.mentions.insert(select.field.clone());
+                    self.mentions.insert((self.above(&select.operand), select.field.clone()));
                 }
                 self.walk(&select.operand, depth);
             }
@@ -85,6 +91,17 @@ impl Shape {
                     self.walk(part, depth + 1);
                 }
             }
+        }
+    }
+
+    /// The name of the field that an expression gives, where it is one of an object.
+    fn above(&self, operand: &IdedExpr) -> Option<String> {
+        match &operand.expr {
+            Expr::Select(select) => Some(select.field.clone()),
+            Expr::Ident(name) if OBJECTS.contains(&name.as_str()) && !self.bound.contains(name) => {
+                Some(name.clone())
+            }
+            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use super::{Kind, Object};
+use super::{Foreign, Kind, Object};
 use crate::protobuf::Schema;
 
 /// All that is known of a kind.
@@ -96,6 +96,12 @@ impl<T> Clone for KindOf<T> {
 impl<T> Copy for KindOf<T> {}
 
 impl Kind {
+    /// Every kind: ours, and then what cards of users describe.
+    pub fn every() -> impl Iterator<Item = Kind> {
+        let foreign = Foreign::all().into_iter().map(Kind::Foreign);
+        Kind::ALL.iter().copied().chain(foreign)
+    }
+
     /// `pods` or `deployments.apps`: the way kubectl writes a resource, and the way reports name it.
     pub fn resource(self) -> String {
         let info = self.info();
@@ -117,7 +123,7 @@ impl Kind {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         // The events API serves the same objects under two groups.
         let group = if group == "events.k8s.io" && kind == "Event" { "" } else { group };
-        Kind::ALL.iter().copied().find(|k| k.info().kind == kind && k.info().group == group)
+        Kind::every().find(|k| k.info().kind == kind && k.info().group == group)
     }
 }
 
@@ -142,11 +148,11 @@ impl FromStr for Kind {
             Some((name, group)) => (name, Some(group)),
             None => (word.as_str(), None),
         };
-        let named = |k: &&Kind| {
+        let named = |k: &Kind| {
             let info = k.info();
             info.plural == name || info.kind.eq_ignore_ascii_case(name) || info.aliases.contains(&name)
         };
-        let grouped = |k: &&Kind| {
+        let grouped = |k: &Kind| {
             let info = k.info();
             match group {
                 None => true,
@@ -154,7 +160,7 @@ impl FromStr for Kind {
                 Some(g) => g == info.group || g.split_once('.').is_some_and(|(_, rest)| rest == info.group),
             }
         };
-        Kind::ALL.iter().find(|k| named(k) && grouped(k)).copied().ok_or_else(|| UnknownKind(text.to_owned()))
+        Kind::every().find(|k| named(k) && grouped(k)).ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }
 

@@ -18,7 +18,9 @@ mod endpoint_slice;
 mod endpoints;
 mod event;
 mod external_workload;
+mod foreign;
 mod http_local_rate_limit_policy;
+mod ingress;
 mod job;
 mod kind;
 mod limit_range;
@@ -55,6 +57,8 @@ pub use condition::Condition;
 pub use container::{Container, ProbePort};
 pub use custom_resource_definition::is_undefined;
 pub use event::ObjectReference;
+use foreign::ForeignObject;
+pub use foreign::{Description, Foreign};
 pub use http_local_rate_limit_policy::Limit;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use link::LinkedService;
@@ -89,20 +93,30 @@ macro_rules! kinds {
 
         /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )* }
+        pub enum Kind {
+            $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )*
+            /// A kind that a card of a user's describes.
+            Foreign(Foreign),
+        }
 
         impl Kind {
-            /// Every kind, in order.
+            /// Every kind of our own, in order.
             pub const ALL: &'static [Kind] = &[ $( Kind::$kind, )* ];
 
             /// What is known of it.
             pub const fn info(self) -> &'static KindInfo {
-                match self { $( Kind::$kind => &<$kind as Listed>::INFO, )* }
+                match self {
+                    $( Kind::$kind => &<$kind as Listed>::INFO, )*
+                    Kind::Foreign(foreign) => foreign.info(),
+                }
             }
 
             /// An empty store for its objects.
             pub(crate) fn store(self) -> Box<dyn Store> {
-                match self { $( Kind::$kind => Box::new(Vec::<<$kind as Listed>::Object>::new()), )* }
+                match self {
+                    $( Kind::$kind => Box::new(Vec::<<$kind as Listed>::Object>::new()), )*
+                    Kind::Foreign(_) => Box::new(Vec::<ForeignObject>::new()),
+                }
             }
         }
 
@@ -141,6 +155,7 @@ kinds! {
     resource_quota::ResourceQuota,
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
+    ingress::Ingress,
     server::Server,
     server_authorization::ServerAuthorization,
     authorization_policy::AuthorizationPolicy,

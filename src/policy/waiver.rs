@@ -2,6 +2,10 @@
 //! owner and expiry of each. A waiver that has expired, would accept everything or names no check accepts nothing, and
 //! is a finding; so is one that accepts nothing that was found.
 
+mod on_object;
+
+pub use on_object::on_objects;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -12,10 +16,6 @@ use crate::checks;
 use crate::finding::{
     Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, When, Written,
 };
-use crate::item::Item;
-use crate::model::Cluster;
-use crate::objects::meta::Meta;
-use crate::objects::{CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Service, StatefulSet};
 use crate::yaml;
 
 /// What is wrong with a waiver: the id of the finding, and what it says.
@@ -102,81 +102,6 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Waiver>, NoWaivers> {
             waiver(file, line, entry.value).map_err(|message| wrong(line, message))
         })
         .collect()
-}
-
-/// The annotation under which an object says what is accepted of it.
-const IGNORE: &str = "meshdoctor.io/ignore";
-
-/// What objects themselves say is accepted of them: namespaces, of everything in them; workloads and Services, of themselves.
-pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
-    let mut all = Vec::new();
-    let mut take = |kind: Kind, meta: &Meta| {
-        if let Some(text) = meta.annotation(IGNORE) {
-            all.extend(of_object(kind, meta, text));
-        }
-    };
-    each::<Namespace>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<Deployment>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<StatefulSet>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<DaemonSet>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<CronJob>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<Job>(cluster, |kind, object| take(kind, &object.metadata));
-    each::<Service>(cluster, |kind, object| take(kind, &object.metadata));
-    all
-}
-
-fn each<K: Listed>(cluster: &Cluster, mut take: impl FnMut(Kind, &K::Object)) {
-    let answer = cluster.answer(&Item::List(K::KIND));
-    answer
-        .map_or(&[][..], |answer| answer.objects::<K::Object>())
-        .iter()
-        .for_each(|object| take(K::KIND, object));
-}
-
-/// The waivers of one annotation.
-fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
-    let name = match meta.namespace.is_empty() {
-        true => format!("{} {}", kind.info().kind, meta.name),
-        false => format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name),
-    };
-    let place = format!("{name} metadata.annotations[{IGNORE}]");
-    let scope = match kind {
-        Kind::Namespace => Scope { namespace: Some(meta.name.to_string()), ..Scope::default() },
-        _ => Scope { object: Some(name), ..Scope::default() },
-    };
-    let unreadable = |why: String| Waiver {
-        what: What::Unreadable(why),
-        scope: scope.clone(),
-        by: WaivedBy {
-            reason: String::new(),
-            owner: String::new(),
-            expires: String::new(),
-            file: place.clone(),
-            line: 0,
-        },
-        expires: Date::MAX,
-    };
-    let refused = yaml::guard(text.as_bytes()).err().map(|refused| refused.to_string());
-    let read: Result<Vec<Entry>, String> = match refused {
-        Some(refused) => Err(refused),
-        None => serde_saphyr::from_str(text).map_err(|error| {
-            let first = error.without_snippet().to_string();
-            first.lines().next().unwrap_or("not a list of waivers").to_owned()
-        }),
-    };
-    let entries = match read {
-        Ok(entries) => entries,
-        Err(why) => return vec![unreadable(why)],
-    };
-    let of = |entry: Entry| {
-        let entry = match entry.scope {
-            // It stands where it holds.
-            Some(_) => return unreadable("a waiver on an object has no scope of its own".to_owned()),
-            None => Entry { scope: Some(scope.clone()), ..entry },
-        };
-        waiver(&place, 0, entry).unwrap_or_else(unreadable)
-    };
-    entries.into_iter().map(of).collect()
 }
 
 fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {

@@ -39,6 +39,11 @@ pub(super) fn is_secret(key: &str) -> bool {
         )
 }
 
+/// Whether a field of this name may hold a secret, so that nobody lets its texts through.
+pub fn names_a_secret(field: &str) -> bool {
+    matches!(field, "data" | "stringData" | "binaryData") || is_secret_in_text(field)
+}
+
 /// Is this a name whose value is replaced in an event message or a log line?
 pub(super) fn is_secret_in_text(key: &str) -> bool {
     TELLING.with(|known| {

@@ -31,6 +31,7 @@ pub use certificate::{KeyMatches, key_matches};
 pub use component::{Owner, argument, setting};
 pub use error::{error, sanitized};
 pub use json::{config as config_bytes, facts as fact_bytes};
+pub use keys::names_a_secret;
 pub use marker::{Marker, is_marked, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, Passed, Sanitized, note_absent_key, object};
 pub use parse::parse;

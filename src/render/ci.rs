@@ -7,6 +7,7 @@ pub mod junit;
 pub mod markdown;
 pub mod ndjson;
 pub mod prometheus;
+pub mod published;
 pub mod sarif;
 
 use sha2::{Digest, Sha256};

@@ -157,6 +157,9 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
     match (outcome, blocked_by) {
         (Outcome::Pass, _) => None,
         (Outcome::NotApplicable, None) => None,
+        (Outcome::Findings, _) if other.verdict.inferred > 0 => {
+            Some(format!("what is inferred was left out of the {side} report (--confidence)"))
+        }
         (Outcome::Findings, _) if reason.is_empty() => None,
         (Outcome::NotApplicable, Some(other)) => Some(format!("in the {side} run {other} is in the way")),
         (Outcome::Crashed, _) => Some(format!("the check crashed in the {side} run")),

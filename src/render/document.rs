@@ -212,6 +212,9 @@ pub struct Verdict {
     /// Findings that would fail the run, and were in the baseline (`--baseline`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_baseline: usize,
+    /// Findings that are inferred and were left out (`--confidence observed`); no other figure has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inferred: usize,
     /// Checks by outcome.
     pub checks: Tally,
 }

@@ -9,9 +9,7 @@ use super::look::Look;
 use super::text::{clean, harmless, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{PortAnswer, WorkloadAnswer, taken_by};
-use crate::model::policy::{
-    Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, Protocol, TakenBy, Who,
-};
+use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
 use crate::objects::Kind;
 
 /// How many names of pods that are alike are written out.
@@ -74,7 +72,7 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, look: Look) -> String {
             table.add_row([
                 first(clean(&name).into_owned()),
                 first(clean(&taken_by(&port.inbound)).into_owned()),
-                first(speaks(port.inbound.protocol).to_owned()),
+                first(port.inbound.protocol.word().to_owned()),
                 clean(&who).into_owned(),
                 clean(&by).into_owned(),
             ]);
@@ -155,17 +153,6 @@ fn by(authorization: &Authorization<'_>) -> String {
         AuthorizedBy::Probe => "probes".to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),
         AuthorizedBy::Server(authorization) => format!("ServerAuthorization {}", authorization.metadata.name),
-    }
-}
-
-fn speaks(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Detect => "detected",
-        Protocol::Http1 => "HTTP/1",
-        Protocol::Http2 => "HTTP/2",
-        Protocol::Grpc => "gRPC",
-        Protocol::Opaque => "opaque",
-        Protocol::Tls => "TLS",
     }
 }
 
@@ -253,7 +240,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "names": answer.names,
         "takenBy": taken_by,
         "passedOver": answer.passed_over,
-        "protocol": speaks(inbound.protocol),
+        "protocol": inbound.protocol.word(),
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
         "routes": inbound.routes.iter().map(route).collect::<Vec<_>>(),
         "rateLimit": limit,

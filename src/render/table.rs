@@ -238,6 +238,9 @@ pub fn result_line(report: &Report) -> String {
     if verdict.in_baseline > 0 {
         found.push(format!("{} in the baseline", verdict.in_baseline));
     }
+    if verdict.inferred > 0 {
+        found.push(format!("{} inferred and left out", verdict.inferred));
+    }
     let found = found.join(", ");
     let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
     for (n, words) in [

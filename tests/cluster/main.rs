@@ -12,6 +12,7 @@
 
 #[cfg(unix)]
 mod beside;
+mod brought;
 mod changes;
 mod contexts;
 mod deployed;
@@ -24,8 +25,10 @@ mod pages;
 #[cfg(unix)]
 #[path = "../parity/mod.rs"]
 mod parity_rows;
+mod published;
 mod roles;
 mod seeds;
 mod servers;
 mod staged;
 mod stories;
+mod waiting;

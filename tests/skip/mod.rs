@@ -19,6 +19,8 @@ pub enum Need {
     Browser,
     /// The `helm` command.
     Helm,
+    /// The `promtool` command.
+    Promtool,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -33,6 +35,7 @@ impl Need {
             Need::Linkerd => "linkerd",
             Need::Browser => "browser",
             Need::Helm => "helm",
+            Need::Promtool => "promtool",
             Need::OtherUser => "other-user",
         }
     }

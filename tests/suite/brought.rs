@@ -30,7 +30,7 @@ fn update(folder: &str) {
 fn the_examples_say_what_their_cards_claim() {
     update("examples/checks");
     let (said, _) = ran(&["test", "examples/checks"], 0);
-    assert!(said.ends_with("3 checks, 9 cases: 0 failed\n"), "{said}");
+    assert!(said.ends_with("5 checks, 15 cases: 0 failed\n"), "{said}");
 }
 
 #[test]
@@ -145,7 +145,23 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, why) in [
         ("of-secrets", "  for: secrets\n  rule: 'true'", "no expression sees secrets"),
-        ("of-nothing", "  for: deploymnts\n  rule: 'true'", "is no kind that is read"),
+        ("of-nothing", "  for: deploymnts\n  rule: 'true'", "is no kind that meshdoctor knows"),
+        (
+            "no-version",
+            "  for: certificates.cert-manager.io\n  kind: Certificate\n  rule: 'true'",
+            "no resource with version",
+        ),
+        (
+            "known-kind",
+            "  for: servers.v1beta3.policy.linkerd.io\n  kind: Server\n  rule: 'true'",
+            "Server is known",
+        ),
+        (
+            "secret-text",
+            "  for: vaults.v1.example.com\n  kind: Vault\n  reads: [spec.token]\n  rule: 'true'",
+            "no expression sees",
+        ),
+        ("no-kind", "  for: pods\n  reads: [spec.x]\n  rule: 'true'", "go with kind"),
         ("misspelled", "  for: pods\n  rule: objct.x", "did you mean object?"),
         ("no-function", "  for: pods\n  rule: injcted(object)", "did you mean injected?"),
         ("no-cel", "  for: pods\n  rule: object..x", "rule.rule"),
@@ -183,5 +199,109 @@ fn the_page_names_every_function() {
         std::fs::write(PAGE, &wanted).unwrap();
     } else {
         assert!(page == wanted, "docs/your-own-checks.md is out of date: UPDATE=1 cargo test writes it");
+    }
+}
+
+/// Objects of a kind that is nobody's here: what is said to be read is read, and goes into a bundle; no other text does.
+const PUMPS: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- apiVersion: apiextensions.k8s.io/v1
+  kind: CustomResourceDefinition
+  metadata: {name: pumps.example.com}
+- apiVersion: example.com/v1
+  kind: Pump
+  metadata: {name: north, namespace: shop}
+  spec: {mode: manual, flow: 3, note: a-private-remark}
+- apiVersion: example.com/v1
+  kind: Pump
+  metadata: {name: south, namespace: shop}
+  spec: {mode: automatic, flow: 9, note: a-private-remark}
+"#;
+
+const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+
+#[test]
+fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = "  for: pumps.v1.example.com\n  kind: Pump\n";
+    let home = card(
+        folder.path(),
+        "pump-by-hand",
+        &format!(
+            "{of}  reads: [spec.mode]\n  rule: \"object.spec.mode != 'manual' || object.spec.flow > 5\""
+        ),
+    );
+    let bundle = folder.path().join("saved.tar.gz").display().to_string();
+    let judged = |text: &str, home: &str, words: &[&str], exit: i32| -> Value {
+        let dump = folder.path().join("pumps.yaml").display().to_string();
+        std::fs::write(&dump, text).unwrap();
+        let flags = [
+            "check",
+            "--bundle",
+            &dump,
+            "--complete",
+            "all",
+            "--checks",
+            home,
+            "-o",
+            "json",
+            "--only",
+            "yours",
+        ];
+        serde_json::from_str(&ran(&[&flags[..], words].concat(), exit).0).unwrap()
+    };
+    let report = judged(PUMPS, &home, &["--save", &bundle], 1);
+    let named = |report: &Value| {
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().map(|finding| finding["subjects"][0]["name"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&report), [r#""north""#], "{report:#}");
+
+    // The bundle of that run says the same, and nothing to who does not know the kind.
+    let again = ["check", "--bundle", &bundle, "--checks", &home, "--only", "pump-by-hand", "-o", "json"];
+    let (said, _) = ran(&again, 1);
+    assert_eq!(named(&serde_json::from_str(&said).unwrap()), [r#""north""#]);
+    ran(&["check", "--bundle", &bundle, "--only", "annotation-unknown"], 0);
+    let unpacked = std::process::Command::new("tar").args(["-xzOf", &bundle]).output().unwrap();
+    let kept = String::from_utf8_lossy(&unpacked.stdout).into_owned();
+    assert!(kept.contains("\"manual\"") && !kept.contains("a-private-remark"), "{kept}");
+
+    // What is not said to be read is not compared.
+    let home = card(folder.path(), "pump-noted", &format!("{of}  rule: \"object.spec.note != ''\""));
+    let report = judged(PUMPS, &home, &[], 4);
+    assert!(report["checks"].to_string().contains("spec.note is redacted"), "{report:#}");
+
+    // A dump that holds everything holds none.
+    let report = judged(NAMESPACE, &home, &[], 0);
+    assert_eq!(report["checks"][0]["outcome"], "pass", "{report:#}");
+    let (role, _) = ran(&["rbac", "--checks", &home, "--only", "pump-noted"], 0);
+    assert!(role.contains("pumps") && role.contains("example.com"), "{role}");
+}
+
+#[test]
+fn parameters_are_set_anew_and_stay_of_their_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = "  for: deployments.apps\n  rule: object.spec.replicas <= params.most\n  params: {most: 5, strict: true}";
+    let home = card(folder.path(), "too-many", rule);
+    judged(folder.path(), &home, "a: b", &[], 0);
+    judged(folder.path(), &home, "a: b", &["--param", "too-many.most=2"], 1);
+    // In a file, which the command line counts before.
+    let file = folder.path().join("meshdoctor.toml").display().to_string();
+    std::fs::write(&file, "[params.too-many]\nmost = 2\n").unwrap();
+    judged(folder.path(), &home, "a: b", &["--config", &file], 1);
+    judged(folder.path(), &home, "a: b", &["--config", &file, "--param", "too-many.most=3"], 0);
+    for (words, why) in [
+        ("too-many.most=few", "most is a whole number"),
+        ("too-many.most=2.5", "most is a whole number"),
+        ("too-many.strict=2", "strict is true or false"),
+        ("too-many.mots=2", "most was perhaps meant"),
+        ("too-mny.most=2", "too-many was perhaps meant"),
+        ("pod-missing-proxy.most=2", "is built in"),
+        ("most=2", "CHECK.NAME=VALUE"),
+    ] {
+        let (_, error) = ran(&["check", "--bundle", "nothing", "--checks", &home, "--param", words], 2);
+        assert!(error.contains(why), "{words}: {error}");
     }
 }

@@ -47,6 +47,12 @@ fn the_role_that_is_deployed_is_that_of_the_documentation() {
         std::fs::write(held, &documented).unwrap();
     }
     assert_eq!(std::fs::read_to_string(held).unwrap(), documented, "UPDATE=1 writes it");
+    let documented_writes = std::fs::read_to_string("docs/rbac-publish.yaml").unwrap();
+    let held = Path::new("deploy/chart/files/rbac-publish.yaml");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(held, &documented_writes).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(held).unwrap(), documented_writes, "UPDATE=1 writes it");
     let deployed = documents(&std::fs::read_to_string("deploy/meshdoctor.yaml").unwrap());
     assert_eq!(
         of_kind(&deployed, "ClusterRole")["rules"],
@@ -102,6 +108,76 @@ fn what_the_chart_is_given_reaches_the_command() {
     assert_eq!(mounted, volumes);
     let rules = of_kind(&all, "ClusterRole")["rules"].to_string();
     assert!(rules.contains("pods/log"), "{rules}");
+}
+
+#[test]
+fn what_writes_is_granted_only_where_it_is_asked_for() {
+    let Some(plain) = rendered(&[IMAGE]) else { return };
+    assert!(!plain.unwrap().contains("openreports"), "a CronJob that publishes nothing may write nothing");
+    let all = documents(&rendered(&[IMAGE, "publish=true"]).unwrap().unwrap());
+    let args =
+        &of_kind(&all, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert!(args.as_array().unwrap().iter().any(|word| word == "--publish"), "{args}");
+    let roles: Vec<&Value> = all.iter().filter(|one| one["kind"] == "ClusterRole").collect();
+    let writes = documents(&std::fs::read_to_string("docs/rbac-publish.yaml").unwrap());
+    assert!(roles.iter().any(|role| role["rules"] == writes[0]["rules"]), "{roles:#?}");
+}
+
+/// What a query asks of each metric: its name, and the labels that it names with the values that they are to have.
+fn asked(query: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let metric = regex::Regex::new(r"(meshdoctor_[a-z_]+)(\{[^}]*\})?").unwrap();
+    let label = regex::Regex::new(r#"([a-z_]+)=~?"([^"]*)""#).unwrap();
+    let of = |found: regex::Captures<'_>| {
+        let labels = found.get(2).map_or("", |labels| labels.as_str());
+        let labels = label.captures_iter(labels).map(|one| (one[1].to_owned(), one[2].to_owned())).collect();
+        (found[1].to_owned(), labels)
+    };
+    metric.captures_iter(query).map(of).collect()
+}
+
+#[test]
+fn rules_and_dashboard_ask_for_metrics_that_there_are() {
+    let output = meshdoctor(&["demo", "injector-fails-open", "-o", "prometheus"]).output().unwrap();
+    let metrics = String::from_utf8(output.stdout).unwrap();
+    let rules: Value =
+        serde_yaml::from_str(&std::fs::read_to_string("deploy/monitoring/alerts.yaml").unwrap()).unwrap();
+    let board: Value =
+        serde_json::from_str(&std::fs::read_to_string("deploy/monitoring/dashboard.json").unwrap()).unwrap();
+    let rules = rules["groups"][0]["rules"].as_array().unwrap().iter().map(|rule| rule["expr"].clone());
+    let panels = board["panels"].as_array().unwrap().iter();
+    let panels =
+        panels.flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| target["expr"].clone());
+    let mut queries = 0;
+    for query in rules.chain(panels) {
+        for (metric, labels) in asked(query.as_str().unwrap()) {
+            queries += 1;
+            let lines: Vec<&str> = metrics.lines().filter(|line| line.starts_with(&metric)).collect();
+            assert!(!lines.is_empty(), "{query}: there is no {metric}");
+            for (label, value) in labels.iter().filter(|(label, _)| label != "instance") {
+                // Prometheus gives the instance; of values some are of other clusters.
+                assert!(
+                    lines.iter().any(|line| line.contains(&format!("{label}=\""))),
+                    "{query}: {metric} has no {label}"
+                );
+                let known = ["error", "warning", "info", "true", "false", "fails", "pass"];
+                assert!(known.contains(&value.as_str()), "{query}: {label} is never {value}");
+            }
+        }
+    }
+    assert!(queries > 12, "{queries}");
+}
+
+#[test]
+fn alerts_fire_when_their_tests_say() {
+    let promtool = |words: &[&str]| Command::new("promtool").args(words).output();
+    let Ok(checked) = promtool(&["check", "rules", "deploy/monitoring/alerts.yaml"]) else {
+        return skipped(Need::Promtool, "the alert rules are not tried");
+    };
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let tested = promtool(&["test", "rules", "deploy/monitoring/alerts.test.yaml"]).unwrap();
+    let said =
+        String::from_utf8_lossy(&tested.stdout).into_owned() + &String::from_utf8_lossy(&tested.stderr);
+    assert!(tested.status.success(), "{said}");
 }
 
 /// The first heading of a page.

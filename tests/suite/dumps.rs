@@ -283,6 +283,39 @@ fn cluster_info_dump_is_read_as_a_folder_and_as_one_text() {
     }
 }
 
+/// As `oc adm inspect` writes them: all values but certificates are how long they were.
+#[test]
+fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("must-gather.local.1/quay/namespaces/linkerd/core/secrets.yaml");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let issuer = Item::Named {
+        kind: Kind::Secret,
+        scope: Scope::ControlPlane,
+        name: "linkerd-identity-issuer".to_owned(),
+    };
+    // "7 bytes long", "75 bytes long", "675 bytes long", "1675 bytes long"; and a key that is empty in the cluster.
+    for (value, hidden) in [
+        ("NyBieXRlcyBsb25n", true),
+        ("NzUgYnl0ZXMgbG9uZw==", true),
+        ("Njc1IGJ5dGVzIGxvbmc=", true),
+        ("MTY3NSBieXRlcyBsb25n", true),
+        ("", false),
+    ] {
+        let secret = json!({"metadata": {"namespace": "linkerd", "name": "linkerd-identity-issuer"},
+            "data": {"tls.key": value, "tls.crt": "Y2VydA=="}, "type": "kubernetes.io/tls"});
+        let secrets = json!({"apiVersion": "v1", "kind": "SecretList", "items": [secret]});
+        fs::write(&path, format!("---\n{}", serde_yaml::to_string(&secrets).unwrap())).unwrap();
+        for completeness in [Completeness::Unstated, Completeness::All] {
+            let evidence = open(&[folder.path()], completeness).unwrap();
+            let (count, fetched) = ask(&evidence, &issuer);
+            assert_eq!(count, usize::from(!hidden), "{value}");
+            let said = malformed(&fetched);
+            assert_eq!(said.iter().any(|why| why.contains("hidden")), hidden, "{value}: {fetched:?}");
+        }
+    }
+}
+
 #[test]
 fn two_clusters_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();

@@ -64,8 +64,34 @@ fn flags_are_documented_and_completed() {
         (Shell::PowerShell, "ps1"),
         (Shell::Elvish, "elv"),
     ] {
-        golden::check(&format!("completions/meshdoctor.{ending}"), &docgen::completion(shell, &command));
+        golden::check(&format!("completions/meshdoctor.{ending}"), &cli::completion(shell, &command));
     }
+}
+
+/// A page for the command, and one for each that it has.
+#[test]
+fn every_command_has_its_man_page() {
+    let mut command = cli::args::Cli::command();
+    command.build();
+    let mut pages = std::collections::BTreeSet::new();
+    let mut page = |command: &clap::Command, name: String, typed: String| {
+        let mut text = Vec::new();
+        let known: &'static str = Box::leak(name.clone().into_boxed_str());
+        let command = command.clone().name(known).bin_name(typed);
+        // The date of a page would be that of the build.
+        clap_mangen::Man::new(command).date("").render(&mut text).unwrap();
+        golden::check(&format!("man/{name}.1"), &String::from_utf8(text).unwrap());
+        pages.insert(format!("{name}.1"));
+    };
+    page(&command, "meshdoctor".to_owned(), "meshdoctor".to_owned());
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let name = sub.get_name();
+        page(sub, format!("meshdoctor-{name}"), format!("meshdoctor {name}"));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
+    let held =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(held.collect::<std::collections::BTreeSet<_>>(), pages, "pages of commands that are gone");
 }
 
 /// What `meshdoctor demo` prints for an example, so wide.

@@ -13,6 +13,8 @@ mod case;
 mod changes;
 mod chart_values;
 mod cli;
+mod collections;
+mod completions;
 mod configs;
 mod corpus;
 mod deploy;

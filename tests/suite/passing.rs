@@ -29,6 +29,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "addressType",
             "operatingSystem",
             "policyTypes[]",
+            "pathType",
             "proxyProtocol",
             "accessPolicy",
             "trafficPolicy",
@@ -80,6 +81,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "audience",
             "controllerName",
             "providerID",
+            "ingressClassName",
         ],
     ),
     (
@@ -137,6 +139,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "replaceFullPath",
             "replacePrefixMatch",
             "httpGet.path",
+            "paths[].path",
             "authority",
         ],
     ),

@@ -133,6 +133,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             findings: counts(findings.iter()),
             waived: 0,
             in_baseline: 0,
+            inferred: 0,
             passed: count(|o| *o == Outcome::Pass),
             not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
             not_judged: checks.iter().filter(|check| !check.gaps.is_empty()).count(),

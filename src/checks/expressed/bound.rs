@@ -1,22 +1,32 @@
 //! What is bound in the expressions of a rule: the object, its namespace and owner, what is known of the cluster, and what the
 //! model of the mesh says of its objects. What is not known is not bound, so that an expression that asks for it has no value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::checks::Context;
 use crate::checks::admission::Rules;
 use crate::checks::control_plane::installation::installed;
+use crate::checks::{Context, policy};
 use crate::expression::{Known, NoValue, Scope};
 use crate::finding::Subject;
 use crate::item::{Kind, Scope as Place};
 use crate::model::injection::{Decision, effective};
 use crate::model::owners::Owners;
+use crate::model::policy::{Authorization, Inbound, TakenBy, Who, Workload};
 use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
 
 /// The annotation that sets the policy of ports that no Server takes.
 const POLICY: &str = "config.linkerd.io/default-inbound-policy";
+
+/// What of the model an expression asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asks {
+    /// Whether pods are injected, and with which default policy.
+    pub(super) injection: bool,
+    /// The policy of ports.
+    pub(super) policy: bool,
+}
 
 /// What is bound for a run.
 pub(super) struct Bindings<'a> {
@@ -30,11 +40,13 @@ pub(super) struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// For the objects of a kind. `asks`: what the model says of them is asked for.
-    pub(super) fn of(ctx: &Context<'a>, kind: Kind, asks: bool) -> Bindings<'a> {
+    /// For the objects of a rule: what the model says of them only where it asks for that.
+    pub(super) fn of(ctx: &Context<'a>, kind: Kind, asks: Asks) -> Bindings<'a> {
         let namespaces =
             ctx.hints::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
-        let known = if asks { known(ctx, kind) } else { Known::default() };
+        let known = if asks.injection { known(ctx, kind) } else { Known::default() };
+        let ports = if asks.policy { ports(ctx) } else { BTreeMap::new() };
+        let known = Known { ports, ..known };
         Bindings { kind, owners: ctx.owners(), namespaces, cluster: cluster(ctx), known }
     }
 
@@ -105,6 +117,41 @@ fn cluster(ctx: &Context<'_>) -> Value {
         put("trustDomain", domain.or_else(|| values.written("clusterDomain")).map(Value::String));
     }
     Value::Object(cluster)
+}
+
+/// The inbound policy of the ports of pods: of those that they name, and of those that Servers take.
+fn ports(ctx: &Context<'_>) -> BTreeMap<(String, String), BTreeMap<u16, Value>> {
+    let Ok(survey) = policy::survey(ctx) else { return BTreeMap::new() };
+    let of_pod = |(pod, workload): &(&Pod, Workload<'_>)| {
+        let mut all: BTreeSet<u16> = workload.ports.values().flatten().copied().collect();
+        all.extend(survey.index.taken_ports(workload));
+        let ports = all.into_iter().map(|port| (port, of_port(&survey.index.inbound(workload, port))));
+        let (namespace, name) = pod.metadata.key();
+        ((namespace.to_owned(), name.to_owned()), ports.collect())
+    };
+    survey.pods.iter().map(of_pod).collect()
+}
+
+fn of_port(inbound: &Inbound<'_>) -> Value {
+    let authorization = |one: &Authorization<'_>| {
+        let (who, identities) = match &one.who {
+            Who::Anybody => ("anybody", Vec::new()),
+            Who::Meshed => ("meshed", Vec::new()),
+            Who::Identities(all) => ("identities", all.iter().map(ToString::to_string).collect()),
+        };
+        let networks: Vec<String> = one.networks.iter().map(ToString::to_string).collect();
+        json!({"name": one.by.name(), "who": who, "identities": identities, "networks": networks})
+    };
+    let mut said = json!({
+        "protocol": inbound.protocol.word(),
+        "routes": inbound.routes.len(),
+        "authorizations": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
+    });
+    match inbound.taken_by {
+        TakenBy::Server(server) => said["server"] = json!(server.metadata.name),
+        TakenBy::Default(default) => said["default"] = json!(default.as_str()),
+    }
+    said
 }
 
 /// What the model says of every object of a kind that makes pods.

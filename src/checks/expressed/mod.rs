@@ -56,6 +56,12 @@ impl Brought {
         }
         card.front.needs.insert(Item::List(rule.kind));
         card.front.uses.extend(uses());
+        if matches!(rule.kind, Kind::Foreign(_)) {
+            card.front.uses.insert(Item::List(Kind::CustomResourceDefinition));
+        }
+        if rule.calls("policy") {
+            card.front.uses.extend(policy_uses());
+        }
         card.front.uses.remove(&Item::List(rule.kind));
         Ok(Brought { card, text: text.to_owned(), rule, from: from.to_owned() })
     }
@@ -98,6 +104,29 @@ fn uses() -> BTreeSet<Item> {
         config,
     ]
     .into()
+}
+
+/// What the policy of ports is made of.
+fn policy_uses() -> impl Iterator<Item = Item> {
+    [
+        Kind::Pod,
+        Kind::StatefulSet,
+        Kind::DaemonSet,
+        Kind::CronJob,
+        Kind::Server,
+        Kind::ServerAuthorization,
+        Kind::AuthorizationPolicy,
+        Kind::MeshTLSAuthentication,
+        Kind::NetworkAuthentication,
+        Kind::HTTPLocalRateLimitPolicy,
+        Kind::HTTPRoute,
+        Kind::LinkerdHTTPRoute,
+        Kind::GRPCRoute,
+        Kind::ExternalWorkload,
+        Kind::CustomResourceDefinition,
+    ]
+    .into_iter()
+    .map(Item::List)
 }
 
 fn is_id(id: &str) -> bool {

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
-use super::bound::Bindings;
+use super::bound::{Asks, Bindings};
 use crate::card::{ExpressedFix, ExpressedRule};
-use crate::checks::{Context, Judgement};
+use crate::checks::unjudged::Unjudged;
+use crate::checks::{Context, Judgement, policy};
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
+use crate::objects::{CustomResourceDefinition, Description, Foreign, is_undefined};
 
 /// So many objects that could not be judged are named.
 const NAMED: usize = 20;
@@ -58,9 +60,7 @@ impl Rule {
     /// # Errors
     /// A part of it cannot be; says which.
     pub(super) fn of(said: &ExpressedRule) -> Result<Rule, String> {
-        let kind: Kind = said.of.parse().map_err(|_| {
-            format!("rule.for: {:?} is no kind that is read; meshdoctor list and docs/your-own-checks.md name them", said.of)
-        })?;
+        let kind = kind(said)?;
         if matches!(kind, Kind::Secret | Kind::ConfigMap) {
             return Err(format!("rule.for: no expression sees {}", kind.resource()));
         }
@@ -102,6 +102,33 @@ impl Rule {
         let params = serde_json::to_value(&said.params).map_err(|error| format!("rule.params: {error}"))?;
         let text = said.rule.trim().to_owned();
         Ok(Rule { kind, only_where, variables, holds, text, message, evidence, fix, params })
+    }
+
+    /// A parameter as it is set, from what was written for it; it stays of the kind that it has on the card.
+    ///
+    /// # Errors
+    /// There is none of that name, or the value is of another kind; in words.
+    pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
+        let known = self.params.as_object().into_iter().flatten();
+        let Some(held) = self.params.get(name) else {
+            let names: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
+            let near = crate::nearest::closest(name, names.iter().copied());
+            let hint = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            return Err(format!("it has no parameter {name}{hint}"));
+        };
+        let other = |kind: &str| format!("{name} is {kind}, and {written:?} is none");
+        match held {
+            Value::String(_) => Ok(Value::String(written.to_owned())),
+            Value::Bool(_) => written.parse().map(Value::Bool).map_err(|_| other("true or false")),
+            Value::Number(number) => match serde_json::from_str(written) {
+                Ok(Value::Number(given)) if number.is_f64() || !given.is_f64() => Ok(Value::Number(given)),
+                _ => Err(other(if number.is_f64() { "a number" } else { "a whole number" })),
+            },
+            Value::Null | Value::Array(_) | Value::Object(_) => serde_json::from_str(written)
+                .ok()
+                .filter(|given| std::mem::discriminant(given) == std::mem::discriminant(held))
+                .ok_or_else(|| other("a list or map, in JSON")),
+        }
     }
 
     /// Whether any of its expressions calls a function.
@@ -159,15 +186,25 @@ impl Rule {
 
 /// Judges every object of the rule's kind.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
-    let objects = ctx.whole(rule.kind)?;
-    let asks = rule.calls("injected") || rule.calls("defaultPolicy");
+    let objects = objects(ctx, rule.kind)?;
+    let asks = Asks {
+        injection: rule.calls("injected") || rule.calls("defaultPolicy"),
+        policy: rule.calls("policy"),
+    };
+    if asks.policy {
+        policy::survey(ctx)?;
+    }
     let bindings = Bindings::of(ctx, rule.kind, asks);
     let mut root = Scope::new(bindings.known.clone());
     let lacking = |name: String, why: NoValue| {
         let message = format!("{name}: {why}");
         ctx.lacking(Item::List(rule.kind), Why::NoValue { message }, "some of them")
     };
-    for (name, value) in [("cluster", &bindings.cluster), ("params", &rule.params)] {
+    let mut params = rule.params.clone();
+    for (name, value) in ctx.set_params() {
+        params[name] = value.clone();
+    }
+    for (name, value) in [("cluster", &bindings.cluster), ("params", &params)] {
         root.bind(name, value).map_err(|why| lacking(name.to_owned(), why))?;
     }
     let (mut findings, mut unjudged) = (Vec::new(), 0);
@@ -187,6 +224,65 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
         ctx.gap(lacking(format!("and {} more", unjudged - NAMED), why));
     }
     Ok(findings.into())
+}
+
+/// The kind that a rule is evaluated for: one of ours, or one that the card describes.
+fn kind(said: &ExpressedRule) -> Result<Kind, String> {
+    let ours = || Kind::ALL.iter().copied().find(|kind| said.of.parse() == Ok(*kind));
+    let Some(name) = &said.kind else {
+        if said.cluster_scoped || !said.reads.is_empty() {
+            return Err("rule: cluster-scoped and reads describe a kind that meshdoctor does not know, and go with kind".to_owned());
+        }
+        return ours().ok_or_else(|| {
+            format!(
+                "rule.for: {:?} is no kind that meshdoctor knows; of another one say the version and the kind: for: \
+                 certificates.v1.cert-manager.io, kind: Certificate",
+                said.of
+            )
+        });
+    };
+    let parts: Vec<&str> = said.of.splitn(3, '.').collect();
+    let is_version = |text: &str| {
+        text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let [plural, version, group] = parts[..] else {
+        return Err(format!("rule.for: {:?} names no version: certificates.v1.cert-manager.io", said.of));
+    };
+    if !is_version(version) || !group.contains('.') || plural.is_empty() {
+        return Err(format!(
+            "rule.for: {:?} is no resource with version and group: certificates.v1.cert-manager.io",
+            said.of
+        ));
+    }
+    let known =
+        Kind::of_manifest(&format!("{group}/{version}"), name).filter(|kind| Kind::ALL.contains(kind));
+    if let Some(known) = known {
+        return Err(format!("rule.kind: {name} is known; for: {} says it all", known.resource()));
+    }
+    Foreign::register(Description {
+        group,
+        version,
+        kind: name,
+        plural,
+        namespaced: !said.cluster_scoped,
+        reads: &said.reads,
+    })
+    .map_err(|why| format!("rule: {why}"))
+}
+
+/// The objects of the rule's kind.
+///
+/// # Errors
+/// They could not be had; or there is no such kind in this cluster, so that nothing is asked.
+fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<&'a [Value], Unjudged> {
+    ctx.whole(kind).map_err(|missing| {
+        let undefined = || ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind));
+        if matches!(kind, Kind::Foreign(_)) && undefined() {
+            Unjudged::not_applicable(format!("the cluster has no {}", kind.resource()))
+        } else {
+            missing.into()
+        }
+    })
 }
 
 fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) -> Result<Step, String> {

@@ -4,6 +4,7 @@ use super::{Check, row};
 
 mod authentication_missing;
 mod identity_unknown;
+mod ingress_refused;
 mod policy_audits;
 mod policy_ignored;
 mod policy_target_missing;
@@ -20,12 +21,13 @@ mod servers_overlap;
 mod skipped_port_bypasses_policy;
 mod survey;
 
-pub(super) use survey::{Survey, defined, read_by};
+pub(super) use survey::{Survey, defined, read_by, survey};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("policy", "authentication-missing", authentication_missing),
     row!("policy", "identity-unknown", identity_unknown),
+    row!("policy", "ingress-refused", ingress_refused),
     row!("policy", "policy-audits", policy_audits),
     row!("policy", "policy-ignored", policy_ignored),
     row!("policy", "policy-target-missing", policy_target_missing),

@@ -40,7 +40,7 @@ impl Survey<'_> {
 ///
 /// # Errors
 /// A part of it could not be had: a policy that is not known may let in or hold for anybody.
-pub(super) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+pub(in crate::checks) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
     ctx.once(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, CommandFactory};
 
 use super::super::args::{self, Cli};
-use super::super::{output, values};
+use super::super::output;
 use super::{Asked, Role, cli, flags, go_booleans};
 use crate::exit;
 
@@ -19,8 +19,9 @@ const CALLED: &str = "--output=json";
 /// The namespace that `linkerd check` names when nobody named one.
 const DEFAULT_NAMESPACE: &str = "linkerd";
 
-/// A run gets at least this long, however short `--wait` is: that bounds how long rows are tried again, and nothing is
-/// tried again here. A cluster that is read in two seconds must not be left half read by `--wait 1s`.
+/// A run that `linkerd check` asks for gets at least this long, however short its `--wait` is: that bounds how long its own rows are
+/// tried again, it is five minutes where nobody says anything, and every extension is waited for in turn. A cluster that is
+/// read in two seconds must not be left half read by `--wait 1s`.
 const AT_LEAST: Duration = Duration::from_secs(60);
 
 pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
@@ -40,7 +41,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     }
     let words = go_booleans(&go_lists(&words), &command);
     let (mut cli, matches) = cli(command, &words)?;
-    heed(&mut cli, &matches);
+    heed(&mut cli, &matches, called);
     Ok(Asked::Command(Box::new(cli)))
 }
 
@@ -53,19 +54,11 @@ fn command() -> Command {
             .help("Ignored: meshdoctor talks to nobody but the API server")
             .help_heading("Connection")
     };
-    let wait = Arg::new("wait")
-        .long("wait")
-        .value_name("DURATION")
-        .value_parser(values::duration)
-        .help(
-            "How long the whole run may take, but at least 1m: meshdoctor looks once, and tries no check again until it passes",
-        )
-        .help_heading("Connection");
     let nothing = |name: &'static str, about: &'static str| Command::new(name).about(about);
     Cli::command()
         .bin_name(Role::Linkerd.typed())
         .mut_subcommand("check", |check| {
-            check.arg(wait).arg(api_addr()).mut_arg("output", |output| {
+            check.arg(api_addr()).mut_arg("output", |output| {
                 output.help(
                     "The form of the report: table, short, json (rows as linkerd check prints them), report (JSON of \
                      meshdoctor itself) or yaml; FORMAT=FILE writes it to a file. Repeatable",
@@ -78,16 +71,17 @@ fn command() -> Command {
 }
 
 /// Puts what only the role takes where everything else finds it.
-fn heed(cli: &mut Cli, matches: &ArgMatches) {
+fn heed(cli: &mut Cli, matches: &ArgMatches, called: bool) {
     let Some((_, matches)) = matches.subcommand() else { return };
     let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten();
     if given("api-addr").is_some_and(|address| !address.is_empty()) {
         output::say("warning: --api-addr is ignored; meshdoctor talks to nobody but the API server");
     }
     if let args::Command::Check(check) = &mut cli.command
-        && let Some(wait) = matches.try_get_one::<Duration>("wait").ok().flatten()
+        && called
+        && let Some(wait) = check.wait.take()
     {
-        check.connection.timeout.get_or_insert((*wait).max(AT_LEAST));
+        check.connection.timeout.get_or_insert(wait.max(AT_LEAST));
     }
 }
 
@@ -218,9 +212,9 @@ mod tests {
         assert_eq!(ignored, ["--tomorrow", "--some-day"]);
         assert_eq!(kept.len(), sent.len() - 4, "without them, the default namespace and what is empty");
         let (mut cli, matches) = cli(command(), &go_booleans(&go_lists(&kept), &command())).unwrap();
-        heed(&mut cli, &matches);
+        heed(&mut cli, &matches, true);
         let args::Command::Check(check) = cli.command else { panic!("another command") };
-        assert_eq!(check.connection.timeout, Some(Duration::from_secs(300)));
+        assert_eq!((check.connection.timeout, check.wait), (Some(Duration::from_secs(300)), None));
         assert_eq!(check.connection.as_user.as_deref(), Some("ann"));
         assert!(check.connection.as_group.is_empty() && check.stage.proxy && check.verbosity.verbose == 0);
         assert_eq!(check.evidence.linkerd_namespace, None);

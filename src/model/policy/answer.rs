@@ -46,6 +46,20 @@ pub enum Protocol {
     Tls,
 }
 
+impl Protocol {
+    /// As people write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Protocol::Detect => "detected",
+            Protocol::Http1 => "HTTP/1",
+            Protocol::Http2 => "HTTP/2",
+            Protocol::Grpc => "gRPC",
+            Protocol::Opaque => "opaque",
+            Protocol::Tls => "TLS",
+        }
+    }
+}
+
 /// Somebody who is let in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Authorization<'a> {

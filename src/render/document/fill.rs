@@ -170,6 +170,7 @@ fn verdict(report: &Report) -> Verdict {
         findings: counts(verdict.findings),
         waived: verdict.waived,
         in_baseline: verdict.in_baseline,
+        inferred: verdict.inferred,
         checks: Tally {
             selected: report.checks.len(),
             passed: verdict.passed,

@@ -89,7 +89,11 @@ fn head(document: &Document, title: &str, body: &mut String) {
             count(n, one, many)
         );
     }
-    for (n, words) in [(verdict.waived, "waived"), (verdict.in_baseline, "in the baseline")] {
+    for (n, words) in [
+        (verdict.waived, "waived"),
+        (verdict.in_baseline, "in the baseline"),
+        (verdict.inferred, "inferred and left out"),
+    ] {
         if n > 0 {
             _ = write!(body, "<span class=\"warning\">{n} {words}</span>");
         }

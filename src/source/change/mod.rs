@@ -44,20 +44,20 @@ impl Set {
     /// Everything that was given; what names no namespace is of `into`, or else of `default`.
     pub async fn of(given: &Captured, into: Option<&str>) -> Set {
         let mut set = Set::default();
-        for kind in Kind::ALL {
+        for kind in Kind::every() {
             let mut found = Objects::default();
-            let ended = given.fetch(&Request::of(Item::List(*kind)), &mut found).await;
+            let ended = given.fetch(&Request::of(Item::List(kind)), &mut found).await;
             let placed = found.0.into_iter().map(|mut object| {
                 if kind.info().namespaced
                     && object["metadata"]["namespace"].as_str().is_none_or(str::is_empty)
                 {
                     object["metadata"]["namespace"] = Value::String(into.unwrap_or("default").to_owned());
                 }
-                (key(&object, *kind), object)
+                (key(&object, kind), object)
             });
             let of_kind: BTreeMap<Key, Value> = placed.collect();
             if !of_kind.is_empty() {
-                set.objects.insert(*kind, of_kind);
+                set.objects.insert(kind, of_kind);
             }
             let broken: Vec<Why> = match ended {
                 Fetched::Complete => Vec::new(),
@@ -67,7 +67,7 @@ impl Set {
             let broken: Vec<Why> =
                 broken.into_iter().filter(|why| matches!(why, Why::Malformed { .. })).collect();
             if !broken.is_empty() {
-                set.trouble.insert(*kind, broken);
+                set.trouble.insert(kind, broken);
             }
         }
         set

@@ -64,6 +64,8 @@ struct Versions {
     client_version: Option<IgnoredAny>,
     git_version: Option<String>,
     platform: Option<String>,
+    /// As Replicated's troubleshoot keeps it.
+    info: Option<Value>,
 }
 
 /// An object of a list whose own kind may still come.
@@ -78,6 +80,8 @@ struct Waiting {
     offset: u64,
     len: u64,
     line: Line,
+    /// A Secret whose values the tool that wrote it has hidden.
+    hidden: bool,
 }
 
 /// The place of an object in its file, for a message.
@@ -113,6 +117,8 @@ struct Filing<'a> {
     /// Where the lines are, once a message needed one.
     lines: Option<Lines>,
     failed: Option<io::Error>,
+    /// It was said of this file that values of Secrets are hidden in it.
+    hides: bool,
 }
 
 /// The version and kind that an item says of itself.
@@ -204,7 +210,7 @@ impl yaml::YamlSink for Filing<'_> {
 impl<'a> Filing<'a> {
     fn of(builder: &'a mut Builder, name: &'a str, blob: &'a Blob, place: usize) -> Filing<'a> {
         let (waiting, nameless) = Default::default();
-        Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None }
+        Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None, hides: false }
     }
 
     fn line_at(&mut self, offset: u64) -> Option<u64> {
@@ -239,7 +245,7 @@ impl<'a> Filing<'a> {
         match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) if peek.is_nameless() => self.nameless(peek, line),
             Ok(peek) => {
-                let waiting = waiting(peek, blob, offset, json.len() as u64, line);
+                let waiting = waiting(peek, blob, offset, json, line);
                 self.waiting.push(waiting);
             }
             Err(error) => self.malformed(line, &error),
@@ -336,6 +342,14 @@ impl<'a> Filing<'a> {
         if object.name.is_empty() {
             return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
         }
+        if kind == Kind::Secret && object.hidden {
+            // A length is no key, and what was in its place may be as it should be.
+            if !std::mem::replace(&mut self.hides, true) {
+                let why = "Secrets whose values are hidden, as must-gather hides them, are not read";
+                self.trouble(Some(kind), object.line, why);
+            }
+            return;
+        }
         let namespace = match (kind.info().namespaced, object.namespace.as_deref()) {
             (false, _) => String::new(),
             (true, None | Some("")) => self.builder.into.clone(),
@@ -378,7 +392,7 @@ impl<'a> Filing<'a> {
                 return;
             }
             if peek.api_version.is_some() {
-                let waiting = waiting(peek, blob, offset, json.len() as u64, line);
+                let waiting = waiting(peek, blob, offset, json, line);
                 self.file(&Head::default(), waiting);
             }
             return;
@@ -392,6 +406,11 @@ impl<'a> Filing<'a> {
                 self.builder.recognised += 1;
                 self.builder.version(self.name, server);
             }
+        } else if let Some(server) =
+            versions.info.filter(|info| info["gitVersion"].is_string() && info["platform"].is_string())
+        {
+            self.builder.recognised += 1;
+            self.builder.version(self.name, server);
         } else if versions.client_version.is_some() {
             let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
             self.builder.dump.warnings.push(warning);
@@ -399,7 +418,8 @@ impl<'a> Filing<'a> {
     }
 }
 
-fn waiting(peek: Peek<'_>, blob: usize, offset: u64, len: u64, line: Line) -> Waiting {
+fn waiting(peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
+    let may_be_secret = peek.kind.as_deref().is_none_or(|kind| kind == "Secret");
     let meta = peek.metadata.unwrap_or_default();
     let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
     let age = Age {
@@ -415,8 +435,9 @@ fn waiting(peek: Peek<'_>, blob: usize, offset: u64, len: u64, line: Line) -> Wa
         age,
         blob,
         offset,
-        len,
+        len: json.len() as u64,
         line,
+        hidden: may_be_secret && super::layout::hides(json),
     }
 }
 

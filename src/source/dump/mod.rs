@@ -6,6 +6,7 @@
 //! files objects; it redacts and judges nothing.
 
 mod filing;
+pub mod layout;
 mod places;
 pub mod sniff;
 mod yaml;
@@ -126,6 +127,16 @@ impl Builder {
     /// Where objects stand, if it was to remember that.
     pub fn places(&mut self) -> Option<Places> {
         self.places.take()
+    }
+
+    /// Says that every object of these kinds is in what is taken in.
+    pub fn complete(&mut self, kinds: BTreeSet<Kind>) {
+        match &mut self.dump.completeness {
+            Completeness::All => {}
+            Completeness::Kinds(known) => known.extend(kinds),
+            Completeness::Unstated if kinds.is_empty() => {}
+            unstated @ Completeness::Unstated => *unstated = Completeness::Kinds(kinds),
+        }
     }
 
     /// Takes a decompressed file in. Trouble in it is remembered, unless nothing in it is of a cluster.

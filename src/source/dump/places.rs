@@ -54,9 +54,9 @@ impl Places {
     /// Where an object stands, and of it a field, written as evidence writes it: `spec.template.metadata.annotations[KEY]`.
     /// `None`: no object of that name is in the files.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, path: Option<&str>) -> Option<Written> {
-        let kinds = Kind::ALL.iter().filter(|known| known.info().kind == kind);
-        let key = |_: &&Kind| -> Key { (namespace.into(), name.into()) };
-        let held = kinds.clone().find_map(|kind| self.objects.get(&(*kind, key(&kind))))?;
+        let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
+        let key = || -> Key { (namespace.into(), name.into()) };
+        let held = kinds.find_map(|kind| self.objects.get(&(kind, key())))?;
         let (file, blob) = &self.files[held.file];
         let object = if namespace.is_empty() {
             format!("{kind} {name}")

@@ -8,7 +8,7 @@ use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
-use crate::source::dump::{Builder, Taken, sniff};
+use crate::source::dump::{Builder, Taken, layout, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
 
@@ -146,6 +146,9 @@ impl Loading {
                     self.useless(&whole, &format!("more than {MAX_BUNDLES} bundles; it is not read"), true);
                 }
             }
+        }
+        if tree.trouble.is_empty() {
+            self.builder.complete(layout::complete(tree));
         }
         for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
             self.file(&format!("{name}{separator}{path}"), blob, nesting, false)?;

@@ -49,6 +49,11 @@ impl Call {
         Call::new(Method::POST, path, Some(object))
     }
 
+    /// Replaces an object. Sent twice, it finds another version there (409).
+    pub(super) fn put(path: &str, object: &serde_json::Value) -> Call {
+        Call::new(Method::PUT, path, Some(object))
+    }
+
     /// Deletes an object. Sent twice, it finds nothing there (404).
     pub(super) fn delete(path: &str, options: &serde_json::Value) -> Call {
         Call::new(Method::DELETE, path, Some(options))

@@ -2,8 +2,8 @@
 //! once; after that every trouble is an outcome of the item that met it ([`Why`]), never an error.
 //!
 //! It reads: lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
-//! ConfigMaps, and never logs a header or a body. It never writes either, with the one exception that [`node_pods`] makes
-//! on explicit request. Ports of pods are forwarded only where that was asked for ([`served`]). An access review is posted, and answered at once: the API server keeps nothing of it.
+//! ConfigMaps, and never logs a header or a body. It never writes either, with the two exceptions that
+//! [`node_pods`] and [`publish`] make on explicit request. Ports of pods are forwarded only where that was asked for ([`served`]). An access review is posted, and answered at once: the API server keeps nothing of it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,6 +39,7 @@ mod overrides;
 mod path;
 mod process;
 mod proxy;
+mod publish;
 mod quote;
 mod served;
 mod split;
@@ -50,6 +51,7 @@ pub use cli::Cli;
 pub use connect::{Connect, contexts};
 pub use error::ConnectError;
 pub use overrides::ConnectionOverrides;
+pub use publish::{Done, PublishError};
 pub use traffic::Traffic;
 
 /// The largest single object that is read; etcd takes a tenth of that.

@@ -1,0 +1,186 @@
+//! `ingress-refused`: the policy of what an Ingress leads to refuses the ingress controller that serves it.
+
+use std::collections::BTreeMap;
+
+use super::survey::{Survey, field, survey};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload};
+use crate::objects::{Ingress, Kind, Pod, Service, TargetPort};
+
+/// Ingress controllers by the labels that their charts give their pods, and what the names of their classes begin with.
+const CONTROLLERS: [Controller; 6] = [
+    Controller { name: "ingress-nginx", component: Some("controller"), class: "nginx" },
+    Controller { name: "nginx-ingress", component: None, class: "nginx" },
+    Controller { name: "traefik", component: None, class: "traefik" },
+    Controller { name: "kong", component: Some("app"), class: "kong" },
+    Controller { name: "haproxy-ingress", component: None, class: "haproxy" },
+    Controller { name: "contour", component: Some("envoy"), class: "contour" },
+];
+const NAME: &str = "app.kubernetes.io/name";
+const COMPONENT: &str = "app.kubernetes.io/component";
+
+/// How the pods of an ingress controller are known.
+struct Controller {
+    name: &'static str,
+    component: Option<&'static str>,
+    class: &'static str,
+}
+
+/// A pod of an ingress controller.
+struct Caller<'a> {
+    pod: &'a Pod,
+    class: &'static str,
+    /// Its identity in the mesh, where it has a proxy.
+    identity: Option<String>,
+}
+
+/// What an Ingress leads to and is refused by.
+struct Refused<'a> {
+    ingress: &'a Ingress,
+    path: &'a str,
+    inbound: Inbound<'a>,
+    callers: Vec<&'a Caller<'a>>,
+    pods: Vec<&'a Pod>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let callers = callers(ctx, survey, ctx.every::<Pod>()?);
+    if callers.is_empty() {
+        return Err(Unjudged::not_applicable("there is no ingress controller that is known"));
+    }
+    let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
+    let owners = ctx.owners();
+    let mut refused: BTreeMap<(Owner, u16), Refused<'_>> = BTreeMap::new();
+    for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
+        let class = ingress.spec.ingress_class_name.as_str();
+        let serving: Vec<&Caller<'_>> = callers.iter().filter(|one| class.starts_with(one.class)).collect();
+        if serving.is_empty() {
+            continue;
+        }
+        for (path, to) in ingress.paths() {
+            let namespace = &ingress.metadata.namespace;
+            let service = services
+                .iter()
+                .find(|service| service.metadata.name == to.name && service.metadata.namespace == *namespace);
+            let Some(service) = service.filter(|service| !service.spec.selector.is_empty()) else { continue };
+            let port = service.spec.ports.iter().find(|port| match to.port.number {
+                Some(number) => port.port == number,
+                None => port.name == to.port.name,
+            });
+            let Some(port) = port else { continue };
+            let behind = survey.pods.iter().filter(|(pod, _)| {
+                let meta = &pod.metadata;
+                meta.namespace == *namespace
+                    && service
+                        .spec
+                        .selector
+                        .iter()
+                        .all(|(key, value)| meta.label(key) == Some(value.as_str()))
+            });
+            for (pod, workload) in behind {
+                for number in numbers(port.target_port.as_ref(), port.port, workload) {
+                    let inbound = survey.index.inbound(workload, number);
+                    if serving.iter().any(|caller| admitted(&inbound, caller)) {
+                        continue;
+                    }
+                    let callers = serving.clone();
+                    let one = refused.entry((owners.of(pod), number)).or_insert_with(|| Refused {
+                        ingress,
+                        path,
+                        inbound,
+                        callers,
+                        pods: Vec::new(),
+                    });
+                    if !one.pods.iter().any(|known| known.metadata.name == pod.metadata.name) {
+                        one.pods.push(pod);
+                    }
+                }
+            }
+        }
+    }
+    Ok(refused.iter().map(|((owner, port), one)| finding(ctx, owner, *port, one)).collect::<Vec<_>>().into())
+}
+
+/// Whether anything lets a pod of a controller in, whatever it asks for.
+fn admitted(inbound: &Inbound<'_>, caller: &Caller<'_>) -> bool {
+    let client = Client { identity: caller.identity.as_deref(), address: caller.pod.status.pod_ip };
+    inbound.connect(client) == Entry::Admitted
+}
+
+/// The ports of a workload that a port of a Service leads to.
+fn numbers(target: Option<&TargetPort>, port: u16, workload: &Workload<'_>) -> Vec<u16> {
+    match target {
+        None => vec![port],
+        Some(TargetPort::Number(number)) => vec![*number],
+        Some(TargetPort::Name(name)) => {
+            workload.ports.get(name.as_str()).into_iter().flatten().copied().collect()
+        }
+    }
+}
+
+/// The pods of the controllers that are known, those that run.
+fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod]) -> Vec<Caller<'a>> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let running = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
+    running
+        .filter_map(|pod| {
+            let meta = &pod.metadata;
+            let of = CONTROLLERS.iter().find(|known| {
+                meta.label(NAME) == Some(known.name)
+                    && known.component.is_none_or(|component| meta.label(COMPONENT) == Some(component))
+            })?;
+            let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+            let account = match pod.spec.service_account_name.as_str() {
+                "" => "default",
+                account => account,
+            };
+            let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
+            Some(Caller { pod, class: of.class, identity })
+        })
+        .collect()
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Refused<'_>) -> Finding {
+    let names = one.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let meta = &one.ingress.metadata;
+    let by = match one.inbound.taken_by {
+        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
+    };
+    let asking = one.callers.iter().take(2).map(|caller| {
+        let said = caller.identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
+        let meta = &caller.pod.metadata;
+        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+    });
+    let meshed = one.callers.iter().any(|caller| caller.identity.is_some());
+    let act = if meshed {
+        "Add an AuthorizationPolicy for the port that requires the service account of the ingress controller"
+    } else {
+        "Mesh the ingress controller and let its service account in; or let its addresses in, with an AuthorizationPolicy that requires a \
+         NetworkAuthentication"
+    };
+    let target = one.pods.first().map_or_else(String::new, |pod| pod.metadata.name.clone());
+    ctx.finding(
+        owner.subject(names),
+        "the policy of a port that an Ingress leads to refuses the ingress controller: whoever comes from outside gets a 403",
+    )
+    .parameter(port.to_string())
+    .likely()
+    .evidence(Evidence::field(format!("Ingress {}/{}", meta.namespace, meta.name), "spec.rules[].http.paths[].path", one.path))
+    .evidence(by)
+    .evidences(asking)
+    .remedy(
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "See who is let in by what",
+                meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
+            )
+            .step(StepKind::Note, act),
+    )
+}

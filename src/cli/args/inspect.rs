@@ -1,0 +1,72 @@
+//! The flags of what shows how Linkerd sees a mesh: `policy` and `reach`.
+
+use clap::{Args, ValueEnum};
+
+use super::{Connection, EvidenceArgs, Verbosity};
+use crate::cli::values::{end, namespace, target};
+use crate::inspect::policy::Target;
+use crate::inspect::reach::End;
+
+/// `meshdoctor policy`.
+#[derive(Debug, Args)]
+pub struct Policy {
+    /// What to show: NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT; an ExternalWorkload is named like a pod. Everything
+    /// that is injected when not given.
+    #[arg(value_name = "NAMESPACE/POD[:PORT]", value_parser = target)]
+    pub targets: Vec<Target>,
+    /// The form of the answer.
+    #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
+    pub output: PolicyFormat,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The form of `policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}.
+    Controller,
+}
+
+/// `meshdoctor reach`.
+#[derive(Debug, Args)]
+pub struct Reach {
+    /// The client: a pod or a workload, NAMESPACE/NAME.
+    #[arg(value_name = "FROM", value_parser = end)]
+    pub from: Option<End>,
+    /// What is called: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or a host, HOST:PORT.
+    #[arg(value_name = "TO[:PORT]", value_parser = end)]
+    pub to: Option<End>,
+    /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
+    #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
+    pub matrix: bool,
+    /// The namespace of --matrix.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, requires = "matrix")]
+    pub namespace: Option<String>,
+    /// The form of the answer.
+    #[arg(short, long, value_enum, default_value_t = ReachFormat::Table, help_heading = "Output")]
+    pub output: ReachFormat,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The form of `reach`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReachFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}

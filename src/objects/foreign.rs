@@ -1,0 +1,267 @@
+//! Kinds that no check of ours reads and a user's card does: custom resources of others. What is known of one is what the card
+//! says, and it is registered once, before anything is asked for. What of its texts passes the sanitizer are the fields that cards
+//! name, and those are searched for the shapes of secrets like any other.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{PoisonError, RwLock};
+
+use serde::Deserialize;
+
+use super::meta::Meta;
+use super::{Kind, KindInfo, object};
+use crate::redact::{self, Rule};
+
+/// Every one that was registered, and what of it passes.
+static KNOWN: RwLock<Vec<(Foreign, Passing)>> = RwLock::new(Vec::new());
+
+/// A kind that a card describes.
+#[derive(Clone, Copy)]
+pub struct Foreign(&'static KindInfo);
+
+/// What of a kind passes the sanitizer.
+#[derive(Default)]
+struct Passing {
+    /// The fields whose texts pass, as a tree of names.
+    reads: Reads,
+    /// The same as a rule, once it was asked for; from then on it stays.
+    rule: Option<&'static Rule>,
+}
+
+/// A tree of names of fields: what has no branches is a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Reads(BTreeMap<String, Reads>);
+
+/// What a card says of a kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Description<'a> {
+    /// API group; there is none without a dot.
+    pub group: &'a str,
+    /// The version to ask for.
+    pub version: &'a str,
+    /// As in manifests.
+    pub kind: &'a str,
+    /// As in URLs.
+    pub plural: &'a str,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// The fields whose texts the card reads: `spec.issuerRef.name`; of lists, the fields of every element.
+    pub reads: &'a [String],
+}
+
+/// An object of such a kind, as far as it is known to us.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ForeignObject {
+    /// Name, namespace, labels.
+    pub metadata: Meta,
+}
+
+object!(ForeignObject);
+
+impl Foreign {
+    /// Registers a kind, or finds it where a card before has registered it.
+    ///
+    /// # Errors
+    /// Another card says something else of it, or a field cannot be let through; in words.
+    pub fn register(said: Description<'_>) -> Result<Kind, String> {
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        let same = |(one, _): &(Foreign, Passing)| {
+            one.0.group == said.group && (one.0.plural == said.plural || one.0.kind == said.kind)
+        };
+        if let Some((foreign, passing)) = known.iter_mut().find(|one| same(one)) {
+            let info = foreign.0;
+            let of_it = (info.version, info.kind, info.plural, info.namespaced);
+            if of_it != (said.version, said.kind, said.plural, said.namespaced) {
+                return Err(format!(
+                    "another card reads {} at {}, kind {}; one run reads it in one way",
+                    Kind::Foreign(*foreign).resource(),
+                    info.version,
+                    info.kind
+                ));
+            }
+            passing.add(said.reads)?;
+            return Ok(Kind::Foreign(*foreign));
+        }
+        let mut passing = Passing::default();
+        passing.add(said.reads)?;
+        let leaked = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let (group, version) = (leaked(said.group), leaked(said.version));
+        let (kind, plural) = (leaked(said.kind), leaked(said.plural));
+        let info = match said.namespaced {
+            true => KindInfo::namespaced(group, version, kind, plural),
+            false => KindInfo::of_cluster(group, version, kind, plural),
+        };
+        let foreign = Foreign(Box::leak(Box::new(info)));
+        known.push((foreign, passing));
+        Ok(Kind::Foreign(foreign))
+    }
+
+    /// Every one that was registered.
+    pub(super) fn all() -> Vec<Foreign> {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().map(|(foreign, _)| *foreign).collect()
+    }
+
+    /// What is known of it.
+    pub const fn info(self) -> &'static KindInfo {
+        self.0
+    }
+
+    /// What of it passes the sanitizer.
+    pub(super) fn rule(self) -> &'static Rule {
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter_mut().find(|(foreign, _)| *foreign == self);
+        found.map_or_else(redact::unknown, |(_, passing)| passing.rule())
+    }
+}
+
+impl Passing {
+    /// Lets the texts of more fields through.
+    fn add(&mut self, paths: &[String]) -> Result<(), String> {
+        let mut all = self.reads.clone();
+        for path in paths {
+            all.add(path)?;
+        }
+        if all != self.reads && self.rule.is_some() {
+            return Err("objects of its kind were read already, with fewer fields".to_owned());
+        }
+        self.reads = all;
+        Ok(())
+    }
+
+    fn rule(&mut self) -> &'static Rule {
+        let made = || -> &'static Rule {
+            Box::leak(Box::new(redact::rule(&self.reads.passes()).unwrap_or(Rule::Other)))
+        };
+        self.rule.get_or_insert_with(made)
+    }
+}
+
+impl Reads {
+    fn add(&mut self, path: &str) -> Result<(), String> {
+        let steps: Vec<&str> = path.split('.').collect();
+        let is_name = |step: &&str| {
+            !step.is_empty() && step.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        };
+        if !steps.iter().all(is_name) {
+            return Err(format!("{path:?} is no path of fields, such as spec.issuerRef.name"));
+        }
+        if matches!(steps[0], "metadata" | "apiVersion" | "kind") {
+            return Err(format!(
+                "{path}: names, labels and the annotations of Linkerd are read without being named"
+            ));
+        }
+        if let Some(secret) = steps.iter().find(|step| redact::names_a_secret(step)) {
+            return Err(format!("{path}: no expression sees what {secret:?} may hold"));
+        }
+        let mut at = self;
+        for step in steps {
+            at = at.0.entry(step.to_owned()).or_default();
+        }
+        Ok(())
+    }
+
+    /// In the words of `redaction.yaml`.
+    fn passes(&self) -> String {
+        match self.0.is_empty() {
+            true => String::new(),
+            false => self.fields(),
+        }
+    }
+
+    fn fields(&self) -> String {
+        let field = |(name, below): (&String, &Reads)| match below.0.is_empty() {
+            true => format!("{name:?}: text"),
+            false => format!("{name:?}: {}", below.fields()),
+        };
+        format!("{{{}}}", self.0.iter().map(field).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Debug for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.info().plural, self.info().group)
+    }
+}
+
+impl Foreign {
+    fn name(self) -> (&'static str, &'static str) {
+        (self.info().group, self.info().plural)
+    }
+}
+
+impl PartialEq for Foreign {
+    fn eq(&self, other: &Foreign) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Foreign {}
+
+impl PartialOrd for Foreign {
+    fn partial_cmp(&self, other: &Foreign) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Foreign {
+    fn cmp(&self, other: &Foreign) -> Ordering {
+        self.name().cmp(&other.name())
+    }
+}
+
+impl Hash for Foreign {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described<'a>(plural: &'a str, kind: &'a str, reads: &'a [String]) -> Description<'a> {
+        Description { group: "example.com", version: "v1", kind, plural, namespaced: true, reads }
+    }
+
+    #[test]
+    fn a_kind_is_known_from_then_on_by_every_name() {
+        let kind = Foreign::register(described("pumps", "Pump", &[])).unwrap();
+        assert_eq!("pumps.example.com".parse::<Kind>(), Ok(kind));
+        assert_eq!(Kind::of_manifest("example.com/v1alpha1", "Pump"), Some(kind));
+        assert_eq!(kind.resource(), "pumps.example.com");
+        assert!("pumps.example.org".parse::<Kind>().is_err());
+    }
+
+    #[test]
+    fn cards_of_one_kind_agree_and_read_together() {
+        let (one, other) = (["spec.a.b".to_owned()], ["spec.a.c".to_owned(), "spec.d".to_owned()]);
+        let kind = Foreign::register(described("valves", "Valve", &one)).unwrap();
+        assert_eq!(Foreign::register(described("valves", "Valve", &other)), Ok(kind));
+        let Kind::Foreign(foreign) = kind else { panic!("{kind}") };
+        let mut reads = Reads::default();
+        one.iter().chain(&other).for_each(|path| reads.add(path).unwrap());
+        assert_eq!(reads.passes(), r#"{"spec": {"a": {"b": text, "c": text}, "d": text}}"#);
+        assert!(matches!(foreign.rule(), Rule::Fields(_)));
+        let unlike = Description { version: "v2", ..described("valves", "Valve", &[]) };
+        assert!(
+            Foreign::register(unlike).unwrap_err().contains("another card reads valves.example.com at v1")
+        );
+        let late = ["spec.e".to_owned()];
+        assert!(Foreign::register(described("valves", "Valve", &late)).unwrap_err().contains("already"));
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_let_through() {
+        for path in
+            ["spec.password", "data", "spec.auth.token", "stringData.x", "metadata.name", "spec..x", ""]
+        {
+            let path = [path.to_owned()];
+            assert!(Foreign::register(described("locks", "Lock", &path)).is_err(), "{path:?}");
+        }
+        assert!("locks.example.com".parse::<Kind>().is_err(), "a kind that was refused is not known");
+    }
+}

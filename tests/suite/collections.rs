@@ -1,0 +1,186 @@
+//! What other tools collect of a cluster, in their own layouts, made of recorded clusters: what is said of it is what is said of the
+//! whole recording, and of what it does not hold nothing passes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::meshdoctor;
+use crate::recordings;
+
+/// Recordings with trouble of several kinds, and one that is well.
+const OF: [&str; 4] =
+    ["healthy-2.18", "inject-as-label", "destination-scaled-to-zero", "control-plane-mixed"];
+/// How troubleshoot names its files, where that is not the resource.
+const NAMES: [(&str, &str); 6] = [
+    ("poddisruptionbudgets", "pod-disruption-budgets"),
+    ("networkpolicies", "network-policy"),
+    ("resourcequotas", "resource-quota"),
+    ("customresourcedefinitions", "custom-resource-definitions"),
+    ("validatingwebhookconfigurations", "validating-webhook-configurations"),
+    ("mutatingwebhookconfigurations", "mutating-webhook-configurations"),
+];
+/// What it lists, in every namespace.
+const LISTED: [&str; 18] = [
+    "pods",
+    "poddisruptionbudgets",
+    "services",
+    "deployments",
+    "replicasets",
+    "statefulsets",
+    "daemonsets",
+    "jobs",
+    "cronjobs",
+    "networkpolicies",
+    "resourcequotas",
+    "limitranges",
+    "events",
+    "roles",
+    "rolebindings",
+    "endpoints",
+    "endpointslices",
+    "serviceaccounts",
+];
+/// And in none.
+const OF_CLUSTER: [&str; 7] = [
+    "nodes",
+    "namespaces",
+    "clusterroles",
+    "clusterrolebindings",
+    "customresourcedefinitions",
+    "validatingwebhookconfigurations",
+    "mutatingwebhookconfigurations",
+];
+
+/// The objects of a recording, by resource and namespace.
+fn objects(recording: &Path) -> BTreeMap<String, BTreeMap<String, Vec<Value>>> {
+    let mut all: BTreeMap<String, BTreeMap<String, Vec<Value>>> = BTreeMap::new();
+    for object in recordings::json(&recording.join("cluster.json"))["items"].as_array().unwrap() {
+        let kind = object["kind"].as_str().unwrap().to_lowercase();
+        let plural = match kind.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None if kind.ends_with('s') => kind,
+            None => format!("{kind}s"),
+        };
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+        all.entry(plural).or_default().entry(namespace).or_default().push(object.clone());
+    }
+    all
+}
+
+fn list(items: &[Value]) -> Value {
+    let kind =
+        items.first().map_or("PodList".to_owned(), |one| format!("{}List", one["kind"].as_str().unwrap()));
+    let version = items.first().map_or(json!("v1"), |one| one["apiVersion"].clone());
+    json!({"kind": kind, "apiVersion": version, "metadata": {"resourceVersion": "1"}, "items": items})
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A support bundle of troubleshoot.
+fn troubleshoot(recording: &Path, folder: &Path) {
+    let all = objects(recording);
+    let root = folder.join("support-bundle-2026-11-23/cluster-resources");
+    let named = |resource: &str| -> String {
+        let other = NAMES.iter().find(|(name, _)| *name == resource);
+        other.map_or(resource, |(_, name)| name).to_owned()
+    };
+    let none = BTreeMap::new();
+    let namespaces: Vec<&str> =
+        all["namespaces"][""].iter().map(|one| one["metadata"]["name"].as_str().unwrap()).collect();
+    for resource in LISTED {
+        let held = all.get(resource).unwrap_or(&none);
+        for namespace in &namespaces {
+            let items = held.get(*namespace).cloned().unwrap_or_default();
+            write(&root.join(named(resource)).join(format!("{namespace}.json")), &list(&items).to_string());
+        }
+    }
+    for resource in OF_CLUSTER {
+        let items = all.get(resource).and_then(|held| held.get("")).cloned().unwrap_or_default();
+        write(&root.join(format!("{}.json", named(resource))), &list(&items).to_string());
+        write(&root.join(format!("{}-errors.json", named(resource))), "null");
+    }
+    let version = recordings::json(&recording.join("version.json"));
+    let version = json!({"info": version["serverVersion"], "string": "v1"});
+    write(&folder.join("support-bundle-2026-11-23/cluster-info/cluster_version.json"), &version.to_string());
+}
+
+/// A sysdump of Cilium, unpacked.
+fn sysdump(recording: &Path, folder: &Path) {
+    let all = objects(recording);
+    for resource in ["nodes", "namespaces", "pods", "services", "endpoints", "endpointslices", "events"] {
+        let items: Vec<Value> =
+            all.get(resource).into_iter().flat_map(BTreeMap::values).flatten().cloned().collect();
+        let text = serde_yaml::to_string(&list(&items)).unwrap();
+        write(&folder.join(format!("cilium-sysdump-20261123/k8s-{resource}-20261123-101010.yaml")), &text);
+    }
+}
+
+/// The outcome of each check, and the fingerprints of what was found.
+fn judged(path: &Path, more: &[&str]) -> (BTreeMap<String, String>, BTreeSet<String>) {
+    let path = path.display().to_string();
+    let words = [
+        &["check", "--bundle", &path, "--linkerd-cli", "none", "--at", "2026-07-01T00:00:00Z", "-o", "json"],
+        more,
+    ]
+    .concat();
+    let output = meshdoctor(&words).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let checks = report["checks"].as_array().unwrap().iter();
+    let outcomes = checks.map(|check| (text(&check["id"]), text(&check["outcome"]))).collect();
+    let findings = report["findings"].as_array().unwrap().iter();
+    (outcomes, findings.map(|finding| format!("{} {}", finding["check"], finding["fingerprint"])).collect())
+}
+
+#[test]
+fn nothing_is_said_of_a_collection_that_is_not_said_of_the_cluster() {
+    let Some(all) = recordings::folder() else { return };
+    for name in OF {
+        let recording = all.join(name);
+        let (whole, found) = judged(&recording, &["--complete", "all"]);
+        for (tool, make) in [("troubleshoot", troubleshoot as fn(&Path, &Path)), ("sysdump", sysdump)] {
+            let folder = tempfile::tempdir().unwrap();
+            make(&recording, folder.path());
+            let (outcomes, told) = judged(folder.path(), &[]);
+            let passed =
+                |of: &BTreeMap<String, String>| of.values().filter(|outcome| *outcome == "pass").count();
+            for (id, outcome) in &outcomes {
+                let honest = outcome != "pass" || whole[id] == "pass" || whole[id] == "not-applicable";
+                assert!(
+                    honest,
+                    "{name}, {tool}: {id} passes, and of the whole recording it is {}",
+                    whole[id]
+                );
+            }
+            let more: Vec<&String> = told.difference(&found).collect();
+            assert!(more.is_empty(), "{name}, {tool}: {more:?}");
+            let enough = if tool == "troubleshoot" { 60 } else { 20 };
+            assert!(passed(&outcomes) >= enough, "{name}, {tool}: {} checks pass", passed(&outcomes));
+        }
+    }
+}
+
+#[test]
+fn a_collection_of_some_namespaces_is_not_all() {
+    let Some(all) = recordings::folder() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    troubleshoot(&all.join("healthy-2.18"), folder.path());
+    let outcome = |id: &str| judged(folder.path(), &[]).0[id].clone();
+    assert_eq!(outcome("pod-missing-proxy"), "pass");
+    let root = folder.path().join("support-bundle-2026-11-23/cluster-resources");
+    // Something could not be listed.
+    write(&root.join("pods-errors.json"), r#"{"shop": "pods is forbidden"}"#);
+    assert_eq!(outcome("pod-missing-proxy"), "not-checked");
+    fs::remove_file(root.join("pods-errors.json")).unwrap();
+    assert_eq!(outcome("pod-missing-proxy"), "pass");
+    // A namespace has no list.
+    fs::remove_file(root.join("pods/default.json")).unwrap();
+    assert_eq!(outcome("pod-missing-proxy"), "not-checked");
+}
