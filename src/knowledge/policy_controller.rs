@@ -15,6 +15,10 @@ pub struct PolicyController {
     skips_unreadable: EdgeTag,
     init_container_ports: EdgeTag,
     app_protocol: EdgeTag,
+    grpc_route_status: EdgeTag,
+    egress_status: EdgeTag,
+    rate_limit_status: EdgeTag,
+    route_conflicts: EdgeTag,
 }
 
 impl PolicyController {
@@ -31,6 +35,26 @@ impl PolicyController {
     /// Whether the appProtocol of a Service's port says how clients treat it, before lists of opaque ports.
     pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
+    }
+
+    /// Whether it writes a status of GRPCRoutes.
+    pub fn grpc_route_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.grpc_route_status), knowledge.minors())
+    }
+
+    /// Whether it writes a status of EgressNetworks, of routes at them, and of TLSRoutes and TCPRoutes.
+    pub fn egress_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.egress_status), knowledge.minors())
+    }
+
+    /// Whether it writes a status of rate limits.
+    pub fn rate_limit_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.rate_limit_status), knowledge.minors())
+    }
+
+    /// Whether it refuses a route at a parent that a route of a kind that goes first names, too.
+    pub fn route_conflicts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.route_conflicts), knowledge.minors())
     }
 
     /// Where the facts are from.

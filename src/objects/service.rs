@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::Deref;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
-use super::meta::{Meta, address, nullable};
+use super::meta::{Meta, Text, nullable};
 use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
 
@@ -32,14 +33,44 @@ pub struct ServiceSpec {
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: Word,
     /// Its address; headless Services and those that only name another host have none.
-    #[serde(rename = "clusterIP", deserialize_with = "address")]
-    pub cluster_ip: Option<IpAddr>,
+    #[serde(rename = "clusterIP")]
+    pub cluster_ip: ClusterIp,
     /// The labels of the pods behind it; without any, somebody else writes its endpoints.
     #[serde(deserialize_with = "nullable")]
     pub selector: BTreeMap<String, String>,
     /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ServicePort>,
+}
+
+/// The address of a Service.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClusterIp {
+    address: Option<IpAddr>,
+    /// Whether it is headless: `None` stands there. What is only applied, and not yet there, has no address and is not headless.
+    pub headless: bool,
+}
+
+impl Deref for ClusterIp {
+    type Target = Option<IpAddr>;
+
+    fn deref(&self) -> &Option<IpAddr> {
+        &self.address
+    }
+}
+
+impl PartialEq<Option<IpAddr>> for ClusterIp {
+    fn eq(&self, other: &Option<IpAddr>) -> bool {
+        self.address == *other
+    }
+}
+
+impl<'de> Deserialize<'de> for ClusterIp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClusterIp, D::Error> {
+        let text = Option::<Text<'de>>::deserialize(deserializer)?;
+        let text = text.as_ref().map_or("", |Text(text)| text);
+        Ok(ClusterIp { address: text.parse().ok(), headless: text.eq_ignore_ascii_case("none") })
+    }
 }
 
 /// A port of a Service.

@@ -6,8 +6,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::knowledge::Knowledge;
+use meshdoctor::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use meshdoctor::model::policy::{Controller, Index, Objects, Quirks, Workload, to_json};
-use meshdoctor::objects::{ExternalWorkload, Pod};
+use meshdoctor::objects::{
+    Condition, EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Meta, POLICY_CONTROLLER, Pod,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -133,6 +136,131 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
         }
     }
     assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A status in the form of a recording, without times.
+fn written(conditions: &[Condition]) -> Value {
+    let one = |c: &Condition| {
+        serde_json::json!({
+            "type": c.kind.as_str(), "status": c.status.as_str(), "reason": c.reason.as_str(), "message": c.message.as_str()
+        })
+    };
+    conditions.iter().map(one).collect()
+}
+
+fn of_parent(answer: &ParentAnswer<'_>) -> Value {
+    let parent = &answer.parent;
+    let mut named = serde_json::json!({
+        "group": parent.group(), "kind": parent.kind.info().kind, "namespace": parent.namespace, "name": parent.name
+    });
+    if let Some(port) = parent.port {
+        named["port"] = port.into();
+    }
+    serde_json::json!({
+        "controllerName": POLICY_CONTROLLER, "parentRef": named, "conditions": written(&answer.conditions())
+    })
+}
+
+/// What a recording says, without times.
+fn timeless(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(timeless),
+        Value::Object(fields) => {
+            fields.remove("lastTransitionTime");
+            fields.values_mut().for_each(timeless);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_status_is_the_one_that_the_controller_writes() {
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    let recordings = recordings();
+    for recording in &recordings {
+        let name = recording.file_name().unwrap().to_string_lossy().into_owned();
+        let truth = read(&recording.join("truth.json"));
+        let Some(statuses) = truth["status"].as_array().filter(|all| !all.is_empty()) else { continue };
+        let cluster = read(&recording.join("cluster.json.gz"));
+        let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.5.5" };
+        let version = version.parse().unwrap();
+        let quirks = Quirks::of(Some(&version), Knowledge::embedded());
+        let controller =
+            Controller::of(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
+        const LINKERD: &str = "policy.linkerd.io/";
+        const GATEWAY: &str = "gateway.networking.k8s.io/";
+        let servers = objects(&cluster, "Server", LINKERD);
+        let services = objects(&cluster, "Service", "v1");
+        let egress_networks: Vec<EgressNetwork> = objects(&cluster, "EgressNetwork", LINKERD);
+        let rate_limits: Vec<HTTPLocalRateLimitPolicy> =
+            objects(&cluster, "HTTPLocalRateLimitPolicy", LINKERD);
+        let http_routes = objects(&cluster, "HTTPRoute", GATEWAY);
+        let linkerd_http_routes = objects(&cluster, "HTTPRoute", LINKERD);
+        let grpc_routes = objects(&cluster, "GRPCRoute", GATEWAY);
+        let tls_routes = objects(&cluster, "TLSRoute", GATEWAY);
+        let tcp_routes = objects(&cluster, "TCPRoute", GATEWAY);
+        let objects = StatusObjects {
+            servers: &servers,
+            services: &services,
+            egress_networks: &egress_networks,
+            rate_limits: &rate_limits,
+            http_routes: &http_routes,
+            linkerd_http_routes: &linkerd_http_routes,
+            grpc_routes: &grpc_routes,
+            tls_routes: &tls_routes,
+            tcp_routes: &tcp_routes,
+        };
+        let writes = Writes::of(Some(&version), Knowledge::embedded());
+        let ours = Statuses::new(writes, &controller.cluster_networks, objects);
+        for said in statuses {
+            let key = (said["namespace"].as_str().unwrap(), said["name"].as_str().unwrap());
+            let is_it = |meta: &Meta| key == (meta.namespace.as_str(), meta.name.as_str());
+            let of_conditions = |answer: Option<Result<(), Refused<'_>>>| match answer {
+                None => Value::Null,
+                Some(answer) => written(&[answer.err().map_or_else(taken, |refused| refused.condition())]),
+            };
+            let (ours, field) = match said["kind"].as_str().unwrap() {
+                "EgressNetwork" => {
+                    let it = egress_networks.iter().find(|it| is_it(&it.metadata)).unwrap();
+                    (of_conditions(ours.of_egress_network(it)), "conditions")
+                }
+                "HTTPLocalRateLimitPolicy" => {
+                    let it = rate_limits.iter().find(|it| is_it(&it.metadata)).unwrap();
+                    (of_conditions(ours.of_rate_limit(it)), "conditions")
+                }
+                kind => {
+                    let group = said["apiVersion"].as_str().unwrap().split('/').next().unwrap();
+                    let mut of_kind = objects
+                        .routes()
+                        .into_iter()
+                        .filter(|(known, _)| known.kind().info().kind == kind && known.group() == group);
+                    let (kind, routes) = of_kind.next().unwrap();
+                    let route = routes.iter().find(|it| is_it(&it.metadata)).unwrap();
+                    let answers = ours.of_route(kind, route);
+                    let all: Vec<Value> = answers.iter().map(of_parent).collect();
+                    (if all.is_empty() { Value::Null } else { all.into() }, "parents")
+                }
+            };
+            let mut theirs = said["status"].get(field).cloned().unwrap_or_default();
+            timeless(&mut theirs);
+            compared += 1;
+            if ours != theirs {
+                wrong.push(format!("{name} {} {key:?}\n  ours   {ours}\n  theirs {theirs}", said["kind"]));
+            }
+        }
+    }
+    assert!(compared > 40 || recordings.is_empty(), "{compared} statuses compared");
+    assert!(wrong.is_empty(), "{} of {compared} statuses differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn taken() -> Condition {
+    let text = |text: &str| text.into();
+    Condition {
+        kind: text("Accepted"),
+        status: text("True"),
+        reason: text("Accepted"),
+        ..Condition::default()
+    }
 }
 
 /// A small cluster with a policy that holds, one that counts for nothing, and a Server that is passed over.

@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_services: Vec<_> = services
         .iter()
         .filter_map(|service| {
-            let address = service.spec.cluster_ip?;
+            let address = (*service.spec.cluster_ip)?;
             Some((service, address, holding(address)?))
         })
         .collect();

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let default = &ctx.knowledge.protocols().default_opaque;
             let told = !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number));
             // Without an address, only what the pods say counts.
-            let detected = match service.spec.cluster_ip {
+            let detected = match *service.spec.cluster_ip {
                 Some(_) => mesh.treats(service, port) == Treated::Detected,
                 None => behind.iter().any(|(_, pod, number)| {
                     pod.spec.proxy().is_some()

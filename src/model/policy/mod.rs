@@ -14,6 +14,7 @@ mod parse;
 mod read;
 mod request;
 mod routes;
+pub mod status;
 mod workload;
 
 pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};

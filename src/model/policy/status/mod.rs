@@ -1,0 +1,285 @@
+//! What the policy controller writes into the status of routes, EgressNetworks and rate limits, told from the objects alone: for
+//! manifests that nobody applied, and where no controller ran yet. Each answer says what it rests on, so that whoever asks can
+//! tell what is not there from what was not given. Recorded statuses of real controllers are the test.
+
+mod answer;
+mod release;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ipnet::IpNet;
+
+pub use answer::{BackendFault, Parent, ParentAnswer, Refused};
+pub use release::Writes;
+
+use super::authentication::NetworkMatch;
+use super::read::read_server;
+use super::routes::{self, RouteKind};
+use crate::objects::{
+    BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
+};
+
+/// The objects that statuses are told from.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "each is the list of its kind")]
+pub struct StatusObjects<'a> {
+    pub servers: &'a [Server],
+    pub services: &'a [Service],
+    pub egress_networks: &'a [EgressNetwork],
+    pub rate_limits: &'a [HTTPLocalRateLimitPolicy],
+    pub http_routes: &'a [Route],
+    pub linkerd_http_routes: &'a [Route],
+    pub grpc_routes: &'a [Route],
+    pub tls_routes: &'a [Route],
+    pub tcp_routes: &'a [Route],
+}
+
+impl<'a> StatusObjects<'a> {
+    /// The routes of each kind.
+    pub fn routes(&self) -> [(RouteKind, &'a [Route]); 5] {
+        [
+            (RouteKind::Http, self.http_routes),
+            (RouteKind::LinkerdHttp, self.linkerd_http_routes),
+            (RouteKind::Grpc, self.grpc_routes),
+            (RouteKind::Tls, self.tls_routes),
+            (RouteKind::Tcp, self.tcp_routes),
+        ]
+    }
+}
+
+/// Namespace and name.
+type Key<'a> = (&'a str, &'a str);
+
+/// Statuses as the controller of a release writes them.
+#[derive(Debug)]
+pub struct Statuses<'a> {
+    writes: Writes,
+    objects: StatusObjects<'a>,
+    /// Servers, and whether the controller can read them.
+    servers: HashMap<Key<'a>, bool>,
+    services: HashMap<Key<'a>, &'a Service>,
+    /// EgressNetworks that the controller can read, with what is said of them.
+    networks: HashMap<Key<'a>, Option<Refused<'a>>>,
+    /// Which routes name a parent, by the order in which their kinds go.
+    attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>>,
+    limits: HashMap<Key<'a>, &'a HTTPLocalRateLimitPolicy>,
+}
+
+impl<'a> Statuses<'a> {
+    /// Reads everything. Where the networks of the cluster are not known, no EgressNetwork overlaps them.
+    pub fn new(writes: Writes, cluster: &[IpNet], objects: StatusObjects<'a>) -> Statuses<'a> {
+        let mut networks = HashMap::new();
+        for network in objects.egress_networks.iter().filter(|_| writes.egress) {
+            if let Ok(refused) = overlap(network, cluster) {
+                networks.insert(network.metadata.key(), refused);
+            }
+        }
+        let mut attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>> = HashMap::new();
+        for (kind, routes) in objects.routes() {
+            for route in routes.iter().filter(|route| writes.reads(kind, route)) {
+                let key = route.metadata.key();
+                for (parent, _) in writes.parents(kind, route) {
+                    let first = attached.entry(parent).or_default().entry(order(kind)).or_insert((kind, key));
+                    *first = (*first).min((kind, key));
+                }
+            }
+        }
+        let mut limits: HashMap<Key<'a>, &HTTPLocalRateLimitPolicy> = HashMap::new();
+        for limit in objects.rate_limits {
+            let Some(server) = server_of(limit) else { continue };
+            let first = limits.entry(server).or_insert(limit);
+            // One without a time comes after those with one.
+            let place = |limit: &'a HTTPLocalRateLimitPolicy| {
+                let time = limit.metadata.creation_timestamp;
+                (time.is_none(), time, limit.metadata.name.as_str())
+            };
+            if place(limit) < place(first) {
+                *first = limit;
+            }
+        }
+        Statuses {
+            writes,
+            objects,
+            servers: objects.servers.iter().map(|it| (it.metadata.key(), read_server(it).is_ok())).collect(),
+            services: objects.services.iter().map(|service| (service.metadata.key(), service)).collect(),
+            networks,
+            attached,
+            limits,
+        }
+    }
+
+    /// The objects that it was read from.
+    pub fn objects(&self) -> &StatusObjects<'a> {
+        &self.objects
+    }
+
+    /// What is said of a route at each parent of Linkerd's, in the order in which it names them. Nothing where the controller
+    /// cannot read it, or writes no status of its kind.
+    pub fn of_route(&self, kind: RouteKind, route: &'a Route) -> Vec<ParentAnswer<'a>> {
+        if !self.writes.reads(kind, route) {
+            return Vec::new();
+        }
+        let answer = |(parent, reference): (Parent<'a>, &'a ParentRef)| ParentAnswer {
+            parent,
+            reference,
+            refused: self.refused(kind, parent),
+            faults: (parent.kind != Kind::Server).then(|| self.faults(route, parent)),
+        };
+        self.writes.parents(kind, route).map(answer).collect()
+    }
+
+    /// What is said of an EgressNetwork; nothing where the controller cannot read it, or writes no status of any.
+    pub fn of_egress_network(&self, network: &EgressNetwork) -> Option<Result<(), Refused<'a>>> {
+        let refused = self.networks.get(&network.metadata.key())?;
+        Some(refused.clone().map_or(Ok(()), Err))
+    }
+
+    /// What is said of a rate limit; nothing where its target is no Server, or the controller writes no status of any.
+    pub fn of_rate_limit(&self, limit: &'a HTTPLocalRateLimitPolicy) -> Option<Result<(), Refused<'a>>> {
+        let server = server_of(limit).filter(|_| self.writes.rate_limits)?;
+        Some(match self.servers.get(&server) {
+            None => Err(Refused::NoTarget),
+            Some(false) => Err(Refused::UnreadableTarget),
+            Some(true) => match self.limits.get(&server) {
+                Some(first) if first.metadata.name != limit.metadata.name => Err(Refused::Later(first)),
+                _ => Ok(()),
+            },
+        })
+    }
+
+    fn refused(&self, kind: RouteKind, parent: Parent<'a>) -> Option<Refused<'a>> {
+        let key = (parent.namespace, parent.name);
+        let trouble = match parent.kind {
+            Kind::Server => match self.servers.get(&key) {
+                Some(true) => None,
+                Some(false) => Some(Refused::UnreadableParent),
+                None => Some(Refused::NoParent(parent)),
+            },
+            Kind::Service => match self.services.get(&key) {
+                Some(service) if service.spec.cluster_ip.headless || service.spec.kind == "ExternalName" => {
+                    Some(Refused::Headless)
+                }
+                Some(_) => None,
+                None => Some(Refused::NoParent(parent)),
+            },
+            _ => match self.networks.get(&key) {
+                Some(None) => None,
+                Some(Some(_)) => Some(Refused::NetworkRefused),
+                None => Some(Refused::NoParent(parent)),
+            },
+        };
+        trouble.or_else(|| {
+            let named = self.attached.get(&parent).filter(|_| self.writes.conflicts)?;
+            let (_, (kind, (namespace, name))) = named.range(..order(kind)).next()?;
+            Some(Refused::Conflict { kind: *kind, namespace, name })
+        })
+    }
+
+    /// What is wrong with the backends of a route: the controller tells the first.
+    fn faults(&self, route: &'a Route, parent: Parent<'a>) -> Vec<BackendFault<'a>> {
+        let mut seen = BTreeSet::new();
+        let named = route.spec.rules.iter().flat_map(|rule| &rule.backend_refs);
+        let faults = named.filter_map(|backend| {
+            let namespace = backend.namespace.as_deref().unwrap_or(&route.metadata.namespace);
+            self.fault(backend, namespace, parent)
+        });
+        faults.filter(|fault| seen.insert(fault.place())).collect()
+    }
+
+    fn fault(
+        &self,
+        backend: &'a BackendRef,
+        namespace: &'a str,
+        parent: Parent<'a>,
+    ) -> Option<BackendFault<'a>> {
+        let key = (namespace, backend.name.as_str());
+        if backend.is_a("", "Service") {
+            let missing = BackendFault::Missing { kind: Kind::Service, namespace, name: &backend.name };
+            return (!self.services.contains_key(&key)).then_some(missing);
+        }
+        if !self.writes.egress || !backend.is_a("policy.linkerd.io", "EgressNetwork") {
+            return Some(BackendFault::OtherKind(backend));
+        }
+        if !self.networks.contains_key(&key) {
+            return Some(BackendFault::Missing { kind: Kind::EgressNetwork, namespace, name: &backend.name });
+        }
+        let of_parent = parent.kind == Kind::EgressNetwork && (parent.namespace, parent.name) == key;
+        (!of_parent).then_some(BackendFault::NotTheParent(backend))
+    }
+}
+
+/// Which kinds go first at a parent.
+fn order(kind: RouteKind) -> u8 {
+    match kind {
+        RouteKind::Grpc => 0,
+        RouteKind::Http | RouteKind::LinkerdHttp => 1,
+        RouteKind::Tls => 2,
+        RouteKind::Tcp => 3,
+    }
+}
+
+fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<Key<'_>> {
+    let target = &limit.spec.target_ref;
+    target
+        .is_a("policy.linkerd.io", "Server")
+        .then_some((limit.metadata.namespace.as_str(), target.name.as_str()))
+}
+
+/// Whether an EgressNetwork has a part in common with the cluster's networks that it does not leave out as a whole. One that
+/// names none means all but those.
+fn overlap(network: &EgressNetwork, cluster: &[IpNet]) -> Result<Option<Refused<'static>>, ()> {
+    let written = network.spec.networks.iter().flatten().map(NetworkMatch::of);
+    let networks: Vec<NetworkMatch> = written.collect::<Result<_, _>>().map_err(drop)?;
+    let pairs = networks.iter().flat_map(|network| cluster.iter().map(move |other| (network, other)));
+    let mut common = pairs.filter(|(network, other)| {
+        let meet = other.contains(&network.net) || network.net.contains(*other);
+        meet && !network.except.iter().any(|except| except.contains(*other))
+    });
+    Ok(common.next().map(|(network, other)| Refused::Overlap { network: network.net, cluster: *other }))
+}
+
+impl Writes {
+    /// Whether a route is one that the controller can read and writes a status of.
+    fn reads(&self, kind: RouteKind, route: &Route) -> bool {
+        let written = match kind {
+            RouteKind::Http | RouteKind::LinkerdHttp => true,
+            RouteKind::Grpc => self.grpc_routes,
+            RouteKind::Tls | RouteKind::Tcp => self.egress,
+        };
+        written && routes::read(kind, route).is_ok()
+    }
+
+    /// The parents of Linkerd's that a route names.
+    fn parents<'a>(
+        self,
+        kind: RouteKind,
+        route: &'a Route,
+    ) -> impl Iterator<Item = (Parent<'a>, &'a ParentRef)> {
+        route.spec.parent_refs.iter().filter_map(move |reference| {
+            let is_a = |group: &str, wanted: &str| match &reference.group {
+                Some(_) => reference.is_a(group, wanted),
+                // What the API server would write.
+                None => {
+                    kind.group() == group
+                        && reference.kind.as_deref().is_some_and(|said| said.eq_ignore_ascii_case(wanted))
+                }
+            };
+            let of = if is_a("policy.linkerd.io", "Server") {
+                Kind::Server
+            } else if is_a("", "Service") {
+                Kind::Service
+            } else if self.egress && is_a("policy.linkerd.io", "EgressNetwork") {
+                Kind::EgressNetwork
+            } else {
+                return None;
+            };
+            let port = match reference.port.filter(|_| of != Kind::Server).map(u16::try_from) {
+                None => None,
+                Some(Ok(port)) => Some(port),
+                Some(Err(_)) => return None,
+            };
+            let namespace = reference.namespace.as_deref().unwrap_or(&route.metadata.namespace);
+            Some((Parent { kind: of, namespace, name: &reference.name, port }, reference))
+        })
+    }
+}
