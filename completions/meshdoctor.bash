@@ -1199,12 +1199,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --to --from --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json controller" -- "${cur}"))
                     return 0

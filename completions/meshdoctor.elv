@@ -134,6 +134,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;policy'= {
+            cand --to 'Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where they send what, time limits, retries, and what is forbidden'
+            cand --from 'With --to, the namespace of the clients; that of the Service when not given, `default` for addresses'
             cand -o 'The form of the answer'
             cand --output 'The form of the answer'
             cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'

@@ -163,9 +163,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where they send what, time limits, retries, and what is forbidden' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l from -d 'With --to, the namespace of the clients; that of the Service when not given, `default` for addresses' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
 json\t'For programs'
-controller\t'As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}'"
+controller\t'As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound": [{"query": QUERY, "policy": ANSWER}]}'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r

@@ -140,6 +140,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;policy' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where they send what, time limits, retries, and what is forbidden')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'With --to, the namespace of the clients; that of the Service when not given, `default` for addresses')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')

@@ -142,12 +142,14 @@ never\:"Never"))' \
 ;;
 (policy)
 _arguments "${_arguments_options[@]}" : \
+'()*--to=[Show instead what clients get on the way to a Service, NAMESPACE/NAME\[\:PORT\], or to an address, ADDRESS\:PORT\: routes, where they send what, time limits, retries, and what is forbidden]:SERVICE[:PORT]:_default' \
+'--from=[With --to, the namespace of the clients; that of the Service when not given, \`default\` for addresses]:NAMESPACE:_default' \
 '-o+[The form of the answer]:OUTPUT:((table\:"For people"
 json\:"For programs"
-controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}"))' \
+controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
 '--output=[The form of the answer]:OUTPUT:((table\:"For people"
 json\:"For programs"
-controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}"))' \
+controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \

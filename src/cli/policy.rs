@@ -5,13 +5,18 @@ use super::evidence::{self, Save, Way};
 use super::output;
 use super::stop::Stop;
 use crate::exit;
-use crate::inspect::evidence::{PolicyEvidence, policy_items};
+use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
+use crate::inspect::outbound as calls;
 use crate::inspect::policy as asked;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
+use crate::render::outbound as render_calls;
 use crate::render::policy as render;
 
 pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
+    if !args.to.is_empty() {
+        return outbound(args);
+    }
     let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
@@ -30,6 +35,32 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
             let answers = asked::answers(&policies, &args.targets);
             render::table(&policies, &answers, output::look())
         }
+    };
+    output::print(&text)?;
+    Ok(gaps(&policies.gaps))
+}
+
+/// What clients get on the way to something.
+fn outbound(args: &Policy) -> anyhow::Result<u8> {
+    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
+    let cluster = &read.collected.cluster;
+    let policies = OutboundEvidence::read(cluster, Knowledge::embedded())
+        .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
+    let answers = calls::answers(&policies, &args.to, args.from.as_deref());
+    let lost = args.to.iter().find(|called| !answers.iter().any(|answer| answer.is_about(called)));
+    if let Some(lost) = lost {
+        let cause = format!("no Service {lost} that declares a port");
+        return Err(
+            Stop::usage(cause, "name one as NAMESPACE/SERVICE:PORT, or an address as ADDRESS:PORT").into()
+        );
+    }
+    let text = match args.output {
+        PolicyFormat::Controller => {
+            document(&calls::as_controller(&answers, &policies.index.controller().cluster_domain))?
+        }
+        PolicyFormat::Json => document(&render_calls::json(&policies, &answers))?,
+        PolicyFormat::Table => render_calls::table(&policies.index, &answers, output::look()),
     };
     output::print(&text)?;
     Ok(gaps(&policies.gaps))

@@ -5,7 +5,7 @@ use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{output, policy};
 use crate::exit;
-use crate::inspect::evidence::{Lists, PolicyEvidence, reach_items};
+use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
 use crate::inspect::reach::{End, Mesh, Outcome, Walk};
 use crate::knowledge::Knowledge;
 use crate::render::look::Look;
@@ -18,7 +18,9 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
-    let mesh = Mesh::new(policies, Lists::of(cluster));
+    let outbound = OutboundEvidence::read(cluster, Knowledge::embedded())
+        .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
+    let mesh = Mesh::new(policies, outbound, cluster);
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
         Asked::One(from, to) => vec![(from.to_string(), vec![mesh.walk(from, to)])],

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::finding::Severity;
+use crate::inspect::outbound::{Called, NotCalled};
 use crate::inspect::policy::{NoTarget, Target};
 use crate::inspect::reach::{End, NoEnd};
 use crate::item::Kind;
@@ -304,6 +305,11 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
 
 /// An end of a call.
 pub(super) fn end(text: &str) -> Result<End, NoEnd> {
+    text.parse()
+}
+
+/// What clients call.
+pub(super) fn called(text: &str) -> Result<Called, NotCalled> {
     text.parse()
 }
 

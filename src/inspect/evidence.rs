@@ -8,11 +8,14 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::control_plane;
-use crate::model::policy::{Controller, Index, NotReadable, Objects, Quirks, Workload};
+use crate::model::policy::{
+    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, Quirks, RouteKind, Workload,
+};
 use crate::objects::{
-    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
-    HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
-    NetworkAuthentication, Pod, Server, ServerAuthorization, is_undefined,
+    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
+    GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
+    NetworkAuthentication, Pod, Server, ServerAuthorization, Service, ServiceProfile, TCPRoute, TLSRoute,
+    is_undefined,
 };
 use crate::request::Request;
 use crate::version::LinkerdVersion;
@@ -39,18 +42,27 @@ pub fn policy_items() -> BTreeSet<Item> {
     items
 }
 
+/// What is asked for to tell where calls go.
+pub fn outbound_items() -> BTreeSet<Item> {
+    let kinds = [
+        Kind::Deployment,
+        Kind::CustomResourceDefinition,
+        Kind::Service,
+        Kind::ServiceProfile,
+        Kind::EgressNetwork,
+        Kind::HTTPRoute,
+        Kind::LinkerdHTTPRoute,
+        Kind::GRPCRoute,
+        Kind::TLSRoute,
+        Kind::TCPRoute,
+    ];
+    kinds.map(Item::List).into_iter().chain([config()]).collect()
+}
+
 /// What is asked for to walk a call.
 pub fn reach_items() -> BTreeSet<Item> {
-    let kinds = [
-        Kind::Service,
-        Kind::EndpointSlice,
-        Kind::ServiceProfile,
-        Kind::NetworkPolicy,
-        Kind::Namespace,
-        Kind::ReplicaSet,
-        Kind::Job,
-    ];
-    policy_items().into_iter().chain(kinds.map(Item::List)).collect()
+    let kinds = [Kind::EndpointSlice, Kind::NetworkPolicy, Kind::Namespace, Kind::ReplicaSet, Kind::Job];
+    policy_items().into_iter().chain(outbound_items()).chain(kinds.map(Item::List)).collect()
 }
 
 fn config() -> Item {
@@ -129,12 +141,7 @@ impl<'a> PolicyEvidence<'a> {
         knowledge: &Knowledge,
     ) -> Result<PolicyEvidence<'a>, (NotReadable, Vec<Missing>)> {
         let mut lists = Lists::of(cluster);
-        let deployments = lists.all::<Deployment>();
-        let configs = cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
-        let namespace = &cluster.namespaces.control_plane;
-        let version =
-            control_plane::installed(deployments, configs.first(), namespace).map(|(version, _)| version);
-        let quirks = Quirks::of(version.as_ref(), knowledge);
+        let (controller, version) = settings(&mut lists, knowledge);
         let objects = Objects {
             servers: lists.all::<Server>(),
             server_authorizations: lists.all::<ServerAuthorization>(),
@@ -148,7 +155,7 @@ impl<'a> PolicyEvidence<'a> {
         };
         let (pods, external) = (lists.all::<Pod>(), lists.all::<ExternalWorkload>());
         let gaps = lists.gaps;
-        match Controller::of(deployments, namespace, quirks) {
+        match controller {
             Ok(controller) => {
                 Ok(PolicyEvidence { index: Index::new(controller, objects), pods, external, version, gaps })
             }
@@ -159,5 +166,78 @@ impl<'a> PolicyEvidence<'a> {
     /// A pod as the policy controller sees it; `None` where it does not know it.
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
+    }
+}
+
+/// The policy controller's settings, and the release that is installed, where it is known.
+fn settings(
+    lists: &mut Lists<'_>,
+    knowledge: &Knowledge,
+) -> (Result<Controller, NotReadable>, Option<LinkerdVersion>) {
+    let deployments = lists.all::<Deployment>();
+    let configs = lists.cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
+    let namespace = &lists.cluster.namespaces.control_plane;
+    let version =
+        control_plane::installed(deployments, configs.first(), namespace).map(|(version, _)| version);
+    let quirks = Quirks::of(version.as_ref(), knowledge);
+    (Controller::of(deployments, namespace, quirks), version)
+}
+
+/// Outbound policy and what it is about.
+pub struct OutboundEvidence<'a> {
+    /// All policy.
+    pub index: OutboundIndex<'a>,
+    /// Every Service.
+    pub services: &'a [Service],
+    /// Every ServiceProfile.
+    pub profiles: &'a [ServiceProfile],
+    /// The release that is installed, where it is known.
+    pub version: Option<LinkerdVersion>,
+    /// What was missing.
+    pub gaps: Vec<Missing>,
+}
+
+impl<'a> OutboundEvidence<'a> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The policy controller's settings are not known, so nothing is; with what was missing.
+    pub fn read(
+        cluster: &'a Cluster,
+        knowledge: &Knowledge,
+    ) -> Result<OutboundEvidence<'a>, (NotReadable, Vec<Missing>)> {
+        let mut lists = Lists::of(cluster);
+        let (controller, version) = settings(&mut lists, knowledge);
+        let services = lists.all::<Service>();
+        let objects = OutboundObjects {
+            services,
+            egress_networks: lists.all::<EgressNetwork>(),
+            routes: vec![
+                (RouteKind::Http, lists.all::<HTTPRoute>()),
+                (RouteKind::LinkerdHttp, lists.all::<LinkerdHTTPRoute>()),
+                (RouteKind::Grpc, lists.all::<GRPCRoute>()),
+                (RouteKind::Tls, lists.all::<TLSRoute>()),
+                (RouteKind::Tcp, lists.all::<TCPRoute>()),
+            ],
+        };
+        let profiles = lists.all::<ServiceProfile>();
+        let gaps = lists.gaps;
+        match controller {
+            Ok(controller) => {
+                let index = OutboundIndex::new(controller, &objects);
+                Ok(OutboundEvidence { index, services, profiles, version, gaps })
+            }
+            Err(trouble) => Err((trouble, gaps)),
+        }
+    }
+
+    /// The ServiceProfile that has the routes of a Service, or sends its requests elsewhere.
+    pub fn profile(&self, namespace: &str, name: &str) -> Option<&'a ServiceProfile> {
+        let full = format!("{name}.{namespace}.svc.{}", self.index.controller().cluster_domain);
+        let says = |profile: &&ServiceProfile| {
+            let spec = &profile.spec;
+            profile.metadata.name == full && !(spec.routes.is_empty() && spec.dst_overrides.is_empty())
+        };
+        self.profiles.iter().find(says)
     }
 }

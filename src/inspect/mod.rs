@@ -5,6 +5,8 @@ pub mod ends;
 pub mod evidence;
 pub mod injection;
 mod network;
+pub mod outbound;
 pub mod policy;
 pub mod reach;
+mod routed;
 mod walk;

@@ -1,17 +1,18 @@
 //! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
 //! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
 
-use super::evidence::{Lists, PolicyEvidence};
+use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
+use super::routed;
 pub use super::walk::{End, NoEnd, Outcome, Step, Walk};
 use crate::certificates::BundlePrint;
 use crate::finding::{Evidence, Subject};
+use crate::model::Cluster;
 use crate::model::owners::Owners;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload, listed_ports};
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{
-    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Route, Service, ServicePort,
-    ServiceProfile, TargetPort,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Service, ServicePort, TargetPort,
 };
 
 const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
@@ -23,30 +24,27 @@ const MIRROR: &str = "mirror.linkerd.io/cluster-name";
 /// Everything that a walk reads.
 pub struct Mesh<'a> {
     policy: PolicyEvidence<'a>,
-    services: &'a [Service],
     slices: &'a [EndpointSlice],
-    profiles: &'a [ServiceProfile],
     network: Network<'a>,
-    routes: Vec<(Kind, &'a [Route])>,
+    outbound: OutboundEvidence<'a>,
     owners: Owners<'a>,
 }
 
 impl<'a> Mesh<'a> {
     /// From the evidence of policy and what calls take beside it.
-    pub fn new(mut policy: PolicyEvidence<'a>, mut lists: Lists<'a>) -> Mesh<'a> {
-        use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute};
-        let services = lists.all::<Service>();
+    pub fn new(
+        mut policy: PolicyEvidence<'a>,
+        mut outbound: OutboundEvidence<'a>,
+        cluster: &'a Cluster,
+    ) -> Mesh<'a> {
+        let mut lists = Lists::of(cluster);
         let slices = lists.all::<EndpointSlice>();
-        let profiles = lists.all::<ServiceProfile>();
         let network = Network::new(lists.all::<NetworkPolicy>(), lists.all::<Namespace>());
+        outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
+        policy.gaps.append(&mut outbound.gaps);
         policy.gaps.append(&mut lists.gaps);
-        let routes = vec![
-            (Kind::HTTPRoute, lists.all::<HTTPRoute>()),
-            (Kind::LinkerdHTTPRoute, lists.all::<LinkerdHTTPRoute>()),
-            (Kind::GRPCRoute, lists.all::<GRPCRoute>()),
-        ];
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
-        Mesh { policy, services, slices, profiles, network, routes, owners }
+        Mesh { policy, slices, network, outbound, owners }
     }
 
     /// What was missing.
@@ -67,7 +65,7 @@ impl<'a> Mesh<'a> {
 
     /// The Service of that name.
     pub fn service(&self, namespace: &str, name: &str) -> Option<&'a Service> {
-        self.services.iter().find(|service| service.metadata.key() == (namespace, name))
+        self.outbound.services.iter().find(|service| service.metadata.key() == (namespace, name))
     }
 
     /// Workloads of a namespace by name, with a pod of each; and its Services with their ports.
@@ -81,7 +79,8 @@ impl<'a> Mesh<'a> {
             self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
         let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.of(pod).name).collect();
         let clients = names.iter().map(|name| end(name, None)).collect();
-        let services = self.services.iter().filter(|service| service.metadata.namespace == namespace);
+        let services =
+            self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
         let called = services.flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
         let tcp = called.filter(|(_, port)| matches!(port.protocol.as_str(), "" | "TCP"));
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
@@ -114,7 +113,8 @@ impl<'a> Mesh<'a> {
             None => self.of_host(&to.name),
         };
         let Some((namespace, name)) = named else {
-            outside(&mut walk, to, client, meshed);
+            let meshed = meshed && to.port.is_none_or(|port| skipped(&mut walk, client, port));
+            routed::outside(&mut walk, &self.outbound.index, meshed.then_some(client), to);
             return walk;
         };
         match self.service(namespace, name) {
@@ -217,7 +217,13 @@ impl<'a> Mesh<'a> {
             return;
         }
         let meshed = meshed && skipped(walk, client, chosen.port);
-        self.routed(walk, meshed, service, chosen.port);
+        if meshed {
+            let profile = self.outbound.profile(namespace, name);
+            let from = client.metadata.namespace.as_str();
+            if !routed::service(walk, &self.outbound.index, profile, from, (service, chosen.port)) {
+                return;
+            }
+        }
         self.opaque(walk, meshed, service, chosen);
         if let Some(pod) = self.endpoint(walk, service) {
             let target = match &chosen.target_port {
@@ -241,78 +247,6 @@ impl<'a> Mesh<'a> {
                 }
             }
         }
-    }
-
-    /// What of routes and profiles applies on the way out.
-    fn routed(&self, walk: &mut Walk, meshed: bool, service: &Service, port: u16) {
-        if !meshed {
-            return;
-        }
-        let (namespace, name) = service.metadata.key();
-        let full = format!("{name}.{namespace}.svc.{}", self.policy.index.controller.cluster_domain);
-        let profile = self.profiles.iter().find(|profile| {
-            profile.metadata.name == full
-                && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
-        });
-        if let Some(profile) = profile {
-            let overrides: Vec<&str> =
-                profile.spec.dst_overrides.iter().map(|over| over.authority.as_str()).collect();
-            let says = if overrides.is_empty() {
-                "a ServiceProfile has its routes; HTTPRoutes and GRPCRoutes of the Service count for nothing"
-                    .to_owned()
-            } else {
-                format!("a ServiceProfile sends the requests to {}", overrides.join(", "))
-            };
-            let outcome = if overrides.is_empty() { Outcome::Passes } else { Outcome::NotJudged };
-            walk.step("routes", outcome, says).evidence(Evidence::field(
-                Subject::object(Kind::ServiceProfile, &profile.metadata.namespace, &profile.metadata.name),
-                "spec.routes",
-                profile.spec.routes.len().to_string(),
-            ));
-            return;
-        }
-        let attached =
-            self.routes.iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (*kind, route)));
-        let attached: Vec<(Kind, &Route)> = attached
-            .filter(|(_, route)| {
-                route.spec.parent_refs.iter().any(|parent| {
-                    parent.is_a("", "Service")
-                        && parent.name == name
-                        && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == namespace
-                        && parent.port.is_none_or(|wanted| wanted == i64::from(port))
-                })
-            })
-            .collect();
-        let Some((kind, route)) = attached.first() else {
-            walk.step(
-                "routes",
-                Outcome::Passes,
-                "no route and no profile is attached: requests go to the Service itself",
-            );
-            return;
-        };
-        let names: Vec<String> =
-            attached.iter().map(|(kind, route)| format!("{kind} {}", route.metadata.name)).collect();
-        let elsewhere =
-            attached.iter().flat_map(|(_, route)| &route.spec.rules).flat_map(|rule| &rule.backend_refs);
-        let mut elsewhere: Vec<&str> =
-            elsewhere.filter(|backend| backend.name != name).map(|backend| backend.name.as_str()).collect();
-        elsewhere.sort_unstable();
-        elsewhere.dedup();
-        let (outcome, says) = if elsewhere.is_empty() {
-            (Outcome::Passes, format!("{} may apply, and sends nothing elsewhere", names.join(", ")))
-        } else {
-            let to = elsewhere.join(", ");
-            (
-                Outcome::NotJudged,
-                format!("{} may send requests to {to}; the walk goes on with the Service", names.join(", ")),
-            )
-        };
-        walk.step("routes", outcome, says).evidence(Evidence::field(
-            Subject::object(*kind, &route.metadata.namespace, &route.metadata.name),
-            "spec.parentRefs",
-            format!("Service {name}"),
-        ));
     }
 
     /// Whether both sides take the port for opaque.
@@ -462,17 +396,6 @@ fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
     )
     .evidence(Evidence::field(subject(client), format!("metadata.annotations[{SKIP_OUTBOUND}]"), said));
     false
-}
-
-fn outside(walk: &mut Walk, to: &End, client: &Pod, meshed: bool) {
-    if let Some(port) = to.port.filter(|_| meshed) {
-        skipped(walk, client, port);
-    }
-    walk.step(
-        "destination",
-        Outcome::NotJudged,
-        format!("{} is outside of the cluster: what is there is not in this evidence", to.name),
-    );
 }
 
 /// Whether both proxies share a trust anchor, as far as they say.

@@ -19,6 +19,8 @@ pub struct PolicyController {
     egress_status: EdgeTag,
     rate_limit_status: EdgeTag,
     route_conflicts: EdgeTag,
+    gateway_timeouts: EdgeTag,
+    unified_accrual: EdgeTag,
 }
 
 impl PolicyController {
@@ -55,6 +57,16 @@ impl PolicyController {
     /// Whether it refuses a route at a parent that a route of a kind that goes first names, too.
     pub fn route_conflicts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.route_conflicts), knowledge.minors())
+    }
+
+    /// Whether the time limits of rules of the Gateway API's HTTPRoutes count for calls.
+    pub fn gateway_timeouts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.gateway_timeouts), knowledge.minors())
+    }
+
+    /// Whether circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.
+    pub fn unified_accrual(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.unified_accrual), knowledge.minors())
     }
 
     /// Where the facts are from.

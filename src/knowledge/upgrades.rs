@@ -131,6 +131,11 @@ impl Upgrades {
         between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
     }
 
+    /// Whether clients are refused ports that a Service does not declare.
+    pub fn refuses_undeclared_ports(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        version.contains(&Introduced::at_edge(self.undeclared_ports_refused), minors)
+    }
+
     /// The architectures for which the target has no images any more.
     pub fn architectures<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k GoneArchitecture> {
         self.architectures.iter().filter(move |row| between.begins(row.from))

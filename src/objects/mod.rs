@@ -71,7 +71,7 @@ pub use passing::rule;
 pub use pod::{ContainerStatus, PodSpec};
 pub use route::{
     BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
-    Route, RouteFilter, RouteMatch, RouteRule, ValueMatch,
+    Route, RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,
 };
 pub use selector::{LabelRequirement, LabelSelector};
 pub use server::ServerPort;

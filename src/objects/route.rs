@@ -78,6 +78,16 @@ pub struct RouteRule {
     /// Where it goes.
     #[serde(deserialize_with = "nullable")]
     pub backend_refs: Vec<BackendRef>,
+    /// What it may take.
+    pub timeouts: Option<RuleTimeouts>,
+}
+
+/// What requests of a rule may take, as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RuleTimeouts {
+    /// From the first byte of the request to the last of its answer.
+    pub request: Option<String>,
 }
 
 /// What requests look like.
@@ -214,7 +224,7 @@ pub struct PathModifier {
 }
 
 /// Where requests go.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct BackendRef {
     /// API group; `core` where nothing is said.
@@ -230,6 +240,9 @@ pub struct BackendRef {
     pub port: Option<i64>,
     /// Its part of the requests; 1 where nothing is said.
     pub weight: Option<i64>,
+    /// What is done to requests that go there.
+    #[serde(deserialize_with = "nullable")]
+    pub filters: Vec<RouteFilter>,
 }
 
 impl BackendRef {

@@ -21,6 +21,7 @@ pub mod json;
 pub mod linkerd;
 pub mod list;
 pub mod look;
+pub mod outbound;
 pub mod plan;
 pub mod policy;
 pub mod reach;

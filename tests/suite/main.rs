@@ -7,6 +7,7 @@
 mod bad_input;
 mod brought;
 mod bundles;
+mod calls;
 mod canary;
 mod cards;
 mod case;

@@ -3,13 +3,18 @@
 //! that is said.
 
 use std::io::Read as _;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
-use meshdoctor::model::policy::{Controller, Index, Objects, Quirks, Workload, to_json};
+use meshdoctor::model::policy::{
+    Controller, Index, Objects, OutboundIndex, OutboundObjects, Quirks, RouteKind, Workload,
+    outbound_to_json, to_json,
+};
 use meshdoctor::objects::{
     Condition, EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Meta, POLICY_CONTROLLER, Pod,
+    Route, Service,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -67,30 +72,53 @@ fn in_order(value: &mut Value) {
     }
 }
 
+/// A recorded cluster: its objects, what the controller says, and the controller's settings.
+struct Recorded {
+    name: String,
+    truth: Value,
+    cluster: Value,
+    controller: Controller,
+}
+
+impl Recorded {
+    fn all() -> impl Iterator<Item = Recorded> {
+        recordings().into_iter().map(|folder| {
+            let truth = read(&folder.join("truth.json"));
+            let cluster = read(&folder.join("cluster.json.gz"));
+            // The controller that stands for 2.20 was built from that branch, and knows what came with edge-26.6.2.
+            let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.6.2" };
+            let quirks = Quirks::of(Some(&version.parse().unwrap()), Knowledge::embedded());
+            let deployments = objects(&cluster, "Deployment", "apps/");
+            let controller = Controller::of(&deployments, "linkerd", quirks).unwrap();
+            let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+            Recorded { name, truth, cluster, controller }
+        })
+    }
+
+    fn of<T: DeserializeOwned>(&self, kind: &str, group: &str) -> Vec<T> {
+        objects(&self.cluster, kind, group)
+    }
+}
+
+const LINKERD: &str = "policy.linkerd.io/";
+const GATEWAY: &str = "gateway.networking.k8s.io/";
+
 #[test]
 fn every_port_has_the_policy_that_the_controller_gives_it() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
-    for recording in recordings() {
-        let name = recording.file_name().unwrap().to_string_lossy().into_owned();
-        let truth = read(&recording.join("truth.json"));
+    for recorded in Recorded::all() {
+        let (name, truth) = (&recorded.name, &recorded.truth);
         // What depends on what was there before cannot be told from objects; what a fresh controller says, can.
         let inbound = truth.get("inbound_after_restart").unwrap_or(&truth["inbound"]);
-        let cluster = read(&recording.join("cluster.json.gz"));
-        let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.5.5" };
-        let quirks = Quirks::of(Some(&version.parse().unwrap()), Knowledge::embedded());
-        let controller =
-            Controller::of(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
-        const LINKERD: &str = "policy.linkerd.io/";
-        const GATEWAY: &str = "gateway.networking.k8s.io/";
-        let servers = objects(&cluster, "Server", LINKERD);
-        let server_authorizations = objects(&cluster, "ServerAuthorization", LINKERD);
-        let authorization_policies = objects(&cluster, "AuthorizationPolicy", LINKERD);
-        let mesh_tls_authentications = objects(&cluster, "MeshTLSAuthentication", LINKERD);
-        let network_authentications = objects(&cluster, "NetworkAuthentication", LINKERD);
-        let rate_limits = objects(&cluster, "HTTPLocalRateLimitPolicy", LINKERD);
-        let http_routes = objects(&cluster, "HTTPRoute", GATEWAY);
-        let linkerd_http_routes = objects(&cluster, "HTTPRoute", LINKERD);
-        let grpc_routes = objects(&cluster, "GRPCRoute", GATEWAY);
+        let servers = recorded.of("Server", LINKERD);
+        let server_authorizations = recorded.of("ServerAuthorization", LINKERD);
+        let authorization_policies = recorded.of("AuthorizationPolicy", LINKERD);
+        let mesh_tls_authentications = recorded.of("MeshTLSAuthentication", LINKERD);
+        let network_authentications = recorded.of("NetworkAuthentication", LINKERD);
+        let rate_limits = recorded.of("HTTPLocalRateLimitPolicy", LINKERD);
+        let http_routes = recorded.of("HTTPRoute", GATEWAY);
+        let linkerd_http_routes = recorded.of("HTTPRoute", LINKERD);
+        let grpc_routes = recorded.of("GRPCRoute", GATEWAY);
         let objects_of_policy = Objects {
             servers: &servers,
             server_authorizations: &server_authorizations,
@@ -102,9 +130,10 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
             linkerd_http_routes: &linkerd_http_routes,
             grpc_routes: &grpc_routes,
         };
-        let index = Index::new(controller, objects_of_policy);
-        let pods: Vec<Pod> = objects(&cluster, "Pod", "v1");
-        let external: Vec<ExternalWorkload> = objects(&cluster, "ExternalWorkload", "workload.linkerd.io/");
+        let index = Index::new(recorded.controller.clone(), objects_of_policy);
+        let quirks = recorded.controller.quirks;
+        let pods: Vec<Pod> = recorded.of("Pod", "v1");
+        let external: Vec<ExternalWorkload> = recorded.of("ExternalWorkload", "workload.linkerd.io/");
         let nothing = Value::Null;
         for (of, answers) in
             [("pod", inbound), ("external", truth.get("external_workloads").unwrap_or(&nothing))]
@@ -135,6 +164,56 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
             }
         }
     }
+    assert!(compared > 50 || recordings().is_empty(), "only {compared} answers were compared");
+    assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_call_gets_what_the_controller_gives_it() {
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    for recorded in Recorded::all() {
+        let services: Vec<Service> = recorded.of("Service", "v1");
+        let egress_networks: Vec<EgressNetwork> = recorded.of("EgressNetwork", LINKERD);
+        let lists = [
+            (RouteKind::Http, recorded.of::<Route>("HTTPRoute", GATEWAY)),
+            (RouteKind::LinkerdHttp, recorded.of("HTTPRoute", LINKERD)),
+            (RouteKind::Grpc, recorded.of("GRPCRoute", GATEWAY)),
+            (RouteKind::Tls, recorded.of("TLSRoute", GATEWAY)),
+            (RouteKind::Tcp, recorded.of("TCPRoute", GATEWAY)),
+        ];
+        let objects = OutboundObjects {
+            services: &services,
+            egress_networks: &egress_networks,
+            routes: lists.iter().map(|(kind, list)| (*kind, list.as_slice())).collect(),
+        };
+        let index = OutboundIndex::new(recorded.controller.clone(), &objects);
+        for asked in recorded.truth["outbound"].as_array().into_iter().flatten() {
+            compared += 1;
+            let query = &asked["query"];
+            let from = query["source_ns"].as_str().unwrap();
+            let answer = match query["ip"].as_str() {
+                Some(ip) => {
+                    let port = u16::try_from(query["port"].as_u64().unwrap()).unwrap();
+                    index.of_address(SocketAddr::new(ip.parse().unwrap(), port), from)
+                }
+                None => {
+                    let (host, port) = query["authority"].as_str().unwrap().rsplit_once(':').unwrap();
+                    let mut words = host.split('.');
+                    let (name, namespace) = (words.next().unwrap(), words.next().unwrap());
+                    Some(index.of_service((namespace, name), port.parse().unwrap(), from))
+                }
+            };
+            let ours = match &answer {
+                Some(outbound) => outbound_to_json(outbound, &recorded.controller.cluster_domain),
+                None => serde_json::json!({"error": "NOT_FOUND", "details": "No such service"}),
+            };
+            if ours != asked["policy"] {
+                let theirs = &asked["policy"];
+                wrong.push(format!("{} {query}\n  ours   {ours}\n  theirs {theirs}", recorded.name));
+            }
+        }
+    }
+    assert!(compared > 50 || recordings().is_empty(), "only {compared} answers were compared");
     assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -187,8 +266,6 @@ fn every_status_is_the_one_that_the_controller_writes() {
         let quirks = Quirks::of(Some(&version), Knowledge::embedded());
         let controller =
             Controller::of(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
-        const LINKERD: &str = "policy.linkerd.io/";
-        const GATEWAY: &str = "gateway.networking.k8s.io/";
         let servers = objects(&cluster, "Server", LINKERD);
         let services = objects(&cluster, "Service", "v1");
         let egress_networks: Vec<EgressNetwork> = objects(&cluster, "EgressNetwork", LINKERD);

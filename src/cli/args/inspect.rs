@@ -3,7 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use super::{Connection, EvidenceArgs, Verbosity};
-use crate::cli::values::{end, namespace, target};
+use crate::cli::values::{called, end, namespace, target};
+use crate::inspect::outbound::Called;
 use crate::inspect::policy::Target;
 use crate::inspect::reach::End;
 
@@ -14,6 +15,13 @@ pub struct Policy {
     /// that is injected when not given.
     #[arg(value_name = "NAMESPACE/POD[:PORT]", value_parser = target)]
     pub targets: Vec<Target>,
+    /// Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where
+    /// they send what, time limits, retries, and what is forbidden.
+    #[arg(long, value_name = "SERVICE[:PORT]", value_parser = called, conflicts_with = "targets")]
+    pub to: Vec<Called>,
+    /// With --to, the namespace of the clients; that of the Service when not given, `default` for addresses.
+    #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "to")]
+    pub from: Option<String>,
     /// The form of the answer.
     #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
     pub output: PolicyFormat,
@@ -32,7 +40,8 @@ pub enum PolicyFormat {
     Table,
     /// For programs.
     Json,
-    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}.
+    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound":
+    /// [{"query": QUERY, "policy": ANSWER}]}.
     Controller,
 }
 

@@ -26,6 +26,8 @@ pub struct Controller {
     pub probe_networks: Vec<IpNet>,
     /// The ports that are opaque to clients where nothing else is said; inbound they count for nothing.
     pub opaque_ports: Vec<u16>,
+    /// The namespace of the EgressNetworks that hold for clients of all namespaces without ones of their own.
+    pub egress_namespace: String,
     /// What holds where no Server takes a port.
     pub default_policy: DefaultPolicy,
     /// What this release does that others do not.
@@ -39,6 +41,12 @@ pub struct Quirks {
     pub broken_voids_kind: bool,
     /// The named ports of init containers, native sidecars with them, are known.
     pub init_container_ports: bool,
+    /// Calls of the address of a Service, at a port that it does not declare, are refused.
+    pub refuses_undeclared_ports: bool,
+    /// The time limits of rules of HTTPRoutes of the Gateway API count.
+    pub gateway_timeouts: bool,
+    /// Circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.
+    pub unified_accrual: bool,
 }
 
 impl Quirks {
@@ -49,6 +57,10 @@ impl Quirks {
         Quirks {
             broken_voids_kind: version.is_some_and(|v| lacks(known.skips_unreadable(v, knowledge))),
             init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
+            refuses_undeclared_ports: version
+                .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
+            gateway_timeouts: version.is_none_or(|v| !lacks(known.gateway_timeouts(v, knowledge))),
+            unified_accrual: version.is_none_or(|v| !lacks(known.unified_accrual(v, knowledge))),
         }
     }
 }
@@ -95,6 +107,9 @@ impl Controller {
                 let said = argument(container, "default-opaque-ports").and_then(super::parse::ports);
                 said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
             },
+            egress_namespace: argument(container, "global-egress-network-namespace")
+                .unwrap_or("linkerd-egress")
+                .to_owned(),
             default_policy: policy
                 .parse()
                 .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,

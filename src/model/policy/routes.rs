@@ -145,7 +145,7 @@ fn is_pattern(said: &ValueMatch) -> bool {
     said.kind.as_deref() == Some("RegularExpression")
 }
 
-fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> {
+pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> {
     if let Some(path) = &said.path {
         let value = path.value.as_deref().unwrap_or("/");
         if is_pattern(path) {
@@ -174,7 +174,7 @@ fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> {
     }
 }
 
-fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), String> {
+pub(super) fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), String> {
     if let Some(modifier) =
         filter.request_header_modifier.as_ref().or(filter.response_header_modifier.as_ref())
     {
@@ -191,7 +191,7 @@ fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), String> {
         (filter.extension_ref.is_some(), "ExtensionRef"),
     ];
     match unsupported.iter().find(|(there, _)| *there) {
-        Some((_, name)) => Err(format!("filter {name} is not supported on a route of a Server")),
+        Some((_, name)) => Err(format!("filter {name} is not supported by Linkerd")),
         None => Err("a filter says nothing".to_owned()),
     }
 }

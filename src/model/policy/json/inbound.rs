@@ -1,34 +1,19 @@
-//! An answer in the form in which the policy controller gives it to proxies: protobuf written as JSON, names as in the protocol,
-//! defaults left out. For comparing with a controller, not for reading.
+//! What holds for a port, in the form in which the controller tells it to the proxy of a server.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
-use super::authentication::{IdentityMatch, NetworkMatch};
-use super::routes::{InboundRoute, RouteKind};
-use crate::objects::{
-    Header, HeaderModifier, MethodMatch, Redirect, RouteFilter, RouteMatch, RouteRule, ValueMatch,
-};
-
-/// How long the proxy waits for what clients send before it takes a connection as opaque.
-const DETECT_TIMEOUT: &str = "10s";
-/// Linkerd's own group.
-const GROUP: &str = "policy.linkerd.io";
+use super::super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
+use super::super::authentication::{IdentityMatch, NetworkMatch};
+use super::super::routes::{InboundRoute, RouteKind};
+use super::route::{host, matched, modified, put, redirected};
+use super::{DETECT_TIMEOUT, GROUP};
+use crate::objects::{RouteFilter, RouteRule};
 
 /// One answer.
 pub fn answer(inbound: &Inbound<'_>) -> Value {
     let mut answer = json!({ "protocol": protocol(inbound), "labels": labels(inbound) });
     put(&mut answer, "authorizations", inbound.authorizations.iter().map(authorization).collect());
     answer
-}
-
-/// Puts a list that is not empty.
-fn put(object: &mut Value, name: &str, list: Vec<Value>) {
-    if !list.is_empty() {
-        object[name] = Value::Array(list);
-    }
 }
 
 fn labels(inbound: &Inbound<'_>) -> Value {
@@ -132,7 +117,7 @@ fn route(route: &InboundRoute<'_>, protocol: Protocol) -> Value {
             let (group, name) = (kind.group(), &object.metadata.name);
             let resource = json!({"group": group, "kind": kind.kind().info().kind, "name": name});
             let mut value = json!({"metadata": {"resource": resource}});
-            put(&mut value, "hosts", object.spec.hostnames.iter().map(|host| self::host(host)).collect());
+            put(&mut value, "hosts", object.spec.hostnames.iter().map(|name| host(name)).collect());
             put(&mut value, "rules", object.spec.rules.iter().map(|rule| self::rule(kind, rule)).collect());
             value
         }
@@ -152,65 +137,11 @@ fn route(route: &InboundRoute<'_>, protocol: Protocol) -> Value {
     value
 }
 
-fn host(host: &str) -> Value {
-    match host.strip_prefix("*.") {
-        Some(rest) => json!({"suffix": {"reverse_labels": rest.rsplit('.').collect::<Vec<_>>()}}),
-        None => json!({ "exact": host }),
-    }
-}
-
 fn rule(kind: RouteKind, rule: &RouteRule) -> Value {
     let mut value = json!({});
     put(&mut value, "matches", rule.matches.iter().map(|said| matched(kind, said)).collect());
     put(&mut value, "filters", rule.filters.iter().filter_map(|said| filter(kind, said)).collect());
     value
-}
-
-fn matched(kind: RouteKind, said: &RouteMatch) -> Value {
-    let mut value = json!({});
-    put(&mut value, "headers", said.headers.iter().map(header).collect());
-    if kind == RouteKind::Grpc {
-        if let Some(MethodMatch::Grpc { service, method, .. }) = &said.method {
-            let parts = [("method", method), ("service", service)];
-            let said =
-                parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), json!(part.as_ref()?))));
-            value["rpc"] = Value::Object(said.filter(|(_, part)| part != "").collect());
-        }
-        return value;
-    }
-    if let Some(path) = &said.path {
-        let by = match path.kind.as_deref() {
-            Some("Exact") => "exact",
-            Some("RegularExpression") => "regex",
-            _ => "prefix",
-        };
-        value["path"] = one(by, path.value.as_deref().unwrap_or("/"));
-    }
-    put(&mut value, "query_params", said.query_params.iter().map(parameter).collect());
-    if let Some(MethodMatch::Http(method)) = &said.method {
-        value["method"] = json!({ "registered": method });
-    }
-    value
-}
-
-fn one(name: &str, value: impl Into<Value>) -> Value {
-    Value::Object(Map::from_iter([(name.to_owned(), value.into())]))
-}
-
-fn header(said: &ValueMatch) -> Value {
-    let value = said.value.as_deref().unwrap_or_default();
-    match said.kind.as_deref() {
-        Some("RegularExpression") => json!({ "name": said.name.to_lowercase(), "regex": value }),
-        _ => json!({ "name": said.name.to_lowercase(), "exact": STANDARD.encode(value) }),
-    }
-}
-
-fn parameter(said: &ValueMatch) -> Value {
-    let value = said.value.as_deref().unwrap_or_default();
-    match said.kind.as_deref() {
-        Some("RegularExpression") => json!({ "name": said.name, "regex": value }),
-        _ => json!({ "name": said.name, "exact": value }),
-    }
 }
 
 /// A filter; those that change answers are not given to servers.
@@ -220,42 +151,4 @@ fn filter(kind: RouteKind, said: &RouteFilter) -> Option<Value> {
     }
     let redirect = said.request_redirect.as_ref().filter(|_| kind.is_http())?;
     Some(json!({ "redirect": redirected(redirect) }))
-}
-
-fn modified(modifier: &HeaderModifier) -> Value {
-    let headers = |headers: &[Header]| {
-        let mut value = json!({});
-        let each = |header: &Header| {
-            let mut one = json!({ "name": header.name.to_lowercase() });
-            if !header.value.is_empty() {
-                one["value"] = json!(STANDARD.encode(&header.value));
-            }
-            one
-        };
-        put(&mut value, "headers", headers.iter().map(each).collect());
-        value
-    };
-    let mut value = json!({ "add": headers(&modifier.add), "set": headers(&modifier.set) });
-    put(&mut value, "remove", modifier.remove.iter().map(|name| json!(name.to_lowercase())).collect());
-    value
-}
-
-fn redirected(redirect: &Redirect) -> Value {
-    let mut value = json!({ "status": redirect.status_code.unwrap_or(200) });
-    if let Some(scheme) = &redirect.scheme {
-        value["scheme"] = json!({ "registered": scheme.to_uppercase() });
-    }
-    if let Some(host) = redirect.hostname.as_ref().filter(|host| !host.is_empty()) {
-        value["host"] = json!(host);
-    }
-    if let Some(port) = redirect.port.filter(|port| *port != 0) {
-        value["port"] = json!(port);
-    }
-    if let Some(path) = &redirect.path {
-        value["path"] = match (&path.replace_full_path, &path.replace_prefix_match) {
-            (Some(full), _) => json!({ "full": full }),
-            (None, prefix) => json!({ "prefix": prefix }),
-        };
-    }
-    value
 }

@@ -1,0 +1,241 @@
+//! `meshdoctor policy --to`: what clients of a namespace get on the way to a Service or to an address outside.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use serde_json::{Value, json};
+
+use super::evidence::OutboundEvidence;
+use crate::model::policy::{Outbound, OutboundRule, RouteKind, Spoken, outbound_to_json};
+use crate::names;
+use crate::objects::{MethodMatch, RouteMatch, ServiceProfile, ValueMatch};
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// A Service, and one of its ports; all where none is named.
+    Service {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// The port.
+        port: Option<u16>,
+    },
+    /// An address.
+    Address(SocketAddr),
+}
+
+/// A text that names nothing that is called.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no NAMESPACE/SERVICE, NAMESPACE/SERVICE:PORT or ADDRESS:PORT")]
+pub struct NotCalled(pub String);
+
+impl FromStr for Called {
+    type Err = NotCalled;
+
+    fn from_str(text: &str) -> Result<Called, NotCalled> {
+        let refused = || NotCalled(text.to_owned());
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            return if address.port() > 0 { Ok(Called::Address(address)) } else { Err(refused()) };
+        }
+        let (place, port) = match text.rsplit_once(':') {
+            Some((place, port)) => {
+                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
+            }
+            None => (text, None),
+        };
+        let (namespace, name) = place.split_once('/').ok_or_else(refused)?;
+        let both = names::Rule::Label.accepts(namespace) && names::Rule::Label.accepts(name);
+        both.then(|| Called::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
+            .ok_or_else(refused)
+    }
+}
+
+impl fmt::Display for Called {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Called::Service { namespace, name, port: Some(port) } => write!(f, "{namespace}/{name}:{port}"),
+            Called::Service { namespace, name, port: None } => write!(f, "{namespace}/{name}"),
+            Called::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+/// The answer for one port of what is called.
+pub struct CallAnswer<'a> {
+    /// What is called, port and all.
+    pub called: Called,
+    /// The namespace of the clients.
+    pub from: String,
+    /// What holds; `None` for an address inside of the cluster that is no Service.
+    pub outbound: Option<Outbound<'a>>,
+    /// The ServiceProfile that has the routes instead.
+    pub profile: Option<&'a ServiceProfile>,
+    /// Whether the Service is there; of addresses it is not asked.
+    pub there: bool,
+    /// Whether it declares the port; of addresses it is not asked.
+    pub declared: bool,
+    /// Routes that name it, and of which the controller has said nothing yet: kind and name.
+    pub unjudged: Vec<(RouteKind, String)>,
+}
+
+impl CallAnswer<'_> {
+    /// Whether it is an answer to what was asked.
+    pub fn is_about(&self, asked: &Called) -> bool {
+        match (asked, &self.called) {
+            (
+                Called::Service { namespace, name, port: None },
+                Called::Service { namespace: here, name: it, .. },
+            ) => namespace == here && name == it,
+            (asked, called) => asked == called,
+        }
+    }
+}
+
+/// What holds for calls.
+pub fn answers<'a>(
+    evidence: &OutboundEvidence<'a>,
+    called: &[Called],
+    from: Option<&str>,
+) -> Vec<CallAnswer<'a>> {
+    let index = &evidence.index;
+    let mut answers = Vec::new();
+    for one in called {
+        match one {
+            Called::Address(address) => {
+                let from = from.unwrap_or("default");
+                answers.push(CallAnswer {
+                    called: one.clone(),
+                    from: from.to_owned(),
+                    outbound: index.of_address(*address, from),
+                    profile: None,
+                    there: true,
+                    declared: true,
+                    unjudged: Vec::new(),
+                });
+            }
+            Called::Service { namespace, name, port } => {
+                let from = from.unwrap_or(namespace);
+                let service = evidence.services.iter().find(|it| it.metadata.key() == (namespace, name));
+                let declared: Vec<u16> =
+                    service.into_iter().flat_map(|it| &it.spec.ports).map(|port| port.port).collect();
+                let ports = port.map_or_else(|| declared.clone(), |port| vec![port]);
+                let profile = evidence.profile(namespace, name);
+                let unjudged = index.unjudged((namespace, name));
+                let unjudged: Vec<(RouteKind, String)> =
+                    unjudged.map(|(kind, route)| (kind, route.metadata.name.clone())).collect();
+                answers.extend(ports.into_iter().map(|port| CallAnswer {
+                    called: Called::Service {
+                        namespace: namespace.clone(),
+                        name: name.clone(),
+                        port: Some(port),
+                    },
+                    from: from.to_owned(),
+                    outbound: Some(index.of_service((namespace, name), port, from)),
+                    profile,
+                    there: service.is_some(),
+                    declared: declared.contains(&port),
+                    unjudged: unjudged.clone(),
+                }));
+            }
+        }
+    }
+    answers
+}
+
+/// The answers in the form of the controller's own: `{"outbound": [{"query": …, "policy": …}]}`.
+pub fn as_controller(answers: &[CallAnswer<'_>], cluster_domain: &str) -> Value {
+    let each = answers.iter().map(|answer| {
+        let query = match &answer.called {
+            Called::Service { namespace, name, port } => {
+                let authority = format!("{name}.{namespace}.svc.{cluster_domain}:{}", port.unwrap_or(80));
+                json!({ "source_ns": answer.from, "authority": authority })
+            }
+            Called::Address(address) => {
+                json!({ "source_ns": answer.from, "ip": address.ip().to_string(), "port": address.port() })
+            }
+        };
+        let policy = match &answer.outbound {
+            Some(outbound) => outbound_to_json(outbound, cluster_domain),
+            None => json!({"error": "NOT_FOUND"}),
+        };
+        json!({ "query": query, "policy": policy })
+    });
+    json!({ "outbound": each.collect::<Vec<_>>() })
+}
+
+/// The names of what a rule sends requests to; none where they go to what is called.
+pub(super) fn sends<'r>(rule: &'r OutboundRule<'_>) -> Vec<&'r str> {
+    let weighted = rule.backends.iter().filter(|backend| backend.weight > 0);
+    weighted.map(|backend| backend.named.name.as_str()).collect()
+}
+
+/// Whether every request is matched by some rule.
+pub fn catches_all(outbound: &Outbound<'_>) -> bool {
+    outbound.routes.iter().flat_map(|route| &route.rules).any(|rule| any_request(outbound, rule))
+}
+
+/// Whether a rule is about every request.
+fn any_request(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> bool {
+    let hosts = outbound
+        .routes
+        .iter()
+        .find(|route| route.rules.iter().any(|one| std::ptr::eq(one, rule)))
+        .is_some_and(|route| !route.route.spec.hostnames.is_empty());
+    let any = |said: &RouteMatch| {
+        let path = said.path.as_ref().is_none_or(|path| {
+            path.kind.as_deref() != Some("Exact") && path.value.as_deref().is_none_or(|value| value == "/")
+        });
+        let method = match &said.method {
+            None => true,
+            Some(MethodMatch::Http(_)) => false,
+            Some(MethodMatch::Grpc { service, method, .. }) => service.is_none() && method.is_none(),
+        };
+        path && method && said.headers.is_empty() && said.query_params.is_empty()
+    };
+    let tls = outbound.spoken == Spoken::Tls;
+    !hosts && (tls || rule.rule.matches.is_empty() || rule.rule.matches.iter().any(any))
+}
+
+/// What a rule is about, for people.
+pub fn matched(rule: &OutboundRule<'_>) -> String {
+    if rule.rule.matches.is_empty() {
+        return "every request".to_owned();
+    }
+    let one = |said: &RouteMatch| {
+        let mut words = Vec::new();
+        match &said.method {
+            Some(MethodMatch::Http(method)) => words.push(method.clone()),
+            Some(MethodMatch::Grpc { service, method, .. }) => {
+                words.push(format!(
+                    "{}/{}",
+                    service.as_deref().unwrap_or("*"),
+                    method.as_deref().unwrap_or("*")
+                ));
+            }
+            None => {}
+        }
+        if let Some(path) = &said.path {
+            let value = path.value.as_deref().unwrap_or("/");
+            words.push(match path.kind.as_deref() {
+                Some("Exact") => value.to_owned(),
+                Some("RegularExpression") => format!("path matching {value}"),
+                _ if value == "/" => "/*".to_owned(),
+                _ => format!("{}/*", value.trim_end_matches('/')),
+            });
+        }
+        let pairs = |what: &str, values: &[ValueMatch]| {
+            let pair = |said: &ValueMatch| {
+                let by = if said.kind.as_deref() == Some("RegularExpression") { "matching " } else { "" };
+                format!("{what} {}: {by}{}", said.name, said.value.as_deref().unwrap_or_default())
+            };
+            values.iter().map(pair).collect::<Vec<_>>()
+        };
+        words.extend(pairs("header", &said.headers));
+        words.extend(pairs("query", &said.query_params));
+        if words.is_empty() { "every request".to_owned() } else { words.join(" ") }
+    };
+    rule.rule.matches.iter().map(one).collect::<Vec<_>>().join(", or ")
+}

@@ -1,0 +1,393 @@
+//! Linkerd's outbound policy as its controller decides it: what a client of a namespace gets on the way to a port of a Service or to
+//! an address outside. Which kind of routes counts, in which order, where they send what they match, and what holds where none
+//! matches; time limits, retries and circuit breaking; EgressNetworks and what they forbid.
+
+mod route;
+mod settings;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use ipnet::IpNet;
+
+use super::authentication;
+use super::controller::Controller;
+use super::parse;
+use super::routes::RouteKind;
+use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
+use route::{Called, Read, World};
+
+pub use route::{Backend, Destination, OutboundRoute, OutboundRule};
+pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
+
+/// The annotation of ports that are not looked into.
+const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+
+/// The objects that outbound policy is made of.
+#[derive(Debug, Clone, Default)]
+pub struct OutboundObjects<'a> {
+    /// Services.
+    pub services: &'a [Service],
+    /// EgressNetworks.
+    pub egress_networks: &'a [EgressNetwork],
+    /// Routes of all kinds.
+    pub routes: Vec<(RouteKind, &'a [Route])>,
+}
+
+/// All outbound policy of a cluster.
+pub struct OutboundIndex<'a> {
+    controller: Controller,
+    services: HashMap<(&'a str, &'a str), &'a Service>,
+    egress_networks: &'a [EgressNetwork],
+    routes: Vec<Read<'a>>,
+    passed_over: Vec<(RouteKind, &'a Route, String)>,
+    world: World<'a>,
+}
+
+/// What a call goes to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parent<'a> {
+    /// A Service; one that is not there is taken for one about which nothing is said.
+    Service {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+    /// An address that an EgressNetwork holds.
+    Egress {
+        /// The object.
+        network: &'a EgressNetwork,
+        /// The address.
+        address: SocketAddr,
+    },
+    /// An address outside that nothing holds.
+    Outside(SocketAddr),
+}
+
+/// How a proxy treats what a client sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// It looks into it: HTTP of either version, or opaque.
+    Detect,
+    /// HTTP/1.
+    Http1,
+    /// HTTP/2.
+    Http2,
+    /// gRPC.
+    Grpc,
+    /// TLS of the application, by the name that it asks for.
+    Tls,
+    /// Not looked into.
+    Opaque,
+    /// Refused: the Service has no such port.
+    Refused,
+}
+
+/// What holds for a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outbound<'a> {
+    /// What it goes to.
+    pub parent: Parent<'a>,
+    /// The port.
+    pub port: u16,
+    /// How it is treated.
+    pub spoken: Spoken,
+    /// Routes that count, in their order.
+    pub routes: Vec<OutboundRoute<'a>>,
+    /// Routes that are accepted and count for nothing, because those of another kind do, or an older one.
+    pub beside: Vec<(RouteKind, &'a Route)>,
+    /// Limits of what no route has limits for.
+    pub timeouts: Timeouts,
+    /// What is tried again where no route says.
+    pub retry: Option<Retry>,
+    /// When endpoints are left alone.
+    pub accrual: Option<Accrual>,
+    /// Whether what they ask for themselves is waited for.
+    pub honours_retry_after: bool,
+    /// How endpoints that fail are given less to do.
+    pub penalty: Option<Penalty>,
+    /// What annotations of what is called say that cannot be read, and so counts for nothing.
+    pub unread: Vec<String>,
+}
+
+impl Outbound<'_> {
+    /// Whether what no route matches is forbidden.
+    pub fn forbids_rest(&self) -> bool {
+        matches!(&self.parent, Parent::Egress { network, .. } if network.spec.traffic_policy == "Deny")
+    }
+}
+
+impl<'a> OutboundIndex<'a> {
+    /// Reads everything.
+    pub fn new(controller: Controller, objects: &OutboundObjects<'a>) -> OutboundIndex<'a> {
+        let services: HashMap<(&str, &str), &Service> =
+            objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
+        let (mut routes, mut passed_over) = (Vec::new(), Vec::new());
+        for (kind, list) in &objects.routes {
+            for route in *list {
+                match route::read(*kind, route) {
+                    Ok(read) => routes.push(read),
+                    Err(why) => passed_over.push((*kind, route, why)),
+                }
+            }
+        }
+        routes.sort_by_key(|read: &Read<'_>| {
+            let meta = &read.route.metadata;
+            (meta.creation_timestamp.is_none(), meta.creation_timestamp, meta.name.clone())
+        });
+        let world = World {
+            services: services.keys().copied().collect(),
+            egress: objects.egress_networks.iter().map(|network| network.metadata.key()).collect(),
+            gateway_timeouts: controller.quirks.gateway_timeouts,
+        };
+        OutboundIndex {
+            controller,
+            services,
+            egress_networks: objects.egress_networks,
+            routes,
+            passed_over,
+            world,
+        }
+    }
+
+    /// The controller's settings.
+    pub fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// Routes that the controller cannot read, and why, as half a sentence.
+    pub fn passed_over(&self) -> &[(RouteKind, &'a Route, String)] {
+        &self.passed_over
+    }
+
+    /// A call by name.
+    pub fn of_service(&self, (namespace, name): (&str, &str), port: u16, from: &str) -> Outbound<'a> {
+        let service = self.services.get(&(namespace, name)).copied();
+        let called = Called { kind: "Service", namespace, name, port };
+        let parent = Parent::Service { namespace: namespace.to_owned(), name: name.to_owned() };
+        let app_protocol = service.and_then(|service| {
+            let of_port = service.spec.ports.iter().find(|known| known.port == port)?;
+            (!of_port.app_protocol.is_empty()).then(|| of_port.app_protocol.to_ascii_lowercase())
+        });
+        let opaque = service.is_some_and(|service| self.is_opaque(&service.metadata, port));
+        let spoken = match app_protocol.as_deref() {
+            Some("http") => Spoken::Http1,
+            Some("kubernetes.io/h2c") => Spoken::Http2,
+            Some(_) => Spoken::Opaque,
+            None if opaque => Spoken::Opaque,
+            None => Spoken::Detect,
+        };
+        self.answer(parent, called, spoken, service.map(|service| &service.metadata), from)
+    }
+
+    /// A call of an address; `None` where the controller knows nothing of it.
+    pub fn of_address(&self, address: SocketAddr, from: &str) -> Option<Outbound<'a>> {
+        let port = address.port();
+        let at = |service: &&&Service| service.spec.cluster_ip == Some(address.ip());
+        if let Some(service) = self.services.values().find(at) {
+            let mut answer = self.of_service(service.metadata.key(), port, from);
+            let declared = service.spec.ports.iter().any(|known| known.port == port);
+            if self.controller.quirks.refuses_undeclared_ports && !declared {
+                answer.spoken = Spoken::Refused;
+                answer.routes.clear();
+            }
+            return Some(answer);
+        }
+        if let Some(network) = self.network_of(address.ip(), from) {
+            let called = Called {
+                kind: "EgressNetwork",
+                namespace: &network.metadata.namespace,
+                name: &network.metadata.name,
+                port,
+            };
+            let spoken =
+                if self.is_opaque(&network.metadata, port) { Spoken::Opaque } else { Spoken::Detect };
+            let parent = Parent::Egress { network, address };
+            return Some(self.answer(parent, called, spoken, Some(&network.metadata), from));
+        }
+        let inside = self.controller.cluster_networks.iter().any(|net| net.contains(&address.ip()));
+        (!inside).then(|| Outbound {
+            parent: Parent::Outside(address),
+            port,
+            spoken: Spoken::Detect,
+            routes: Vec::new(),
+            beside: Vec::new(),
+            timeouts: Timeouts::default(),
+            retry: None,
+            accrual: None,
+            honours_retry_after: false,
+            penalty: None,
+            unread: Vec::new(),
+        })
+    }
+
+    fn is_opaque(&self, meta: &Meta, port: u16) -> bool {
+        match meta.annotation(OPAQUE) {
+            None => self.controller.opaque_ports.contains(&port),
+            Some(list) => {
+                let ranges = parse::ports(list).unwrap_or_default();
+                ranges.iter().any(|(first, last)| (*first..=*last).contains(&port))
+            }
+        }
+    }
+
+    fn answer(
+        &self,
+        parent: Parent<'a>,
+        called: Called<'_>,
+        spoken: Spoken,
+        meta: Option<&Meta>,
+        from: &str,
+    ) -> Outbound<'a> {
+        // A namespace's own routes hold for its clients alone, those of what is called for all.
+        let holds = |read: &&Read<'a>| {
+            let namespace = read.route.metadata.namespace.as_str();
+            (namespace == called.namespace || namespace == from) && read.is_of(called)
+        };
+        let attached: Vec<&Read<'a>> = self.routes.iter().filter(holds).collect();
+        let has = |kinds: &[RouteKind]| attached.iter().any(|read| kinds.contains(&read.kind));
+        const HTTP: &[RouteKind] = &[RouteKind::Http, RouteKind::LinkerdHttp];
+        let (spoken, kinds): (Spoken, &[RouteKind]) = match spoken {
+            Spoken::Http2 | Spoken::Detect if has(&[RouteKind::Grpc]) => (Spoken::Grpc, &[RouteKind::Grpc]),
+            Spoken::Detect if has(HTTP) => (Spoken::Detect, HTTP),
+            Spoken::Detect if has(&[RouteKind::Tls]) => (Spoken::Tls, &[RouteKind::Tls]),
+            Spoken::Detect if has(&[RouteKind::Tcp]) => (Spoken::Opaque, &[RouteKind::Tcp]),
+            Spoken::Opaque => (Spoken::Opaque, &[RouteKind::Tcp]),
+            other => (other, HTTP),
+        };
+        let (counting, beside): (Vec<&Read<'a>>, Vec<&Read<'a>>) =
+            attached.into_iter().partition(|read| kinds.contains(&read.kind));
+        // Of TCPRoutes one counts.
+        let most = if kinds == [RouteKind::Tcp] { 1 } else { counting.len() };
+        let (counting, younger) = counting.split_at(most.min(counting.len()));
+        let beside: Vec<&Read<'a>> = beside.into_iter().chain(younger.iter().copied()).collect();
+        let routes: Vec<OutboundRoute<'a>> =
+            counting.iter().map(|read| read.of(called, &self.world)).collect();
+        let mut unread = Vec::new();
+        let mut keep = |why: Option<String>| unread.extend(why);
+        let nothing = Meta::default();
+        let meta = meta.unwrap_or(&nothing);
+        let modern = self.controller.quirks.unified_accrual;
+        let timeouts = settings::timeouts(meta).unwrap_or_else(|why| {
+            keep(Some(why));
+            Timeouts::default()
+        });
+        let kind = if spoken == Spoken::Grpc { RouteKind::Grpc } else { RouteKind::Http };
+        let retry = settings::retry(meta, kind).unwrap_or_else(|why| {
+            keep(Some(why));
+            None
+        });
+        let accrual = settings::accrual(meta, modern).unwrap_or_else(|why| {
+            keep(Some(why));
+            None
+        });
+        // What forwards has no balancer, so no penalty.
+        let penalty = match called.kind {
+            "Service" if modern => settings::penalty(meta).unwrap_or_else(|why| {
+                keep(Some(why));
+                None
+            }),
+            _ => None,
+        };
+        let honours_retry_after = modern && settings::honours_retry_after(meta).unwrap_or_default();
+        Outbound {
+            parent,
+            port: called.port,
+            spoken,
+            routes,
+            beside: beside.into_iter().map(|read| (read.kind, read.route)).collect(),
+            timeouts,
+            retry,
+            accrual,
+            honours_retry_after,
+            penalty,
+            unread,
+        }
+    }
+
+    /// Routes that name what is called, and that Linkerd's controller has said nothing of yet.
+    pub fn unjudged(&self, (namespace, name): (&str, &str)) -> impl Iterator<Item = (RouteKind, &'a Route)> {
+        let names = move |read: &&Read<'a>| {
+            let here = &read.route.metadata.namespace;
+            !read.is_judged()
+                && read.route.spec.parent_refs.iter().any(|parent| {
+                    parent.is_a("", "Service")
+                        && parent.name == name
+                        && parent.namespace.as_ref().unwrap_or(here) == namespace
+                })
+        };
+        self.routes.iter().filter(names).map(|read| (read.kind, read.route))
+    }
+
+    /// A call of a host outside whose address is not known: what the only EgressNetwork says, where there is one that may hold for
+    /// clients of the namespace, and it holds everything outside.
+    pub fn of_host(&self, port: u16, from: &str) -> Option<Outbound<'a>> {
+        let networks = self.networks_for(from);
+        let [network] = networks.as_slice() else { return None };
+        // Any address outside is held; one of those that stand for no host shows what is answered.
+        let stands_for_all = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), port);
+        network.spec.networks.is_none().then(|| self.of_address(stands_for_all, from))?
+    }
+
+    /// The EgressNetworks that may hold for clients of a namespace: its own where it has any, else the shared ones.
+    pub fn networks_for(&self, from: &str) -> Vec<&'a EgressNetwork> {
+        let of = |namespace: &str| {
+            let networks = self.egress_networks.iter();
+            networks.filter(|network| network.metadata.namespace == namespace).collect::<Vec<_>>()
+        };
+        let own = of(from);
+        if own.is_empty() { of(&self.controller.egress_namespace) } else { own }
+    }
+
+    /// The EgressNetwork that holds an address for clients of a namespace: of its own ones where it has any, else of the shared
+    /// ones; the one with the smallest network, then the oldest.
+    fn network_of(&self, address: IpAddr, from: &str) -> Option<&'a EgressNetwork> {
+        let candidates = self.networks_for(from);
+        let size = |network: &&EgressNetwork| {
+            let networks = network.spec.networks.clone();
+            let all = || {
+                let excepted = |v6: bool| {
+                    let of_family = self.controller.cluster_networks.iter();
+                    of_family.filter(|net| matches!(net, IpNet::V6(_)) == v6).copied().collect::<Vec<_>>()
+                };
+                vec![(IpNet::default(), excepted(false)), (v6_all(), excepted(true))]
+            };
+            let read = networks.map_or_else(all, |said| {
+                let net = |text: &String| authentication::cidr(text).ok();
+                let each = said.iter().filter_map(|one| {
+                    Some((net(&one.cidr)?, one.except.iter().filter_map(net).collect::<Vec<_>>()))
+                });
+                each.collect()
+            });
+            let holding = read.iter().filter(|(net, except)| {
+                net.contains(&address) && !except.iter().any(|net| net.contains(&address))
+            });
+            holding.map(|(net, _)| u32::from(net.max_prefix_len() - net.prefix_len())).min()
+        };
+        let found = candidates.into_iter().filter_map(|network| Some((size(&network)?, network)));
+        found
+            .min_by_key(|(size, network)| {
+                let meta = &network.metadata;
+                (*size, meta.creation_timestamp, meta.namespace.clone(), meta.name.clone())
+            })
+            .map(|(_, network)| network)
+    }
+}
+
+fn v6_all() -> IpNet {
+    IpNet::V6(ipnet::Ipv6Net::default())
+}
+
+impl Parent<'_> {
+    /// Kind, namespace and name; `None` outside.
+    pub fn object(&self) -> Option<(Kind, &str, &str)> {
+        match self {
+            Parent::Service { namespace, name } => Some((Kind::Service, namespace, name)),
+            Parent::Egress { network, .. } => {
+                Some((Kind::EgressNetwork, &network.metadata.namespace, &network.metadata.name))
+            }
+            Parent::Outside(_) => None,
+        }
+    }
+}

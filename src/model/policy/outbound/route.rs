@@ -1,0 +1,278 @@
+//! Routes as the policy controller reads them for clients: where each rule sends what it matches, and within which limits.
+
+use std::collections::HashSet;
+
+use super::super::routes::{self, RouteKind};
+use super::settings::{self, Retry, Timeouts};
+use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule};
+
+/// A route of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutboundRoute<'a> {
+    /// Which kind.
+    pub kind: RouteKind,
+    /// The object.
+    pub route: &'a Route,
+    /// Its rules.
+    pub rules: Vec<OutboundRule<'a>>,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutboundRule<'a> {
+    /// What it matches and does.
+    pub rule: &'a RouteRule,
+    /// Where it sends it; none means to where the call goes anyway.
+    pub backends: Vec<Backend<'a>>,
+    /// Its limits; those of what is called where it has none.
+    pub timeouts: Timeouts,
+    /// What is tried again; what is said of what is called where it says nothing.
+    pub retry: Option<Retry>,
+}
+
+/// Where a part of the requests goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backend<'a> {
+    /// The part, beside the others' parts.
+    pub weight: u32,
+    /// What the rule says.
+    pub named: &'a BackendRef,
+    /// What comes of it.
+    pub to: Destination<'a>,
+}
+
+/// What comes of a backend.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Destination<'a> {
+    /// A port of a Service that is there.
+    Service {
+        /// Its namespace.
+        namespace: &'a str,
+        /// The port.
+        port: u16,
+    },
+    /// A port of a Service that is not there: requests fail with 500.
+    NoService {
+        /// The namespace.
+        namespace: &'a str,
+        /// The port.
+        port: u16,
+    },
+    /// To the address that was asked for, through the EgressNetwork that the route is attached to.
+    Egress {
+        /// Its namespace.
+        namespace: &'a str,
+    },
+    /// An EgressNetwork that cannot be used here, and why: requests fail with 500.
+    NoEgress {
+        /// Its namespace.
+        namespace: &'a str,
+        /// Why, in the controller's words.
+        why: String,
+    },
+    /// Nothing that Linkerd can send to, and why, in the controller's words: requests fail with 500.
+    Invalid(String),
+}
+
+impl Destination<'_> {
+    /// Why what goes there fails; `None` where it does not.
+    pub fn fails(&self, name: &str) -> Option<String> {
+        match self {
+            Destination::Service { .. } | Destination::Egress { .. } => None,
+            Destination::NoService { namespace, .. } => {
+                Some(format!("there is no Service {namespace}/{name}"))
+            }
+            Destination::NoEgress { why, .. } | Destination::Invalid(why) => Some(why.clone()),
+        }
+    }
+}
+
+/// A route of which the controller could read everything.
+#[derive(Debug, Clone)]
+pub(super) struct Read<'a> {
+    pub(super) kind: RouteKind,
+    pub(super) route: &'a Route,
+    timeouts: Timeouts,
+    retry: Option<Retry>,
+}
+
+/// Reads a route; the error says why the controller passes it over.
+pub(super) fn read(kind: RouteKind, route: &Route) -> Result<Read<'_>, String> {
+    if matches!(kind, RouteKind::Tls | RouteKind::Tcp) {
+        let rules = route.spec.rules.len();
+        return match rules {
+            1 => Ok(Read { kind, route, timeouts: Timeouts::default(), retry: None }),
+            _ => Err(format!("it has {rules} rules; a {} has to have one", kind.kind())),
+        };
+    }
+    let timeouts = settings::timeouts(&route.metadata)?;
+    let retry = settings::retry(&route.metadata, kind)?;
+    for rule in &route.spec.rules {
+        rule.matches.iter().try_for_each(|said| routes::matched(kind, said))?;
+        rule.filters.iter().try_for_each(|said| routes::filtered(kind, said))?;
+    }
+    Ok(Read { kind, route, timeouts, retry })
+}
+
+/// Who is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Called<'c> {
+    /// `Service` or `EgressNetwork`.
+    pub(super) kind: &'static str,
+    pub(super) namespace: &'c str,
+    pub(super) name: &'c str,
+    pub(super) port: u16,
+}
+
+impl Called<'_> {
+    fn group(self) -> &'static str {
+        if self.kind == "Service" { "" } else { "policy.linkerd.io" }
+    }
+}
+
+impl<'a> Read<'a> {
+    /// Whether it is a route of what is called: it names it, and the controller wrote that it accepts it there.
+    pub(super) fn is_of(&self, called: Called<'_>) -> bool {
+        let here = &self.route.metadata.namespace;
+        let names = |parent: &&ParentRef| {
+            parent.is_a(called.group(), called.kind)
+                && parent.name == called.name
+                && parent.namespace.as_ref().unwrap_or(here) == called.namespace
+        };
+        self.route.spec.parent_refs.iter().filter(names).any(|parent| match parent.port {
+            Some(port) => port == i64::from(called.port) && self.is_accepted(called),
+            // Without a port it counts for Services alone, whatever was accepted.
+            None => called.kind == "Service" && self.is_accepted(called),
+        })
+    }
+
+    fn is_accepted(&self, called: Called<'_>) -> bool {
+        let group = |parent: &ParentRef| match parent.group.as_deref() {
+            None | Some("" | "core") => String::new(),
+            Some(other) => other.to_owned(),
+        };
+        let mut statuses = self.route.status.parents.iter();
+        statuses.any(|status| {
+            let parent = &status.parent_ref;
+            parent.name == called.name
+                && parent.kind.as_deref() == Some(called.kind)
+                && group(parent) == called.group()
+                && parent.port.is_none_or(|port| port == i64::from(called.port))
+                && status.conditions.iter().any(|said| said.kind == "Accepted" && said.status == "True")
+        })
+    }
+
+    /// Whether Linkerd's controller has said anything of it.
+    pub(super) fn is_judged(&self) -> bool {
+        self.route.status.parents.iter().any(|parent| parent.controller_name == POLICY_CONTROLLER)
+    }
+
+    /// What it does to calls of `called`.
+    pub(super) fn of(&self, called: Called<'_>, world: &World<'a>) -> OutboundRoute<'a> {
+        let rule = |rule: &'a RouteRule| {
+            let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
+            let of_rule = match self.kind {
+                RouteKind::LinkerdHttp => request.and_then(go_duration),
+                RouteKind::Http if world.gateway_timeouts => {
+                    request.and_then(|text| settings::duration(text).ok())
+                }
+                _ => None,
+            };
+            let mut timeouts = self.timeouts;
+            timeouts.request = timeouts.request.or(of_rule.filter(|limit| !limit.is_zero()));
+            let backends = rule.backend_refs.iter().map(|named| self.backend(named, called, world));
+            OutboundRule { rule, backends: backends.collect(), timeouts, retry: self.retry.clone() }
+        };
+        OutboundRoute {
+            kind: self.kind,
+            route: self.route,
+            rules: self.route.spec.rules.iter().map(rule).collect(),
+        }
+    }
+
+    fn backend(&self, named: &'a BackendRef, called: Called<'_>, world: &World<'a>) -> Backend<'a> {
+        let weight = named.weight.and_then(|weight| u32::try_from(weight).ok()).unwrap_or(1);
+        let namespace = named.namespace.as_deref().unwrap_or(&self.route.metadata.namespace);
+        let port = named.port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0);
+        let unsupported = named.filters.iter().find_map(|filter| unsupported(self.kind, filter));
+        let egress = named.is_a("policy.linkerd.io", "EgressNetwork");
+        let to = if !egress && !named.is_a("", "Service") {
+            let group = named.group.as_deref().unwrap_or("core");
+            let kind = named.kind.as_deref().unwrap_or("<empty>");
+            Destination::Invalid(format!("unsupported backend type {group} {kind}"))
+        } else if let Some(filter) = unsupported {
+            Destination::Invalid(format!("unsupported backend filter: {filter}"))
+        } else if egress {
+            match world.no_egress(namespace, &named.name, called) {
+                Some(why) => Destination::NoEgress { namespace, why },
+                None => Destination::Egress { namespace },
+            }
+        } else {
+            match port {
+                None => Destination::Invalid(format!("missing port for backend Service {}", named.name)),
+                Some(port) if world.services.contains(&(namespace, named.name.as_str())) => {
+                    Destination::Service { namespace, port }
+                }
+                Some(port) => Destination::NoService { namespace, port },
+            }
+        };
+        Backend { weight, named, to }
+    }
+}
+
+/// What is there beside a route, and what the release makes of it.
+pub(super) struct World<'a> {
+    /// Services, by namespace and name.
+    pub(super) services: HashSet<(&'a str, &'a str)>,
+    /// EgressNetworks, by namespace and name.
+    pub(super) egress: HashSet<(&'a str, &'a str)>,
+    pub(super) gateway_timeouts: bool,
+}
+
+impl World<'_> {
+    /// Why an EgressNetwork is no backend here, in the controller's words.
+    fn no_egress(&self, namespace: &str, name: &str, called: Called<'_>) -> Option<String> {
+        if !self.egress.contains(&(namespace, name)) {
+            return Some(format!("EgressNetwork not found {name}"));
+        }
+        if called.kind == "Service" {
+            return Some("EgressNetwork backends attach to EgressNetwork parents only".to_owned());
+        }
+        let same = (called.namespace, called.name) == (namespace, name);
+        (!same).then(|| {
+            "Route with EgressNetwork backend needs to have the same EgressNetwork as a parent".to_owned()
+        })
+    }
+}
+
+/// A filter of a backend that is not supported there, in the controller's words.
+fn unsupported(kind: RouteKind, filter: &RouteFilter) -> Option<&'static str> {
+    if filter.request_header_modifier.is_some() || filter.response_header_modifier.is_some() {
+        return None;
+    }
+    if filter.request_redirect.is_some() && kind.is_http() {
+        return None;
+    }
+    Some(match filter {
+        RouteFilter { request_mirror: Some(_), .. } => "RequestMirror filter is not supported",
+        RouteFilter { url_rewrite: Some(_), .. } if kind.is_http() => "URLRewrite filter is not supported",
+        RouteFilter { extension_ref: Some(_), .. } => "ExtensionRef filter is not supported",
+        _ => "unknown filter",
+    })
+}
+
+/// A duration as Go writes it, such as `1m30s` or `1.5s`.
+fn go_duration(text: &str) -> Option<std::time::Duration> {
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        let after = &rest[end..];
+        let units = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+        let (unit, seconds) = units.iter().find(|(unit, _)| after.starts_with(unit))?;
+        total += number * seconds;
+        rest = &after[unit.len()..];
+    }
+    std::time::Duration::try_from_secs_f64(total).ok()
+}
