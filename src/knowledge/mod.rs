@@ -59,7 +59,9 @@ pub use releases::{
 };
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
 pub use unread::{UnreadKind, UnreadKinds};
-pub use upgrades::{Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, Upgrades};
+pub use upgrades::{
+    Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, Upgrades,
+};
 pub use value::ValueType;
 
 use crate::version::MinorTable;

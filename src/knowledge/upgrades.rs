@@ -16,6 +16,10 @@ pub struct Upgrades {
     defaults: Vec<DefaultMatters>,
     init_in_proxy: EdgeTag,
     undeclared_ports_refused: EdgeTag,
+    ports_renamed: EdgeTag,
+    port_names: Vec<RenamedPort>,
+    mesh_tls_renamed: EdgeTag,
+    shutdown_endpoint_off: EdgeTag,
     architectures: Vec<GoneArchitecture>,
     extensions: Vec<GoneExtension>,
 }
@@ -87,6 +91,18 @@ pub struct GoneExtension {
     pub guide: String,
 }
 
+/// A container's port that has another name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenamedPort {
+    /// The container.
+    pub container: String,
+    /// The name before.
+    pub old: String,
+    /// The name since.
+    pub new: String,
+}
+
 /// Two releases, and whether something begins between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Between<'a> {
@@ -129,6 +145,21 @@ impl Upgrades {
     /// The edge from which on clients are refused ports that a Service does not declare, where the target is the first to do so.
     pub fn undeclared_ports(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
+    }
+
+    /// The edge from which on ports of the control plane have other names, where the target is the first to have them, and which.
+    pub fn renamed_ports(&self, between: Between<'_>) -> Option<(EdgeTag, &[RenamedPort])> {
+        between.begins(self.ports_renamed).then_some((self.ports_renamed, &self.port_names))
+    }
+
+    /// The edge from which on ExternalWorkloads are read at v1beta1 alone, where the target is the first to do so.
+    pub fn renamed_mesh_tls(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.mesh_tls_renamed).then_some(self.mesh_tls_renamed)
+    }
+
+    /// The edge from which on nobody may end a proxy through its endpoint unless that is asked for, where the target is the first.
+    pub fn closed_shutdown(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.shutdown_endpoint_off).then_some(self.shutdown_endpoint_off)
     }
 
     /// Whether clients are refused ports that a Service does not declare.

@@ -66,6 +66,9 @@ pub struct Container {
     pub volume_mounts: Vec<VolumeMount>,
     /// What the kubelet runs around its life; `None` where it runs nothing.
     pub lifecycle: Option<Lifecycle>,
+    /// Whether its command ends the proxy when the work is done, through the proxy's own endpoint.
+    #[serde(skip)]
+    pub ends_proxy: bool,
 }
 
 /// A probe of the kubelet; only those over HTTP are read.
@@ -232,6 +235,10 @@ impl Container {
                 *probe = None;
             }
         }
+        let words = || self.command.iter().chain(&self.args);
+        let awaits = words().any(|word| word.rsplit('/').next() == Some("linkerd-await"));
+        self.ends_proxy = words().any(|word| word.contains(":4191/shutdown"))
+            || awaits && words().any(|word| matches!(word.as_str(), "-S" | "--shutdown"));
         if !owner.keeps(&self.name) {
             // That there is a command is known of any container, and no more.
             self.command.truncate(1);

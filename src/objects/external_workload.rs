@@ -23,6 +23,9 @@ pub struct ExternalWorkloadSpec {
     /// Who it is in the mesh.
     #[serde(rename = "meshTLS", deserialize_with = "nullable")]
     pub mesh_tls: ExternalIdentity,
+    /// The same, in the first version of the kind; what reads later ones knows no such field.
+    #[serde(rename = "meshTls")]
+    pub alpha_mesh_tls: Option<ExternalIdentity>,
     /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ExternalPort>,
@@ -70,7 +73,7 @@ impl Listed for ExternalWorkload {
     const KIND: Kind = Kind::ExternalWorkload;
     const INFO: KindInfo = KindInfo {
         older: &["v1alpha1"],
-        passes: "{spec: {meshTLS: {identity: text, serverName: text}, ports: {name: text, protocol: word}, \
+        passes: "{spec: {meshTLS: {identity: text, serverName: text}, meshTls: {identity: text, serverName: text}, ports: {name: text, protocol: word}, \
                  workloadIPs: {ip: word}}, status: {conditions: conditions}}",
         ..KindInfo::namespaced("workload.linkerd.io", "v1beta1", "ExternalWorkload", "externalworkloads")
     };

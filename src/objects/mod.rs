@@ -27,6 +27,7 @@ mod limit_range;
 mod link;
 mod mesh_tls_authentication;
 pub mod meta;
+mod monitor;
 mod namespace;
 mod network_authentication;
 mod network_policy;
@@ -63,6 +64,7 @@ pub use http_local_rate_limit_policy::Limit;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use link::LinkedService;
 pub use meta::{Meta, OwnerReference};
+pub use monitor::{Monitor, MonitorEndpoint};
 pub use network_authentication::Network;
 pub use network_policy::{NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicyRule};
 pub(crate) use object::by_metadata;
@@ -171,4 +173,6 @@ kinds! {
     route::TCPRoute,
     route::LinkerdHTTPRoute,
     link::Link,
+    monitor::PodMonitor,
+    monitor::ServiceMonitor,
 }

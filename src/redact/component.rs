@@ -28,6 +28,8 @@ const PROXYS: [&str; 3] = ["LINKERD2_PROXY_", "LINKERD_", "_"];
 const MAX_SETTING: usize = 512;
 /// What of a command passes in any container: whether a workload waits for its proxy.
 const AWAIT: &str = "linkerd-await";
+/// Or that it ends its proxy.
+const SHUTDOWN: &str = ":4191/shutdown";
 
 /// To whom a pod or the template of one belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,6 +140,10 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     let of_await = before.rsplit('/').next() == Some(AWAIT) && matches!(word, "--" | "-S" | "--shutdown");
     if program || of_await {
         return Cow::Borrowed(word);
+    }
+    // That something ends the proxy is known of any container, and nothing of the script around it.
+    if !keeps && word.contains(SHUTDOWN) {
+        return Cow::Borrowed(SHUTDOWN);
     }
     let name = before.trim_start_matches('-');
     let announced = before.starts_with('-') && !before.contains('=') && keys::is_secret_in_text(name);

@@ -63,6 +63,11 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
     ("An id that the API server gives.", &["uid"]),
     (
+        "What a monitor of the Prometheus operator compares names of ports with: names of labels, and an expression. It is \
+         searched for the shapes of secrets.",
+        &["sourceLabels[]", "regex"],
+    ),
+    (
         "The name of an object, of a node, of a cluster or of a domain: what a finding points to. Kubernetes holds them to \
          the letters of DNS names.",
         &[
@@ -72,6 +77,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "serviceAccountName",
             "host",
             "resourceNames[]",
+            "namespaceSelector.*[]",
             "targetClusterName",
             "targetClusterDomain",
             "targetClusterLinkerdNamespace",
@@ -107,6 +113,7 @@ const REASONS: &[(&str, &[&str])] = &[
         "An address, a port or a number.",
         &[
             "podIP",
+            "workloadIPs[].ip",
             "podCIDR",
             "podCIDRs[]",
             "addresses[].address",

@@ -11,26 +11,32 @@ pub(super) mod plan;
 mod release;
 mod upgrade_changes_default;
 mod upgrade_changes_policy;
+mod upgrade_closes_shutdown;
 mod upgrade_deletes_gateway_api;
 mod upgrade_drops_architecture;
 mod upgrade_drops_extension;
+mod upgrade_drops_mesh_tls;
 mod upgrade_drops_value;
 mod upgrade_path;
 mod upgrade_pinned_proxy;
 mod upgrade_refuses_undeclared_port;
+mod upgrade_renames_port;
 mod upgrade_target_not_recommended;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-changes-default", upgrade_changes_default),
     row!("upgrades", "upgrade-changes-policy", upgrade_changes_policy),
+    row!("upgrades", "upgrade-closes-shutdown", upgrade_closes_shutdown),
     row!("upgrades", "upgrade-deletes-gateway-api", upgrade_deletes_gateway_api),
     row!("upgrades", "upgrade-drops-architecture", upgrade_drops_architecture),
     row!("upgrades", "upgrade-drops-extension", upgrade_drops_extension),
+    row!("upgrades", "upgrade-drops-mesh-tls", upgrade_drops_mesh_tls),
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
     row!("upgrades", "upgrade-path", upgrade_path),
     row!("upgrades", "upgrade-pinned-proxy", upgrade_pinned_proxy),
     row!("upgrades", "upgrade-refuses-undeclared-port", upgrade_refuses_undeclared_port),
+    row!("upgrades", "upgrade-renames-port", upgrade_renames_port),
     row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
 ];
 

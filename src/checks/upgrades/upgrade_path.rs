@@ -16,6 +16,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match minor(&way.from).zip(minor(way.to)) {
         _ if way.from.same_release(way.to) => findings.push(same(ctx, &way)),
         Some((from, to)) => match to.ahead_of(from) {
+            // It says what the first of the steps is.
+            Some(ahead) if ahead > 0 && from < Minor::new(2, 12) => {
+                findings.push(one_chart(ctx, &way));
+                if ahead > 1 {
+                    findings.push(skips(ctx, &way, from, to, ahead.unsigned_abs()));
+                }
+            }
             Some(ahead) if ahead > 1 => findings.push(skips(ctx, &way, from, to, ahead.unsigned_abs())),
             Some(ahead) if ahead < 0 => findings.push(back(ctx, &way)),
             Some(0) if way.to.cmp_same_channel(&way.from).is_some_and(std::cmp::Ordering::is_lt) => {
@@ -68,6 +75,29 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         .tie(Tie::Cluster)
         .parameter("skips")
         .fact(format!("{from} to {to}"))
+}
+
+/// Before 2.12 there was one chart.
+fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+    about(
+        ctx,
+        way,
+        "until 2.11 one chart, linkerd2, held everything; since 2.12 there are linkerd-crds and linkerd-control-plane, SMI's \
+         TrafficSplit is an extension's, and the CRDs of the old Helm release go with it, with every policy and profile",
+    )
+    .parameter("one chart")
+    .remedy(
+        Remedy::new()
+            .step(
+                StepKind::Note,
+                "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and TrafficSplit: kubectl get -A -o yaml",
+            )
+            .step(
+                StepKind::Note,
+                "Move to the new charts as the notes of stable-2.12.0 say, and install the SMI extension first where TrafficSplits are \
+                 used: https://linkerd.io/2/tasks/upgrade/",
+            ),
+    )
 }
 
 fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {

@@ -1,0 +1,102 @@
+//! `upgrade-closes-shutdown`: workloads end their proxy through its endpoint, which the target leaves closed.
+
+use std::collections::BTreeMap;
+
+use super::Way;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, CronJob, Meta, Pod, PodSpec};
+
+/// The annotation that opens the endpoint.
+const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
+/// The chart value that opens all.
+const VALUE: &str = "proxy.enableShutdownEndpoint";
+/// How many pods are named.
+const QUOTED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let pods = ctx.seen::<Pod>();
+    let cron_jobs = ctx.seen::<CronJob>();
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let Some(since) = ctx.knowledge.upgrades().closed_shutdown(way.between(ctx)) else {
+        return Ok(Verdict::fine());
+    };
+    let opened = config.and_then(ConfigMap::chart_values).and_then(|values| values.bool(VALUE));
+    if opened == Some(true) {
+        return Ok(Verdict::fine());
+    }
+    let pods = pods?;
+    let owners = ctx.owners();
+    let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+        if pod.spec.proxy().is_some() && !pod.spec.has_native_proxy() && ends(&pod.metadata, &pod.spec) {
+            workloads.entry(owners.of(pod)).or_default().push(pod);
+        }
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut seen: Vec<(String, String)> = Vec::new();
+    for (owner, pods) in workloads {
+        seen.push((pods[0].metadata.namespace.clone(), owner.name.clone()));
+        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        let container = ending(&pods[0].spec);
+        let quoted = pods.iter().take(QUOTED).map(|pod| {
+            Evidence::field(
+                format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+                format!("spec.containers[{container}].command"),
+                "ends the proxy when it is done",
+            )
+        });
+        findings.push(finding(ctx, &way, &since.to_string(), owner.subject(names)).evidences(quoted));
+    }
+    for job in cron_jobs?.iter().filter(|job| ctx.judges(&job.metadata.namespace)) {
+        let template = &job.spec.job_template.spec.template;
+        let (namespace, name) = job.metadata.key();
+        if seen.iter().any(|(ns, of)| ns == namespace && of == name)
+            || !ends(&template.metadata, &template.spec)
+        {
+            continue;
+        }
+        let subject = Subject::object(Kind::CronJob, namespace, name);
+        let field =
+            format!("spec.jobTemplate.spec.template.spec.containers[{}].command", ending(&template.spec));
+        let evidence = Evidence::field(subject.clone(), field, "ends the proxy when it is done");
+        findings.push(finding(ctx, &way, &since.to_string(), subject).evidence(evidence));
+    }
+    Ok(findings.into())
+}
+
+/// Whether pods end their proxy by its endpoint, and do not ask for it to be open.
+fn ends(meta: &Meta, spec: &PodSpec) -> bool {
+    spec.all_containers().any(|container| container.ends_proxy) && meta.annotation(OPENS) != Some("enabled")
+}
+
+fn ending(spec: &PodSpec) -> &str {
+    spec.all_containers()
+        .find(|container| container.ends_proxy)
+        .map_or("", |container| container.name.as_str())
+}
+
+fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject) -> Finding {
+    let remedy = Remedy::new()
+        .step(
+            StepKind::Annotation,
+            format!("Set {OPENS}: enabled in the pod template: older releases pass it over, the target reads it"),
+        )
+        .step(StepKind::Note, format!("Or open it for all proxies: set the chart value {VALUE}=true with the upgrade"))
+        .step(
+            StepKind::Note,
+            "Or have proxies be native sidecars (Kubernetes 1.29 or later), which end with the work by themselves",
+        );
+    ctx.finding(
+        subject,
+        format!(
+            "it ends its proxy through the proxy's endpoint /shutdown, which is closed from {since} on unless somebody opens it: \
+             the work is done and the pod never ends"
+        ),
+    )
+    .evidence(way.target.clone())
+    .remedy(remedy)
+}

@@ -1,0 +1,37 @@
+//! `upgrade-drops-mesh-tls`: ExternalWorkloads are written in the first version of the kind, whose identity the target does not read.
+
+use super::Way;
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::objects::ExternalWorkload;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let workloads = ctx.seen::<ExternalWorkload>()?;
+    let Some(since) = ctx.knowledge.upgrades().renamed_mesh_tls(way.between(ctx)) else {
+        return Ok(Vec::new().into());
+    };
+    let findings = workloads.iter().filter(|workload| ctx.judges(&workload.metadata.namespace)).filter_map(
+        |workload| -> Option<Finding> {
+            let identity = workload.spec.alpha_mesh_tls.as_ref()?;
+            let (namespace, name) = workload.metadata.key();
+            let subject = Subject::object(Kind::ExternalWorkload, namespace, name);
+            let message = format!(
+                "it is written as v1alpha1, with meshTls; from {since} on v1beta1 is read, where the field is called meshTLS: the \
+                 workload has no identity then"
+            );
+            Some(
+                ctx.finding(subject.clone(), message)
+                    .evidence(Evidence::field(subject, "spec.meshTls.identity", identity.identity.as_str()))
+                    .evidence(way.target.clone())
+                    .remedy(Remedy::new().step(
+                        StepKind::Note,
+                        "Once the target's CRDs are there, and before its control plane: apply it again as \
+                         workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
+                    )),
+            )
+        },
+    );
+    Ok(findings.collect::<Vec<_>>().into())
+}
