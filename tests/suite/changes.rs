@@ -364,3 +364,50 @@ fn a_change_that_changes_nothing_is_told_as_that() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A route whose parent, and one whose backend is not there.
+const LOST: &str = r#"
+apiVersion: policy.linkerd.io/v1beta3
+kind: HTTPRoute
+metadata: {name: lost, namespace: shop}
+spec:
+  parentRefs: [{group: core, kind: Service, name: wbe, port: 80}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: split, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: web, port: 80}]
+  rules: [{backendRefs: [{name: canary, port: 80}]}]
+"#;
+
+#[test]
+fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "routes.yaml", LOST);
+    let shown = path.display().to_string();
+    let only = ["--only", "route-not-accepted"];
+    // What the set does not hold is not missing.
+    let alone = ["check", "--manifests", &shown, "--linkerd-version", "2.18", "-o", "short"];
+    let said = told(&[&alone[..], &only].concat(), 4);
+    assert!(!said.contains("shop/lost"), "{said}");
+    let headless =
+        "apiVersion: v1\nkind: Service\nmetadata: {name: wbe, namespace: shop}\nspec: {clusterIP: None}\n";
+    let headless = written(folder.path(), "service.yaml", headless).display().to_string();
+    let said = told(&[&alone[..], &only, &["--manifests", &headless]].concat(), 0);
+    assert!(said.contains("warning route-not-accepted HTTPRoute shop/lost"), "{said}");
+    assert!(!said.contains("shop/split"), "{said}");
+    let Some(cluster) = recording("healthy-2.18") else { return };
+    let said = document(&cluster, &path, 0);
+    let found: Vec<(&str, &str)> = said["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["check"] == json!("route-not-accepted"))
+        .map(|finding| (finding["when"].as_str().unwrap(), finding["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|(when, _)| *when == "after-change"), "{found:?}");
+    assert!(found.iter().any(|(_, message)| message.contains("there is no Service wbe")), "{found:?}");
+    assert!(found.iter().any(|(_, message)| message.contains("Service shop/canary")), "{found:?}");
+}

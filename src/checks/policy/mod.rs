@@ -20,6 +20,7 @@ mod server_without_authorization;
 mod servers_overlap;
 mod skipped_port_bypasses_policy;
 mod survey;
+mod would_be;
 
 pub(super) use survey::{Survey, defined, read_by, survey};
 

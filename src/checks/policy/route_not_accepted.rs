@@ -1,47 +1,49 @@
-//! `route-not-accepted`: the policy controller says in its status why it does not take a route, a rate limit or an EgressNetwork.
+//! `route-not-accepted`: the policy controller says in its status why it does not take a route, a rate limit or an EgressNetwork; or
+//! would say so, where it wrote none.
 
-use super::survey::{about, defined, field, on, survey};
+use super::survey::{about, field, on};
+use super::would_be::{self, Known};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::objects::{
-    Condition, EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Meta,
-    POLICY_CONTROLLER, Route, TCPRoute, TLSRoute,
-};
+use crate::model::policy::status::{ParentAnswer, Refused};
+use crate::objects::{Condition, Kind, Meta, POLICY_CONTROLLER, ParentRef, Route};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    // The same items as the other checks of policy, so that it is not asked without a policy controller.
-    survey(ctx)?;
+    let known = would_be::known(ctx)?;
+    let objects = known.statuses.objects();
     let mut findings = Vec::new();
-    for (kind, routes) in [
-        (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
-        (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
-        (Kind::GRPCRoute, defined::<GRPCRoute>(ctx)?),
-        (Kind::TLSRoute, defined::<TLSRoute>(ctx)?),
-        (Kind::TCPRoute, defined::<TCPRoute>(ctx)?),
-    ] {
+    for (kind, routes) in objects.routes() {
         let here = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));
-        findings.extend(here.flat_map(|route| of_route(ctx, kind, route)));
+        for route in here {
+            let answers = known.statuses.of_route(kind, route);
+            findings.extend(of_route(ctx, kind.kind(), route));
+            findings.extend(unwritten(&known, kind.kind(), route, &answers));
+            findings.extend(would_be::of_group(ctx, kind, route));
+        }
     }
-    for limit in defined::<HTTPLocalRateLimitPolicy>(ctx)? {
-        let refused = refused(&limit.status.conditions);
-        findings.extend(
-            refused
-                .map(|why| finding(ctx, Kind::HTTPLocalRateLimitPolicy, &limit.metadata, "its target", why)),
-        );
+    for limit in objects.rate_limits.iter().filter(|limit| ctx.judges(&limit.metadata.namespace)) {
+        let of = (Kind::HTTPLocalRateLimitPolicy, &limit.metadata);
+        let answer = known.statuses.of_rate_limit(limit);
+        findings.extend(by_itself(&known, of, "its target", &limit.status.conditions, answer));
     }
-    for network in defined::<EgressNetwork>(ctx)? {
-        let refused = refused(&network.status.conditions);
-        findings.extend(
-            refused.map(|why| finding(ctx, Kind::EgressNetwork, &network.metadata, "its networks", why)),
-        );
+    for network in objects.egress_networks.iter().filter(|network| ctx.judges(&network.metadata.namespace)) {
+        let of = (Kind::EgressNetwork, &network.metadata);
+        let conditions = &network.status.conditions;
+        if accepted(conditions).is_none() && network.spec.networks.is_some() {
+            // Without the settings of the controller nobody knows what it would overlap.
+            known.networks_unknown.iter().for_each(|missing| ctx.gap(missing.clone()));
+        }
+        let answer = known.statuses.of_egress_network(network);
+        findings.extend(by_itself(&known, of, "its networks", conditions, answer));
     }
     Ok(findings.into())
 }
 
-/// One finding for each parent at which something is refused.
+/// One finding for each parent at which something is refused, as far as the route still names it.
 fn of_route(ctx: &Context<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
     let parents = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
     parents
+        .filter(|parent| names(route, &parent.parent_ref))
         .filter_map(|parent| {
             let why = refused(&parent.conditions)?;
             let named = &parent.parent_ref;
@@ -49,6 +51,46 @@ fn of_route(ctx: &Context<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
             Some(finding(ctx, kind, &route.metadata, &parent, why).parameter(parent))
         })
         .collect()
+}
+
+/// Whether a route names what a status speaks of.
+fn names(route: &Route, written: &ParentRef) -> bool {
+    let own = route.metadata.namespace.as_str();
+    let namespace = |parent: &ParentRef| parent.namespace.as_deref().unwrap_or(own).to_owned();
+    let kind = |parent: &ParentRef| parent.kind.clone().unwrap_or_default().to_ascii_lowercase();
+    route.spec.parent_refs.iter().any(|parent| {
+        parent.name == written.name
+            && namespace(parent) == namespace(written)
+            && kind(parent) == kind(written)
+            && (parent.port == written.port || kind(parent) == "server")
+    })
+}
+
+/// What would be said at the parents of which no status is written.
+fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
+    let statuses = route.status.parents.iter().filter(|status| status.controller_name == POLICY_CONTROLLER);
+    let written: Vec<&ParentRef> = statuses.map(|status| &status.parent_ref).collect();
+    let left = answers.iter().filter(|answer| !written.iter().any(|parent| answer.parent.is(parent)));
+    left.filter_map(|answer| known.of_parent(kind, &route.metadata, answer)).collect()
+}
+
+/// What is said, or would be, of what has one status for all of it.
+fn by_itself(
+    known: &Known<'_, '_>,
+    (kind, meta): (Kind, &Meta),
+    at: &str,
+    written: &[Condition],
+    answer: Option<Result<(), Refused<'_>>>,
+) -> Option<Finding> {
+    match (accepted(written), answer) {
+        (Some(_), _) => refused(written).map(|why| finding(known.ctx, kind, meta, at, why)),
+        (None, Some(Err(why))) => known.of_object(kind, meta, at, &why),
+        (None, _) => None,
+    }
+}
+
+fn accepted(conditions: &[Condition]) -> Option<&Condition> {
+    conditions.iter().find(|condition| condition.kind == "Accepted")
 }
 
 fn refused(conditions: &[Condition]) -> Option<&Condition> {
@@ -60,6 +102,9 @@ fn meaning(why: &Condition) -> &'static str {
     match why.reason.as_str() {
         "NoMatchingParent" if why.message.contains("ClusterIP") => {
             "a Service without a ClusterIP takes no route; routes need a Service that has one"
+        }
+        "NoMatchingParent" if why.message.contains("EgressNetwork") => {
+            "the EgressNetwork that it is attached to is not accepted"
         }
         "NoMatchingParent" => "what parentRefs names is not there, or not in that namespace",
         "NoMatchingTarget" => "the Server that targetRef names is not there",

@@ -1,0 +1,332 @@
+//! What the policy controller would say of routes, rate limits and EgressNetworks of which it wrote no status: in manifests that
+//! nobody applied, and before it ran. What is not among objects of which some were not given is not checked, and never missing.
+
+use std::collections::BTreeMap;
+
+use super::survey::{about, defined, field, on};
+use crate::checks::control_plane::installation::installed;
+use crate::checks::{Context, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::missing::Missing;
+use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusObjects, Statuses, Writes};
+use crate::model::policy::{Controller, Quirks, RouteKind};
+use crate::nearest::closest;
+use crate::objects::{
+    Deployment, EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute,
+    Listed, Meta, ParentRef, Route, Server, Service, TCPRoute, TLSRoute,
+};
+
+/// What statuses are told from, and what is missing of it.
+pub(super) struct Known<'c, 'a> {
+    pub(super) ctx: &'c Context<'a>,
+    pub(super) statuses: Statuses<'a>,
+    /// The kinds of which some objects were not given.
+    partial: BTreeMap<Kind, Missing>,
+    /// Why the networks of the cluster are not known, if they are not.
+    pub(super) networks_unknown: Option<Missing>,
+}
+
+/// Reads everything that statuses are told from.
+///
+/// # Errors
+/// There is no policy controller, or it is not known which.
+pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjudged> {
+    let version = installed(ctx)?.map(|(version, _)| version);
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
+    let (cluster, networks_unknown) = match Controller::of(ctx.seen::<Deployment>()?, namespace, quirks) {
+        Ok(controller) => (controller.cluster_networks, None),
+        Err(trouble) => match ctx.every::<Deployment>() {
+            Err(missing) => (Vec::new(), Some(missing)),
+            Ok(_) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
+        },
+    };
+    let mut partial = BTreeMap::new();
+    // Among routes that were not given there may be one that is refused, and one that goes first.
+    let judged = |missing: Option<Missing>| missing.into_iter().for_each(|missing| ctx.gap(missing));
+    let (http_routes, missing) = there::<HTTPRoute>(ctx);
+    judged(missing);
+    let (linkerd_http_routes, missing) = there::<LinkerdHTTPRoute>(ctx);
+    judged(missing);
+    let (grpc_routes, missing) = there::<GRPCRoute>(ctx);
+    judged(missing);
+    let (tls_routes, missing) = there::<TLSRoute>(ctx);
+    judged(missing);
+    let (tcp_routes, missing) = there::<TCPRoute>(ctx);
+    judged(missing);
+    let (rate_limits, missing) = there::<HTTPLocalRateLimitPolicy>(ctx);
+    judged(missing);
+    let (egress_networks, missing) = there::<EgressNetwork>(ctx);
+    partial.extend(missing.clone().map(|missing| (Kind::EgressNetwork, missing)));
+    judged(missing);
+    let (servers, missing) = there::<Server>(ctx);
+    partial.extend(missing.map(|missing| (Kind::Server, missing)));
+    let services = ctx.every::<Service>().unwrap_or_else(|missing| {
+        partial.insert(Kind::Service, missing);
+        ctx.hints::<Service>()
+    });
+    let objects = StatusObjects {
+        servers,
+        services,
+        egress_networks,
+        rate_limits,
+        http_routes,
+        linkerd_http_routes,
+        grpc_routes,
+        tls_routes,
+        tcp_routes,
+    };
+    let writes = Writes::of(version.as_ref(), ctx.knowledge);
+    Ok(Known { ctx, statuses: Statuses::new(writes, &cluster, objects), partial, networks_unknown })
+}
+
+/// The objects of a kind that a definition brings in that are there, and why there may be more.
+fn there<'a, K: Listed>(ctx: &Context<'a>) -> (&'a [K::Object], Option<Missing>) {
+    match defined::<K>(ctx) {
+        Ok(objects) => (objects, None),
+        Err(missing) => (ctx.hints::<K>(), Some(missing)),
+    }
+}
+
+impl Known<'_, '_> {
+    /// Whether an answer is certain that rests on nothing of a kind being left out. Where it is not, that is noted.
+    fn certain(&self, rests_on: Option<Kind>) -> bool {
+        let missing = rests_on.and_then(|kind| self.partial.get(&kind));
+        missing.into_iter().for_each(|missing| self.ctx.gap(missing.clone()));
+        missing.is_none()
+    }
+
+    /// What would be said of a route at one parent.
+    pub(super) fn of_parent(&self, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
+        let parent = &answer.parent;
+        let at = format!("{} {}", parent.kind, parent.name);
+        if let Some(refused) = &answer.refused
+            && self.certain(refused.rests_on())
+        {
+            return self.of_object(kind, meta, &at, refused).map(|finding| finding.parameter(at));
+        }
+        let faults = answer.faults.as_deref().unwrap_or_default();
+        let mut certain = faults.iter().filter(|fault| self.certain(fault.rests_on()));
+        let (first, others) = (certain.next()?, certain);
+        let then = match kind {
+            Kind::TLSRoute | Kind::TCPRoute => "connections that go to it fail",
+            _ => "requests that go to it get status 500",
+        };
+        let place = first.place();
+        let message = match first {
+            BackendFault::Missing { .. } => format!("{place}, which backendRefs names, is not there: {then}"),
+            BackendFault::OtherKind(_) => format!("backendRefs names {place}, which is no Service: {then}"),
+            BackendFault::NotTheParent(_) => format!(
+                "backendRefs names {place}, and an EgressNetwork is a backend only of routes that are attached to it"
+            ),
+        };
+        let finding = self
+            .would(kind, meta, &at, &message)
+            .evidence(field(kind, meta, "spec.rules", format!("backendRefs {}", first.place())))
+            .evidences(
+                others.map(|fault| field(kind, meta, "spec.rules", format!("backendRefs {}", fault.place()))),
+            )
+            .parameter(at);
+        Some(match *first {
+            BackendFault::Missing { kind: of, namespace, name } => {
+                self.lacking(finding, (kind, meta), (of, namespace, name))
+            }
+            BackendFault::OtherKind(_) | BackendFault::NotTheParent(_) => {
+                finding.remedy(corrected(kind, meta))
+            }
+        })
+    }
+
+    /// What would be said of an object, at a parent or by itself; nothing where that is not certain.
+    pub(super) fn of_object(
+        &self,
+        kind: Kind,
+        meta: &Meta,
+        at: &str,
+        refused: &Refused<'_>,
+    ) -> Option<Finding> {
+        if !self.certain(refused.rests_on()) {
+            return None;
+        }
+        let (message, said) = match refused {
+            Refused::NoParent(parent) => {
+                let named = format!("{} {}/{}", parent.kind, parent.namespace, parent.name);
+                let finding = self
+                    .would(
+                        kind,
+                        meta,
+                        at,
+                        &format!(
+                            "there is no {} {} in namespace {}",
+                            parent.kind, parent.name, parent.namespace
+                        ),
+                    )
+                    .evidence(field(kind, meta, "spec.parentRefs", named));
+                return Some(self.lacking(
+                    finding,
+                    (kind, meta),
+                    (parent.kind, parent.namespace, parent.name),
+                ));
+            }
+            Refused::NoTarget => {
+                let name = self.target(meta);
+                let finding = self
+                    .would(
+                        kind,
+                        meta,
+                        at,
+                        &format!("there is no Server {name} in namespace {}", meta.namespace),
+                    )
+                    .evidence(field(kind, meta, "spec.targetRef", format!("Server {name}")));
+                return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
+            }
+            Refused::UnreadableParent | Refused::UnreadableTarget => {
+                ("it cannot read the Server".to_owned(), ("spec", at.to_owned()))
+            }
+            Refused::Headless => (
+                "a Service without a ClusterIP takes no route; routes need a Service that has one".to_owned(),
+                ("spec.parentRefs", at.to_owned()),
+            ),
+            Refused::NetworkRefused => (
+                "the EgressNetwork that it is attached to is not accepted".to_owned(),
+                ("spec.parentRefs", at.to_owned()),
+            ),
+            Refused::Conflict { kind: first, namespace, name } => (
+                format!(
+                    "{} {namespace}/{name} is attached to the same, and goes first: GRPCRoute before HTTPRoute before TLSRoute before \
+                     TCPRoute",
+                    first.kind()
+                ),
+                ("spec.parentRefs", at.to_owned()),
+            ),
+            Refused::Later(first) => (
+                format!(
+                    "HTTPLocalRateLimitPolicy {} is attached to the same Server and is older, and only that one counts",
+                    first.metadata.name
+                ),
+                ("spec.targetRef", format!("Server {}", first.spec.target_ref.name)),
+            ),
+            Refused::Overlap { network, cluster } => (
+                "its networks overlap those of the cluster; it is used nevertheless".to_owned(),
+                ("spec.networks", format!("{network}, and {cluster} is of the cluster")),
+            ),
+        };
+        let (path, said) = said;
+        Some(
+            self.would(kind, meta, at, &message)
+                .evidence(field(kind, meta, path, said))
+                .remedy(corrected(kind, meta)),
+        )
+    }
+
+    fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
+        let message =
+            format!("the policy controller wrote no status of it, and would not take it, for {at}: {why}");
+        about(self.ctx, kind, meta, message).likely()
+    }
+
+    /// The Server that a rate limit names.
+    fn target(&self, meta: &Meta) -> &str {
+        let limits = self.statuses.objects().rate_limits.iter();
+        let mut own = limits.filter(|limit| limit.metadata.key() == meta.key());
+        own.next().map_or("", |limit| limit.spec.target_ref.name.as_str())
+    }
+
+    /// With what may have been meant by a name that is none, and how to set it right.
+    fn lacking(&self, finding: Finding, (kind, meta): (Kind, &Meta), of: (Kind, &str, &str)) -> Finding {
+        let (wanted, namespace, name) = of;
+        let keys = self.keys(wanted);
+        let here = keys.iter().filter(|(at, _)| *at == namespace).map(|(_, name)| *name);
+        let near = closest(name, here).map(|near| (namespace.to_owned(), near));
+        let elsewhere = || keys.iter().find(|(_, known)| *known == name);
+        let near = near.or_else(|| elsewhere().map(|(at, name)| ((*at).to_owned(), (*name).to_owned())));
+        let near = near.map(|(namespace, name)| {
+            let like = Meta { namespace, name, ..Meta::default() };
+            field(wanted, &like, "metadata.name", "is there, and may be meant")
+        });
+        finding.evidences(near).remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "See which there are",
+                    kubectl().namespace(namespace).words("get").arg(wanted.resource()),
+                )
+                .run(
+                    StepKind::Command,
+                    "Name the one that is meant, or apply it as well",
+                    on("edit", kind, meta),
+                ),
+        )
+    }
+
+    /// Namespace and name of what there is of a kind.
+    fn keys(&self, kind: Kind) -> Vec<(&str, &str)> {
+        let objects = self.statuses.objects();
+        match kind {
+            Kind::Server => objects.servers.iter().map(|it| it.metadata.key()).collect(),
+            Kind::Service => objects.services.iter().map(|it| it.metadata.key()).collect(),
+            _ => objects.egress_networks.iter().map(|it| it.metadata.key()).collect(),
+        }
+    }
+}
+
+fn corrected(kind: Kind, meta: &Meta) -> Remedy {
+    Remedy::new().run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml")).run(
+        StepKind::Command,
+        "Correct what it refers to",
+        on("edit", kind, meta),
+    )
+}
+
+/// Parents of a kind of Linkerd's in a group in which there is no such kind: the policy controller passes them over, without a status.
+pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec<Finding> {
+    let meta = &route.metadata;
+    let lost = route.spec.parent_refs.iter().filter_map(|parent| Some((parent, misplaced(kind, parent)?)));
+    lost.map(|(parent, (said, wanted))| {
+        let of = parent.kind.as_deref().unwrap_or_default();
+        let named = match &parent.group {
+            Some(_) => format!("parentRefs says {said}"),
+            None => format!("where parentRefs names no group {said} is meant"),
+        };
+        about(
+            ctx,
+            kind.kind(),
+            meta,
+            format!(
+                "nothing comes of it for {of} {}: {of} is a kind of group {wanted}, and {named}",
+                parent.name
+            ),
+        )
+        .likely()
+        .evidence(field(
+            kind.kind(),
+            meta,
+            "spec.parentRefs",
+            format!("group {said}, kind {of}, name {}", parent.name),
+        ))
+        .parameter(format!("{of} {}", parent.name))
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            format!("Name the group beside the kind: group: {wanted}"),
+            on("edit", kind.kind(), meta),
+        ))
+    })
+    .collect()
+}
+
+/// The group that a parent has and the one in which its kind is.
+fn misplaced(kind: RouteKind, parent: &ParentRef) -> Option<(&str, &'static str)> {
+    const GROUPS: [&str; 4] = ["", "core", "policy.linkerd.io", "gateway.networking.k8s.io"];
+    let of = parent.kind.as_deref()?;
+    let is = |wanted: &str| of.eq_ignore_ascii_case(wanted);
+    let wanted = match () {
+        () if is("Service") => "core",
+        () if is("Server") || is("EgressNetwork") => "policy.linkerd.io",
+        () => return None,
+    };
+    let said = parent.group.as_deref().unwrap_or(kind.group());
+    let said = if said.is_empty() { "core" } else { said };
+    let known = GROUPS.iter().any(|group| group.eq_ignore_ascii_case(said));
+    (known && !said.eq_ignore_ascii_case(wanted)).then_some((said, wanted))
+}
