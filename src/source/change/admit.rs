@@ -21,15 +21,15 @@ impl<S: Source> Change<'_, S> {
     /// Who admits pods, once the set is applied.
     pub(super) async fn admitting(&self) -> Admitting<'_> {
         let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
-        let namespaces = self.list(Kind::Namespace).await.0;
+        let namespaces = self.laid(Kind::Namespace).await.0;
         let namespaces: Vec<Namespace> =
             slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
-        let configurations = self.list(Kind::MutatingWebhookConfiguration).await.0;
+        let configurations = self.laid(Kind::MutatingWebhookConfiguration).await.0;
         let configurations: Vec<WebhookConfiguration> =
             slim(Kind::MutatingWebhookConfiguration, configurations)
                 .filter_map(|(k, v)| read(k, v))
                 .collect();
-        let deployments = self.list(Kind::Deployment).await.0;
+        let deployments = self.laid(Kind::Deployment).await.0;
         let deployments: Vec<Workload> =
             slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
         let injector = deployments.iter().find(|d| d.metadata.label(COMPONENT) == Some("proxy-injector"));

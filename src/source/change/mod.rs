@@ -1,12 +1,14 @@
 //! What a set of manifests makes of a cluster: a source over another one in which the objects of the set stand in the place of
 //! those that are there, as if they were applied, and in which workloads whose templates differ have the pods that they will
-//! make. What only time shows (status, restarts, events, nodes' files) stays what it was: nothing is foreseen of it.
+//! make. What only time shows (status, restarts, events, nodes' files) stays what it was: nothing is foreseen of it but what the
+//! policy controller says of routes, rate limits and EgressNetworks.
 //!
-//! Objects are laid over one another in [`laid`], pods are made in [`pods`]. Nothing is judged here.
+//! Objects are laid over one another in [`laid`], pods are made in [`pods`], statuses are told in [`statuses`]. Nothing is judged here.
 
 mod admit;
 mod laid;
 mod pods;
+mod statuses;
 mod templates;
 mod versions;
 
@@ -136,6 +138,15 @@ impl<'a, S: Source> Change<'a, S> {
 
     /// The objects of a kind as they would be, pods aside, and how reading them ended.
     async fn list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
+        let (mut after, ended) = self.laid(kind).await;
+        if self.restates(kind) {
+            self.restate(kind, &mut after).await;
+        }
+        (after, ended)
+    }
+
+    /// The same, with the statuses of today.
+    async fn laid(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let (before, ended) = self.base_list(kind).await;
         let gone = self.namespaces_gone(kind).await;
         let mut known = BTreeSet::new();
@@ -247,7 +258,7 @@ impl<S: Source> Source for Change<'_, S> {
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let (objects, ended) = match &request.item {
             Item::List(Kind::Pod) => self.pods().await,
-            Item::List(kind) if self.touches(*kind) => self.list(*kind).await,
+            Item::List(kind) if self.touches(*kind) || self.restates(*kind) => self.list(*kind).await,
             Item::Named { kind, scope, name } => {
                 let namespace = match scope {
                     Scope::Cluster => String::new(),
