@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::refused::{self, RefusedRoute};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Scope};
 use crate::knowledge::Knowledge;
@@ -125,6 +126,8 @@ pub struct PolicyEvidence<'a> {
     pub pods: &'a [Pod],
     /// Every ExternalWorkload.
     pub external: &'a [ExternalWorkload],
+    /// Routes that count for nothing at a Server.
+    pub refused: Vec<RefusedRoute<'a>>,
     /// The release that is installed, where it is known.
     pub version: Option<LinkerdVersion>,
     /// What was missing.
@@ -155,9 +158,12 @@ impl<'a> PolicyEvidence<'a> {
         };
         let (pods, external) = (lists.all::<Pod>(), lists.all::<ExternalWorkload>());
         let gaps = lists.gaps;
+        let complete = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Server));
+        let refused = refused::of_servers(&objects, version.as_ref(), knowledge, complete);
         match controller {
             Ok(controller) => {
-                Ok(PolicyEvidence { index: Index::new(controller, objects), pods, external, version, gaps })
+                let index = Index::new(controller, objects);
+                Ok(PolicyEvidence { index, pods, external, refused, version, gaps })
             }
             Err(trouble) => Err((trouble, gaps)),
         }

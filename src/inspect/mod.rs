@@ -8,5 +8,6 @@ mod network;
 pub mod outbound;
 pub mod policy;
 pub mod reach;
+mod refused;
 mod routed;
 mod walk;

@@ -169,7 +169,8 @@ fn counted_for_nothing<'e, 'a>(
     let policies = namespaces.into_iter().flat_map(|namespace| evidence.index.policies(namespace));
     let dangling =
         policies.filter_map(|(policy, why)| Some((Kind::AuthorizationPolicy, policy.metadata.key(), why?)));
-    by_itself.filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling).collect()
+    let refused = evidence.refused.iter().map(|(kind, key, why)| (*kind, *key, why.as_str()));
+    by_itself.chain(refused).filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling).collect()
 }
 
 fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {

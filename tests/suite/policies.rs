@@ -386,6 +386,11 @@ metadata: {name: lost, namespace: shop}
 spec:
   targetRef: {group: policy.linkerd.io, kind: Server, name: web}
   requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: gone}]
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: HTTPRoute
+metadata: {name: astray, namespace: shop}
+spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules: [{matches: [{path: {value: /astray}}]}]}
 "#;
 
 /// What a command says of a dump that is complete.
@@ -428,6 +433,7 @@ Pod shop/web-1
   note: younger selects port 8080 as well, and is passed over: Server web is older
 
 Counts for nothing
+  HTTPRoute shop/astray: there is no Server wbe in namespace shop
   AuthorizationPolicy shop/lost: it requires NetworkAuthentication shop/gone, which does not count
   or is not there
 ";
@@ -440,7 +446,8 @@ Counts for nothing
         port["admits"][0]["identities"][0],
         "front.shop.serviceaccount.identity.linkerd.cluster.local"
     );
-    assert_eq!(json["ignored"][0]["name"], "lost");
+    assert_eq!(json["ignored"][0]["name"], "astray");
+    assert_eq!(json["ignored"][1]["name"], "lost");
     let (_, as_controller) = asked(&["shop/web-1:8080", "-o", "controller"]);
     let as_controller: Value = serde_json::from_str(&as_controller).unwrap();
     let port = &as_controller["inbound"]["shop/web-1"]["8080"];

@@ -1,0 +1,68 @@
+//! Routes of Servers that count for nothing, because the policy controller does not take them there or has not yet said so.
+
+use crate::knowledge::Knowledge;
+use crate::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
+use crate::model::policy::{Objects, RouteKind};
+use crate::objects::{Kind, POLICY_CONTROLLER, Route};
+use crate::version::LinkerdVersion;
+
+/// Kind, namespace and name, and why.
+pub type RefusedRoute<'a> = (Kind, (&'a str, &'a str), String);
+
+/// Each route with the Server that does not take it. `complete`: the Servers are all that there are.
+pub fn of_servers<'a>(
+    objects: &Objects<'a>,
+    version: Option<&LinkerdVersion>,
+    knowledge: &Knowledge,
+    complete: bool,
+) -> Vec<RefusedRoute<'a>> {
+    let objects = StatusObjects {
+        servers: objects.servers,
+        http_routes: objects.http_routes,
+        linkerd_http_routes: objects.linkerd_http_routes,
+        grpc_routes: objects.grpc_routes,
+        ..StatusObjects::default()
+    };
+    let statuses = Statuses::new(Writes::of(version, knowledge), &[], objects);
+    let mut refused = Vec::new();
+    for (kind, routes) in objects.routes() {
+        for route in routes {
+            let answers = statuses.of_route(kind, route);
+            let of_servers = answers.iter().filter(|answer| answer.parent.kind == Kind::Server);
+            let why = of_servers.filter_map(|answer| why(kind, route, answer, complete));
+            refused.extend(why.map(|why| (kind.kind(), route.metadata.key(), why)));
+        }
+    }
+    refused
+}
+
+/// Why a route does not count at a Server; nothing where its status says that it does.
+fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool) -> Option<String> {
+    let mut statuses = route.status.parents.iter();
+    let own = statuses
+        .find(|status| status.controller_name == POLICY_CONTROLLER && answer.parent.is(&status.parent_ref));
+    let said = own.and_then(|status| status.conditions.iter().find(|condition| condition.kind == "Accepted"));
+    if said.is_some_and(|said| said.status == "True") {
+        return None;
+    }
+    let name = answer.parent.name;
+    let cause = match &answer.refused {
+        Some(Refused::NoParent(parent)) if complete => {
+            Some(format!("there is no Server {name} in namespace {}", parent.namespace))
+        }
+        Some(Refused::UnreadableParent) => Some(format!("the policy controller cannot read Server {name}")),
+        Some(Refused::Conflict { kind: first, namespace, name: other }) => Some(format!(
+            "{} {namespace}/{other} is attached to Server {name} as well, and goes before a {}",
+            first.kind(),
+            kind.kind()
+        )),
+        _ => None,
+    };
+    Some(match (cause, said) {
+        (Some(cause), _) => cause,
+        (None, Some(said)) => {
+            format!("the policy controller does not take it at Server {name}: {}", said.reason)
+        }
+        (None, None) => format!("the policy controller has not said that it takes it at Server {name}"),
+    })
+}
