@@ -16,7 +16,15 @@ pub const UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
 /// The annotation that says which container of a pod is meant where nobody says which.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 /// Annotations of others that checks read.
-pub const OTHERS: [&str; 2] = [UID_RANGE, DEFAULT_CONTAINER];
+pub const OTHERS: [&str; 7] = [
+    UID_RANGE,
+    DEFAULT_CONTAINER,
+    "nginx.ingress.kubernetes.io/service-upstream",
+    "nginx.org/use-cluster-ip",
+    "traefik.ingress.kubernetes.io/service.nativelb",
+    "ingress.kubernetes.io/service-upstream",
+    "haproxy-ingress.github.io/service-upstream",
+];
 
 /// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else but [`MANAGERS`] is
 /// dropped while reading: other tools' annotations can be large and can hold anything.

@@ -61,6 +61,7 @@ pub use event::ObjectReference;
 use foreign::ForeignObject;
 pub use foreign::{Description, Foreign};
 pub use http_local_rate_limit_policy::Limit;
+pub use ingress::IngressService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use link::LinkedService;
 pub use meta::{Meta, OwnerReference};

@@ -2,41 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{Survey, field, survey};
+use super::ingress::{Caller, callers, service_of};
+use super::survey::{field, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload};
 use crate::objects::{Ingress, Kind, Pod, Service, TargetPort};
-
-/// Ingress controllers by the labels that their charts give their pods, and what the names of their classes begin with.
-const CONTROLLERS: [Controller; 6] = [
-    Controller { name: "ingress-nginx", component: Some("controller"), class: "nginx" },
-    Controller { name: "nginx-ingress", component: None, class: "nginx" },
-    Controller { name: "traefik", component: None, class: "traefik" },
-    Controller { name: "kong", component: Some("app"), class: "kong" },
-    Controller { name: "haproxy-ingress", component: None, class: "haproxy" },
-    Controller { name: "contour", component: Some("envoy"), class: "contour" },
-];
-const NAME: &str = "app.kubernetes.io/name";
-const COMPONENT: &str = "app.kubernetes.io/component";
-
-/// How the pods of an ingress controller are known.
-struct Controller {
-    name: &'static str,
-    component: Option<&'static str>,
-    class: &'static str,
-}
-
-/// A pod of an ingress controller.
-struct Caller<'a> {
-    pod: &'a Pod,
-    class: &'static str,
-    /// Its identity in the mesh, where it has a proxy.
-    identity: Option<String>,
-}
 
 /// What an Ingress leads to and is refused by.
 struct Refused<'a> {
@@ -58,21 +31,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut refused: BTreeMap<(Owner, u16), Refused<'_>> = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
         let class = ingress.spec.ingress_class_name.as_str();
-        let serving: Vec<&Caller<'_>> = callers.iter().filter(|one| class.starts_with(one.class)).collect();
+        let serving: Vec<&Caller<'_>> =
+            callers.iter().filter(|one| class.starts_with(one.of.class)).collect();
         if serving.is_empty() {
             continue;
         }
         for (path, to) in ingress.paths() {
             let namespace = &ingress.metadata.namespace;
-            let service = services
-                .iter()
-                .find(|service| service.metadata.name == to.name && service.metadata.namespace == *namespace);
-            let Some(service) = service.filter(|service| !service.spec.selector.is_empty()) else { continue };
-            let port = service.spec.ports.iter().find(|port| match to.port.number {
-                Some(number) => port.port == number,
-                None => port.name == to.port.name,
-            });
-            let Some(port) = port else { continue };
+            let Some((service, port)) = service_of(services, namespace, to) else { continue };
             let behind = survey.pods.iter().filter(|(pod, _)| {
                 let meta = &pod.metadata;
                 meta.namespace == *namespace
@@ -121,28 +87,6 @@ fn numbers(target: Option<&TargetPort>, port: u16, workload: &Workload<'_>) -> V
             workload.ports.get(name.as_str()).into_iter().flatten().copied().collect()
         }
     }
-}
-
-/// The pods of the controllers that are known, those that run.
-fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod]) -> Vec<Caller<'a>> {
-    let home = ctx.namespaces().control_plane.as_str();
-    let running = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
-    running
-        .filter_map(|pod| {
-            let meta = &pod.metadata;
-            let of = CONTROLLERS.iter().find(|known| {
-                meta.label(NAME) == Some(known.name)
-                    && known.component.is_none_or(|component| meta.label(COMPONENT) == Some(component))
-            })?;
-            let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-            let account = match pod.spec.service_account_name.as_str() {
-                "" => "default",
-                account => account,
-            };
-            let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
-            Some(Caller { pod, class: of.class, identity })
-        })
-        .collect()
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Refused<'_>) -> Finding {

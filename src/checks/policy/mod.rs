@@ -4,6 +4,9 @@ use super::{Check, row};
 
 mod authentication_missing;
 mod identity_unknown;
+mod identity_without_proxy;
+mod ingress;
+mod ingress_bypasses_routes;
 mod ingress_refused;
 mod policy_audits;
 mod policy_ignored;
@@ -28,6 +31,8 @@ pub(super) use survey::{Survey, defined, read_by, survey};
 pub(super) static TABLE: &[Check] = &[
     row!("policy", "authentication-missing", authentication_missing),
     row!("policy", "identity-unknown", identity_unknown),
+    row!("policy", "identity-without-proxy", identity_without_proxy),
+    row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
     row!("policy", "ingress-refused", ingress_refused),
     row!("policy", "policy-audits", policy_audits),
     row!("policy", "policy-ignored", policy_ignored),

@@ -1,0 +1,145 @@
+//! `ingress-bypasses-routes`: a meshed ingress controller sends requests to pods, and routes of the Service count for nothing.
+
+use std::collections::BTreeMap;
+
+use super::ingress::{Caller, callers, service_of};
+use super::survey::{defined, survey};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::policy::{OutboundIndex, OutboundObjects, RouteKind};
+use crate::objects::{Ingress, Kind, Meta, Pod, Service, ServiceProfile};
+
+const INJECT: &str = "linkerd.io/inject";
+
+/// What is bypassed on the way from an Ingress to a Service.
+struct Bypass<'a> {
+    ingress: &'a Ingress,
+    service: &'a Service,
+    caller: &'a Caller<'a>,
+    what: Vec<(Kind, &'a Meta)>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let callers = callers(ctx, survey, ctx.every::<Pod>()?);
+    // One that is meshed in ingress mode goes by the header that names the Service.
+    let by_mode = |caller: &&Caller<'_>| {
+        caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
+    };
+    let callers: Vec<&Caller<'_>> = callers.iter().filter(by_mode).collect();
+    if callers.is_empty() {
+        return Err(Unjudged::not_applicable(
+            "no ingress controller that is known has a proxy in the ordinary mode",
+        ));
+    }
+    let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
+    let profiles = defined::<ServiceProfile>(ctx)?;
+    let objects = OutboundObjects {
+        services,
+        egress_networks: &[],
+        routes: vec![
+            (RouteKind::Http, survey.objects.http_routes),
+            (RouteKind::LinkerdHttp, survey.objects.linkerd_http_routes),
+            (RouteKind::Grpc, survey.objects.grpc_routes),
+        ],
+    };
+    let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
+    let domain = &survey.index.controller.cluster_domain;
+    let mut found: BTreeMap<(&str, &str, &str), Bypass<'_>> = BTreeMap::new();
+    for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
+        let class = ingress.spec.ingress_class_name.as_str();
+        let Some(caller) = callers.iter().find(|one| class.starts_with(one.of.class)) else { continue };
+        for (_, to) in ingress.paths() {
+            let (namespace, name) = ingress.metadata.key();
+            let Some((service, port)) = service_of(services, namespace, to) else { continue };
+            if to_service(caller, &ingress.metadata, &service.metadata) {
+                continue;
+            }
+            let from = caller.pod.metadata.namespace.as_str();
+            let outbound = index.of_service(service.metadata.key(), port.port, from);
+            let mut what: Vec<(Kind, &Meta)> =
+                outbound.routes.iter().map(|route| (route.kind.kind(), &route.route.metadata)).collect();
+            let full = format!("{}.{namespace}.svc.{domain}", service.metadata.name);
+            let profile = profiles.iter().find(|profile| {
+                profile.metadata.name == full
+                    && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
+            });
+            what.extend(profile.map(|profile| (Kind::ServiceProfile, &profile.metadata)));
+            if !what.is_empty() {
+                let key = (namespace, name, service.metadata.name.as_str());
+                found.entry(key).or_insert(Bypass { ingress, service, caller, what });
+            }
+        }
+    }
+    Ok(found.values().map(|bypass| finding(ctx, bypass)).collect::<Vec<_>>().into())
+}
+
+/// Whether an annotation has the controller send requests to the address of the Service.
+fn to_service(caller: &Caller<'_>, ingress: &Meta, service: &Meta) -> bool {
+    caller.of.upstream.is_some_and(|(kind, key)| {
+        let meta = if kind == "Ingress" { ingress } else { service };
+        meta.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    })
+}
+
+fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
+    let (namespace, name) = bypass.ingress.metadata.key();
+    let service = bypass.service.metadata.name.as_str();
+    let subject = Subject::object(Kind::Ingress, namespace, name);
+    let pod = &bypass.caller.pod.metadata;
+    let message = format!(
+        "its ingress controller sends requests to the pods of Service {service} and not to the Service: what its routes or its profile say \
+         (splits, timeouts, retries) counts for nothing for whoever comes from outside"
+    );
+    let routes = bypass.what.iter().map(|(kind, meta)| {
+        Evidence::field(
+            Subject::object(*kind, &meta.namespace, &meta.name),
+            "attached to",
+            format!("Service {service}"),
+        )
+    });
+    let remedy = match bypass.caller.of.upstream {
+        Some((kind, key)) => {
+            let (resource, object) =
+                if kind == "Ingress" { ("annotate ingress", name) } else { ("annotate service", service) };
+            let annotate =
+                kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true"));
+            Remedy::new()
+                .run(
+                    StepKind::Annotation,
+                    "Have the controller send requests to the Service; its proxy picks the pod then",
+                    annotate,
+                )
+                .step(StepKind::Note, "Make the change where the object comes from, too")
+        }
+        None => Remedy::new(),
+    };
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and have it set the header l5d-dst-override",
+    );
+    let seen = match bypass.caller.of.upstream {
+        Some((kind, key)) => {
+            let object = if kind == "Ingress" { name } else { service };
+            Evidence::field(
+                format!("{kind} {namespace}/{object}"),
+                format!("metadata.annotations[{key}]"),
+                "not there",
+            )
+        }
+        None => Evidence::other("ingress controller", bypass.caller.of.name),
+    };
+    // A setting of the controller's own may say the same for all Ingresses.
+    ctx.finding(subject, message)
+        .parameter(service)
+        .likely()
+        .evidence(seen)
+        .evidence(Evidence::field(
+            format!("Pod {}/{}", pod.namespace, pod.name),
+            format!("metadata.annotations[{INJECT}]"),
+            pod.annotation(INJECT).unwrap_or("not there; it has a proxy"),
+        ))
+        .evidences(routes)
+        .remedy(remedy)
+}
