@@ -50,7 +50,7 @@ fn accounts<'a>(
         let namespace = reference.namespace.as_deref().unwrap_or(&object.metadata.namespace);
         let is_account = reference.is_a("", "ServiceAccount") && !reference.name.is_empty();
         let text = format!("ServiceAccount {namespace}/{}", reference.name);
-        is_account.then(|| ("spec.identityRefs", text, (namespace, reference.name.as_str())))
+        is_account.then_some(("spec.identityRefs", text, (namespace, reference.name.as_str())))
     });
     written.chain(referred).collect()
 }
