@@ -23,6 +23,7 @@ mod http_local_rate_limit_policy;
 mod ingress;
 mod job;
 mod kind;
+mod lease;
 mod limit_range;
 mod link;
 mod mesh_tls_authentication;
@@ -63,6 +64,7 @@ pub use foreign::{Description, Foreign};
 pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
+pub use lease::OF_NODES;
 pub use link::LinkedService;
 pub use meta::{Meta, OwnerReference};
 pub use monitor::{Monitor, MonitorEndpoint};
@@ -159,6 +161,7 @@ kinds! {
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
     ingress::Ingress,
+    lease::Lease,
     server::Server,
     server_authorization::ServerAuthorization,
     authorization_policy::AuthorizationPolicy,

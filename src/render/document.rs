@@ -286,7 +286,8 @@ pub struct Gap {
     /// Which part of it, where the rest is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-offered`, `timed-out`, `malformed`, `failed`.
+    /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`, `timed-out`, `malformed`,
+    /// `no-value`, `failed`.
     pub why: String,
     /// The same in words, with what the server or the parser said.
     pub message: String,

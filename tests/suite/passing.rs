@@ -58,6 +58,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "lastSuccessfulTime",
             "startTime",
             "startedAt",
+            "renewTime",
             "finishedAt",
         ],
     ),

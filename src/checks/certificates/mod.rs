@@ -19,6 +19,7 @@ mod issuer_pinned_as_anchor;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod issuer_update_skipped;
+mod node_clock_off;
 mod old_anchor_removed_too_soon;
 mod proxies;
 mod proxy_trust_domain_differs;
@@ -55,6 +56,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
     row!("certificates", "issuer-unsupported", issuer_unsupported),
     row!("certificates", "issuer-update-skipped", issuer_update_skipped),
+    row!("certificates", "node-clock-off", node_clock_off),
     row!("certificates", "old-anchor-removed-too-soon", old_anchor_removed_too_soon),
     row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),

@@ -21,6 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>();
     let cron_jobs = ctx.seen::<CronJob>();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let (pods, cron_jobs) = (pods?, cron_jobs?);
     let Some(since) = ctx.knowledge.upgrades().closed_shutdown(way.between(ctx)) else {
         return Ok(Verdict::fine());
     };
@@ -28,7 +29,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if opened == Some(true) {
         return Ok(Verdict::fine());
     }
-    let pods = pods?;
     let owners = ctx.owners();
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         findings.push(finding(ctx, &way, &since.to_string(), owner.subject(names)).evidences(quoted));
     }
-    for job in cron_jobs?.iter().filter(|job| ctx.judges(&job.metadata.namespace)) {
+    for job in cron_jobs.iter().filter(|job| ctx.judges(&job.metadata.namespace)) {
         let template = &job.spec.job_template.spec.template;
         let (namespace, name) = job.metadata.key();
         if seen.iter().any(|(ns, of)| ns == namespace && of == name)

@@ -58,6 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = ctx.seen::<NetworkPolicy>();
     let servers = ctx.seen::<Server>();
     let (pods, services) = (ctx.seen::<PodMonitor>(), ctx.seen::<ServiceMonitor>());
+    let (policies, servers, pods, services) = (policies?, servers?, pods?, services?);
     let Some((since, names)) = ctx.knowledge.upgrades().renamed_ports(way.between(ctx)) else {
         return Ok(Verdict::fine());
     };
@@ -70,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let renaming = Renaming { since, names, workloads };
     let mut findings = Vec::new();
     let foreign = |meta: &Meta| meta.annotation(CREATED_BY).is_none();
-    for policy in policies?.iter().filter(|policy| foreign(&policy.metadata)) {
+    for policy in policies.iter().filter(|policy| foreign(&policy.metadata)) {
         let (namespace, spec) = (&policy.metadata.namespace, &policy.spec);
         let ports = spec.ingress.iter().flat_map(|rule| &rule.ports).filter_map(|port| match &port.port {
             Some(TargetPort::Name(name)) => Some(name.as_str()),
@@ -89,7 +90,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             |port| renaming.new_names(port, namespace, &spec.pod_selector),
         ));
     }
-    for server in servers?.iter().filter(|server| foreign(&server.metadata)) {
+    for server in servers.iter().filter(|server| foreign(&server.metadata)) {
         let (Some(ServerPort::Name(name)), Some(selector)) = (&server.spec.port, &server.spec.pod_selector)
         else {
             continue;
@@ -107,7 +108,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             |port| renaming.new_names(port, namespace, selector),
         ));
     }
-    for (kind, monitors) in [(Kind::PodMonitor, pods?), (Kind::ServiceMonitor, services?)] {
+    for (kind, monitors) in [(Kind::PodMonitor, pods), (Kind::ServiceMonitor, services)] {
         for monitor in monitors.iter().filter(|monitor| foreign(&monitor.metadata)) {
             findings.extend(of_monitor(ctx, &way, &renaming, kind, monitor));
         }

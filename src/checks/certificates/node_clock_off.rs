@@ -1,0 +1,105 @@
+//! `node-clock-off`: the clock of a node differs from those of the others, by what its kubelet writes into its Lease.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::command::{Command, Line, program};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::objects::{Lease, Node, OF_NODES};
+
+/// A kubelet renews every ten seconds, and a node is ready for forty more where it does not; the rest is to be sure.
+const ALLOWED: SignedDuration = SignedDuration::from_secs(60);
+/// From here on fresh certificates are refused for minutes.
+const MUCH: SignedDuration = SignedDuration::from_mins(5);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let nodes = ctx.seen::<Node>();
+    let leases = ctx.seen::<Lease>()?;
+    let renewed: BTreeMap<&str, Timestamp> = leases
+        .iter()
+        .filter(|lease| lease.metadata.namespace == OF_NODES)
+        .filter_map(|lease| Some((lease.metadata.name.as_str(), lease.spec.renew_time?)))
+        .collect();
+    let ready = |node: &&Node| {
+        node.status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True")
+    };
+    let mut times: Vec<(&str, Timestamp)> = nodes?
+        .iter()
+        .filter(ready)
+        .filter_map(|node| {
+            let name = node.metadata.name.as_str();
+            renewed.get(name).map(|time| (name, *time))
+        })
+        .collect();
+    times.sort_by_key(|(name, time)| (*time, *name));
+    let [(first, earliest), .., (last, latest)] = times.as_slice() else {
+        return Err(Unjudged::not_applicable(
+            "fewer than two ready nodes have a Lease, so there is nothing to compare",
+        ));
+    };
+    if times.len() == 2 {
+        let apart = latest.duration_since(*earliest);
+        if apart <= ALLOWED {
+            return Ok(Verdict::fine());
+        }
+        let message = format!(
+            "the clocks of nodes {first} and {last} are {} apart: one of them is wrong, and certificates that are signed by the one are not \
+             believed by the other",
+            words(apart)
+        );
+        let finding = ctx.finding(Subject::node(*last), message).severity(severity(apart)).likely();
+        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy())].into());
+    }
+    let (_, middle) = times[times.len() / 2];
+    let findings = times.iter().filter_map(|at| -> Option<Finding> {
+        let (name, time) = at;
+        let away = time.duration_since(middle);
+        if away.abs() <= ALLOWED {
+            return None;
+        }
+        let (side, then) = if away.is_negative() {
+            ("behind", "fresh certificates are not valid there yet")
+        } else {
+            ("ahead", "what is signed there is not valid yet elsewhere, and certificates end early there")
+        };
+        let message =
+            format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
+        let others = times.iter().find(|(_, time)| *time == middle).map(evidence);
+        Some(
+            ctx.finding(Subject::node(*name), message)
+                .severity(severity(away.abs()))
+                .evidence(evidence(at))
+                .evidences(others)
+                .remedy(remedy()),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn severity(away: SignedDuration) -> Severity {
+    if away >= MUCH { Severity::Error } else { Severity::Warning }
+}
+
+fn words(away: SignedDuration) -> String {
+    match (away.as_mins(), away.as_secs() % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
+    Evidence::field(format!("Lease {OF_NODES}/{name}"), "spec.renewTime", time.to_string())
+}
+
+fn remedy() -> Remedy {
+    Remedy::new().run(
+        StepKind::Command,
+        "On the node, see whether its clock is synchronized, and have it be",
+        Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
+            .and_shell("||")
+            .call(program("timedatectl"))]),
+    )
+}
