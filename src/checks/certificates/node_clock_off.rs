@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              believed by the other",
             words(apart)
         );
-        let finding = ctx.finding(Subject::node(*last), message).severity(severity(apart)).likely();
+        let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
         return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy())].into());
     }
     let (_, middle) = times[times.len() / 2];
@@ -68,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
         let others = times.iter().find(|(_, time)| *time == middle).map(evidence);
         Some(
-            ctx.finding(Subject::node(*name), message)
+            ctx.finding(Subject::node(name), message)
                 .severity(severity(away.abs()))
                 .evidence(evidence(at))
                 .evidences(others)
