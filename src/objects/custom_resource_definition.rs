@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::nullable;
@@ -42,6 +43,9 @@ pub struct CrdMeta {
     /// Annotations.
     #[serde(deserialize_with = "nullable")]
     pub annotations: BTreeMap<String, String>,
+    /// When it came to the cluster.
+    #[serde(rename = "creationTimestamp")]
+    pub creation_timestamp: Option<Timestamp>,
 }
 
 /// Group, names, versions.

@@ -11,6 +11,7 @@ mod control_plane_outdated;
 mod crd_stored_version_gone;
 mod data_plane_skew;
 pub(super) mod gateway_api;
+mod gateway_api_after_controller;
 mod gateway_api_missing;
 mod gateway_api_owned_elsewhere;
 mod gateway_api_unsupported;
@@ -26,6 +27,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "control-plane-outdated", control_plane_outdated),
     row!("versions", "crd-stored-version-gone", crd_stored_version_gone),
     row!("versions", "data-plane-skew", data_plane_skew),
+    row!("versions", "gateway-api-after-controller", gateway_api_after_controller),
     row!("versions", "gateway-api-missing", gateway_api_missing),
     row!("versions", "gateway-api-owned-elsewhere", gateway_api_owned_elsewhere),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),

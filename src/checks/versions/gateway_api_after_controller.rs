@@ -1,0 +1,78 @@
+//! `gateway-api-after-controller`: the policy controller started before kinds of routes were there, and watches none of them.
+
+use jiff::Timestamp;
+
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::installed::COMPONENT;
+use crate::objects::{
+    CustomResourceDefinition, GRPCRoute, HTTPRoute, Listed, Pod, Route, TCPRoute, TLSRoute,
+};
+
+const DEPLOYMENT: &str = "linkerd-destination";
+const CONTAINER: &str = "policy";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>();
+    let definitions = ctx.every::<CustomResourceDefinition>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let started: Vec<(&Pod, Timestamp)> = pods?
+        .iter()
+        .filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT) == Some("destination"))
+        .filter_map(|pod| {
+            let status = pod.container_status(CONTAINER)?;
+            Some((pod, status.state.running.as_ref()?.started_at?))
+        })
+        .collect();
+    let Some((pod, first)) = started.iter().min_by_key(|(_, at)| *at) else {
+        return Err(Unjudged::not_applicable("no policy controller runs that says since when"));
+    };
+    let kinds = [
+        (Kind::HTTPRoute, routes::<HTTPRoute>(ctx)),
+        (Kind::GRPCRoute, routes::<GRPCRoute>(ctx)),
+        (Kind::TLSRoute, routes::<TLSRoute>(ctx)),
+        (Kind::TCPRoute, routes::<TCPRoute>(ctx)),
+    ];
+    let findings = kinds.into_iter().filter_map(|(kind, routes)| -> Option<Finding> {
+        let name = kind.resource();
+        let definition = definitions.iter().find(|definition| definition.metadata.name == name)?;
+        let created = definition.metadata.creation_timestamp.filter(|created| *created > *first)?;
+        let behind = started.iter().filter(|(_, at)| *at < created).count();
+        let message = format!(
+            "{kind} came to the cluster after the policy controller started, which looks for kinds of routes once: {behind} of {} of its pods \
+             read none, so their clients go past every such route",
+            started.len()
+        );
+        let severity = if routes.is_empty() { Severity::Info } else { Severity::Warning };
+        let finding = ctx
+            .finding(Subject::object("CustomResourceDefinition", "", &name), message)
+            .severity(severity)
+            .evidence(Evidence::field(
+                format!("CustomResourceDefinition {name}"),
+                "metadata.creationTimestamp",
+                created.to_string(),
+            ))
+            .evidence(Evidence::field(
+                format!("Pod {home}/{}", pod.metadata.name),
+                format!("status.containerStatuses[{CONTAINER}].state.running.startedAt"),
+                first.to_string(),
+            ));
+        let one = routes.first().map(|route| {
+            let (namespace, name) = route.metadata.key();
+            Evidence::other(format!("{kind} in the cluster"), format!("{}, such as {namespace}/{name}", routes.len()))
+        });
+        let restart = kubectl().namespace(home).words("rollout restart deployment").operand(DEPLOYMENT);
+        Some(finding.evidences(one).remedy(Remedy::new().run(
+            StepKind::Command,
+            "Restart the controller; proxies keep what they know meanwhile",
+            restart,
+        )))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn routes<'a, K: Listed<Object = Route>>(ctx: &Context<'a>) -> &'a [Route] {
+    ctx.hints::<K>()
+}
