@@ -9,7 +9,7 @@ use super::plugin::PluginOn;
 use super::pods::meshed_replaced;
 use super::remedy::{changed, first_clean};
 use super::target::target;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, written};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::Scope;
@@ -68,7 +68,8 @@ fn relies_on_cni(pod: &Pod) -> bool {
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
-    let values = config.chart_values()?;
+    // Before an upgrade, as the target reads them.
+    let values = written::values(ctx)?;
     let on = |path: &str| values.bool(path) == Some(true);
     (on("proxy.nativeSidecar") && on("cniEnabled")).then(|| {
         let object = format!("ConfigMap {}/linkerd-config", config.metadata.namespace);

@@ -148,10 +148,14 @@ const CHART_ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing 
 /// Whether the chart of the installed release makes the controllers of links; before, the CLI's `link` did. Reads
 /// `deployments.apps`, where they are there.
 pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
-    let release = installed(ctx.hints::<Deployment>(), None, &ctx.namespaces().control_plane);
+    let installed = || {
+        let deployments = ctx.hints::<Deployment>();
+        installed(deployments, None, &ctx.namespaces().control_plane).map(|(release, _)| release)
+    };
+    let release = ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed);
     let row = ctx.knowledge.linkerd_check().row(CHART_ROW.0, CHART_ROW.1);
     match (release, row) {
-        (Some((release, _)), Some(row)) => row.releases.covers(&release, ctx.knowledge.minors()),
+        (Some(release), Some(row)) => row.releases.covers(&release, ctx.knowledge.minors()),
         (None, _) | (_, None) => Contains::Unknown,
     }
 }

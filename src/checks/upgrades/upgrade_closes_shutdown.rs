@@ -7,10 +7,12 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, CronJob, Meta, Pod, PodSpec};
+use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
 
 /// The annotation that opens the endpoint.
 const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
+/// The annotation that asks for a proxy.
+const INJECT: &str = "linkerd.io/inject";
 /// The chart value that opens all.
 const VALUE: &str = "proxy.enableShutdownEndpoint";
 /// How many pods are named.
@@ -56,6 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (namespace, name) = job.metadata.key();
         if seen.iter().any(|(ns, of)| ns == namespace && of == name)
             || !ends(&template.metadata, &template.spec)
+            || !is_asked_for(ctx, namespace, &template.metadata)
         {
             continue;
         }
@@ -71,6 +74,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether pods end their proxy by its endpoint, and do not ask for it to be open.
 fn ends(meta: &Meta, spec: &PodSpec) -> bool {
     spec.all_containers().any(|container| container.ends_proxy) && meta.annotation(OPENS) != Some("enabled")
+}
+
+/// Whether a proxy is asked for, by the template or by its namespace.
+fn is_asked_for(ctx: &Context<'_>, namespace: &str, template: &Meta) -> bool {
+    let namespaces = ctx.hints::<Namespace>();
+    let home = namespaces.iter().find(|known| known.metadata.name == namespace);
+    let said = template.annotation(INJECT).or_else(|| home?.metadata.annotation(INJECT));
+    matches!(said, Some("enabled" | "ingress"))
 }
 
 fn ending(spec: &PodSpec) -> &str {
