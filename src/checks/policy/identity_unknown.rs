@@ -2,8 +2,8 @@
 
 use super::survey::{Survey, about, defined, field, on, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, Severity, StepKind};
-use crate::objects::{Kind, Link, MeshTLSAuthentication, ServiceAccount};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::objects::{Kind, Link, MeshTLSAuthentication, Namespace, ServiceAccount};
 
 /// How an identity that policies name is none of this mesh.
 enum Fault {
@@ -13,13 +13,29 @@ enum Fault {
     Foreign(String),
     /// There is no such service account.
     NoAccount(String),
+    /// There is no such namespace.
+    NoNamespace(String),
+}
+
+/// What is there, to be named.
+struct There<'a> {
+    accounts: &'a [ServiceAccount],
+    namespaces: &'a [Namespace],
+}
+
+impl There<'_> {
+    fn has_account(&self, namespace: &str, name: &str) -> bool {
+        self.accounts.iter().any(|one| one.metadata.key() == (namespace, name))
+    }
+
+    fn has_namespace(&self, name: &str) -> bool {
+        self.namespaces.iter().any(|one| one.metadata.name == name)
+    }
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let accounts = ctx.every::<ServiceAccount>()?;
-    let has =
-        |namespace: &str, name: &str| accounts.iter().any(|one| one.metadata.key() == (namespace, name));
+    let there = There { accounts: ctx.every::<ServiceAccount>()?, namespaces: ctx.every::<Namespace>()? };
     // Linked clusters have identities of their own.
     let linked = || ctx.noted(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
     let mut findings = Vec::new();
@@ -27,7 +43,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
     {
         let meta = &object.metadata;
-        for (path, text, fault) in faults(survey, object, &has) {
+        for (path, text, fault) in faults(survey, object, &there) {
+            let act = match fault {
+                Fault::NoNamespace(_) => "Name a namespace that is there, or take the entry away",
+                _ => {
+                    "Name the ServiceAccount under identityRefs, which cannot be misspelled into another mesh"
+                }
+            };
             let (message, severity) = match fault {
                 Fault::Form(wanted) => {
                     (format!("no workload can have this identity: {wanted}"), Severity::Warning)
@@ -42,6 +64,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     ),
                     if linked() { Severity::Info } else { Severity::Warning },
                 ),
+                Fault::NoNamespace(namespace) => (
+                    format!("there is no namespace {namespace}: nobody can show an identity of it"),
+                    Severity::Warning,
+                ),
             };
             findings.push(
                 about(ctx, Kind::MeshTLSAuthentication, meta, message)
@@ -50,19 +76,55 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .evidence(field(Kind::MeshTLSAuthentication, meta, path, text.as_str()))
                     .remedy(Remedy::new().run(
                         StepKind::Command,
-                        "Name the ServiceAccount under identityRefs, which cannot be misspelled into another mesh",
+                        act,
                         on("edit", Kind::MeshTLSAuthentication, meta),
                     )),
             );
         }
     }
+    findings.extend(required(ctx, survey, &there));
     Ok(findings.into())
+}
+
+/// AuthorizationPolicies that require a service account that is not there.
+fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Finding> {
+    let policies = survey.objects.authorization_policies.iter();
+    let judged = policies.filter(|one| ctx.judges(&one.metadata.namespace));
+    let references = judged.flat_map(|policy| {
+        policy.spec.required_authentication_refs.iter().map(move |reference| (policy, reference))
+    });
+    let missing = references.filter_map(|(policy, reference)| {
+        let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+        let gone = reference.is_a("", "ServiceAccount") && !there.has_account(namespace, &reference.name);
+        gone.then(|| (policy, format!("{namespace}/{}", reference.name)))
+    });
+    missing
+        .map(|(policy, account)| {
+            let meta = &policy.metadata;
+            let text = format!("ServiceAccount {account}");
+            let message =
+                format!("it requires ServiceAccount {account}, which is not there: it lets nobody in");
+            about(ctx, Kind::AuthorizationPolicy, meta, message)
+                .parameter(text.as_str())
+                .evidence(field(
+                    Kind::AuthorizationPolicy,
+                    meta,
+                    "spec.requiredAuthenticationRefs",
+                    text.as_str(),
+                ))
+                .remedy(Remedy::new().run(
+                    StepKind::Command,
+                    "Name the ServiceAccount that the clients run with",
+                    on("edit", Kind::AuthorizationPolicy, meta),
+                ))
+        })
+        .collect()
 }
 
 fn faults(
     survey: &Survey<'_>,
     object: &MeshTLSAuthentication,
-    has: &impl Fn(&str, &str) -> bool,
+    there: &There<'_>,
 ) -> Vec<(&'static str, String, Fault)> {
     let suffix = survey.index.controller.identity_suffix();
     let form = || Fault::Form(format!("they are ACCOUNT.NAMESPACE{suffix}"));
@@ -73,6 +135,13 @@ fn faults(
         }
         let fault = match text.strip_prefix("*.") {
             Some(rest) if rest.contains('*') => form(),
+            Some(rest)
+                if rest
+                    .strip_suffix(suffix.as_str())
+                    .is_some_and(|namespace| !namespace.contains('.') && !there.has_namespace(namespace)) =>
+            {
+                Fault::NoNamespace(rest.strip_suffix(suffix.as_str()).unwrap_or_default().to_owned())
+            }
             Some(rest) if suffix.ends_with(rest) || rest.ends_with(suffix.trim_start_matches('.')) => {
                 return None;
             }
@@ -87,7 +156,7 @@ fn faults(
             None => match text.strip_suffix(suffix.as_str()) {
                 Some(rest) => match rest.split_once('.') {
                     Some((account, namespace)) if !namespace.contains('.') => {
-                        if has(namespace, account) {
+                        if there.has_account(namespace, account) {
                             return None;
                         }
                         Fault::NoAccount(format!("{namespace}/{account}"))
@@ -102,7 +171,11 @@ fn faults(
     });
     let referred = object.spec.identity_refs.iter().filter_map(|reference| {
         let namespace = reference.namespace.as_deref().unwrap_or(&object.metadata.namespace);
-        if !reference.is_a("", "ServiceAccount") || has(namespace, &reference.name) {
+        if reference.is_a("", "Namespace") && !there.has_namespace(&reference.name) {
+            let text = format!("Namespace {}", reference.name);
+            return Some(("spec.identityRefs", text, Fault::NoNamespace(reference.name.clone())));
+        }
+        if !reference.is_a("", "ServiceAccount") || there.has_account(namespace, &reference.name) {
             return None;
         }
         let account = format!("{namespace}/{}", reference.name);

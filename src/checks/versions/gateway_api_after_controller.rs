@@ -7,9 +7,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::installed::COMPONENT;
-use crate::objects::{
-    CustomResourceDefinition, GRPCRoute, HTTPRoute, Listed, Pod, Route, TCPRoute, TLSRoute,
-};
+use crate::objects::{CustomResourceDefinition, GRPCRoute, HTTPRoute, Pod, Route, TCPRoute, TLSRoute};
 
 const DEPLOYMENT: &str = "linkerd-destination";
 const CONTAINER: &str = "policy";
@@ -29,13 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((pod, first)) = started.iter().min_by_key(|(_, at)| *at) else {
         return Err(Unjudged::not_applicable("no policy controller runs that says since when"));
     };
-    let kinds = [
-        (Kind::HTTPRoute, routes::<HTTPRoute>(ctx)),
-        (Kind::GRPCRoute, routes::<GRPCRoute>(ctx)),
-        (Kind::TLSRoute, routes::<TLSRoute>(ctx)),
-        (Kind::TCPRoute, routes::<TCPRoute>(ctx)),
-    ];
-    let findings = kinds.into_iter().filter_map(|(kind, routes)| -> Option<Finding> {
+    let kinds = [Kind::HTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
+    let findings = kinds.into_iter().filter_map(|kind| -> Option<Finding> {
         let name = kind.resource();
         let definition = definitions.iter().find(|definition| definition.metadata.name == name)?;
         let created = definition.metadata.creation_timestamp.filter(|created| *created > *first)?;
@@ -45,7 +38,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              read none, so their clients go past every such route",
             started.len()
         );
-        let severity = if routes.is_empty() { Severity::Info } else { Severity::Warning };
+        // Where it is not known whether there are routes, there may be.
+        let routes = routes(ctx, kind);
+        let severity = match routes {
+            Some([]) => Severity::Info,
+            _ => Severity::Warning,
+        };
+        let routes = routes.unwrap_or_default();
         let finding = ctx
             .finding(Subject::object("CustomResourceDefinition", "", &name), message)
             .severity(severity)
@@ -73,6 +72,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn routes<'a, K: Listed<Object = Route>>(ctx: &Context<'a>) -> &'a [Route] {
-    ctx.hints::<K>()
+/// The routes of a kind; `None` where they could not be had, which is noted.
+fn routes<'a>(ctx: &Context<'a>, kind: Kind) -> Option<&'a [Route]> {
+    match kind {
+        Kind::HTTPRoute => ctx.noted(ctx.seen::<HTTPRoute>()),
+        Kind::GRPCRoute => ctx.noted(ctx.seen::<GRPCRoute>()),
+        Kind::TLSRoute => ctx.noted(ctx.seen::<TLSRoute>()),
+        _ => ctx.noted(ctx.seen::<TCPRoute>()),
+    }
 }
