@@ -4,7 +4,9 @@
 //! A card is YAML front matter, prose sections in a fixed order, and a `## Cases` section of `### kind: title` headings
 //! with fenced blocks. The file name is the id.
 
-use std::collections::BTreeSet;
+mod params;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Severity;
 use crate::item::Item;
 use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
+pub use params::{Param, Shown, Unit, none_of_the_name};
 
 /// The prose sections, in order. `Cases` follows.
 pub const SECTIONS: [&str; 4] = ["What it finds", "Why it matters", "How to fix", "What it cannot see"];
@@ -74,6 +77,9 @@ pub struct Front {
     /// Ids of the checks whose findings are to be repaired after its own.
     #[serde(default)]
     pub before: Vec<String>,
+    /// The figures that an operator may set anew, by name.
+    #[serde(default)]
+    pub params: BTreeMap<String, Param>,
     /// Where to read more.
     #[serde(default)]
     pub references: Vec<String>,
@@ -121,7 +127,7 @@ pub struct ExpressedRule {
     pub fix: Vec<ExpressedFix>,
     /// Values that the expressions use as `params.NAME`.
     #[serde(default)]
-    pub params: std::collections::BTreeMap<String, serde_json::Value>,
+    pub params: BTreeMap<String, serde_json::Value>,
 }
 
 /// A value by name.

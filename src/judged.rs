@@ -1,5 +1,7 @@
 //! What one check came to in a run, as every report tells it.
 
+use std::collections::BTreeMap;
+
 use crate::checks::Outcome;
 use crate::finding::Severity;
 use crate::missing::{Close, Missing};
@@ -23,4 +25,6 @@ pub struct Judged {
     pub closes: Vec<Close>,
     /// The check whose findings keep this one from being asked.
     pub blocked_by: Option<&'static str>,
+    /// Its parameters as they held, by name.
+    pub params: BTreeMap<String, serde_json::Value>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::card::{Card, Case, CaseKind, SECTIONS};
+use crate::card::{Card, Case, CaseKind, Front, SECTIONS};
 use crate::checks;
 use crate::item::{Asked, Item, Scope};
 use crate::markdown::{Block, BlockKind};
@@ -95,6 +95,7 @@ fn facts(card: &Card, page: &mut String) {
         ("With `--wait`", front.with_waiting().unwrap_or_default().to_owned()),
         ("Needs", words(&front.needs)),
         ("Uses, when it is there", words(&front.uses)),
+        ("Parameters", parameters(front)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Explained by", explained_by.join(", ")),
         ("To be repaired before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
@@ -107,6 +108,15 @@ fn facts(card: &Card, page: &mut String) {
         _ = writeln!(page, "| {what} | {} |", value.replace('|', "\\|"));
     }
     page.push('\n');
+}
+
+/// What can be set of a check, each with how it is.
+fn parameters(front: &Front) -> String {
+    let shown = front.parameters().into_iter().map(|shown| {
+        let means = shown.means.map(|means| format!("{means}; ")).unwrap_or_default();
+        format!("`{}`: {means}{} unless [set](../config.md)", shown.name, shown.default_in_words())
+    });
+    shown.collect::<Vec<_>>().join("<br>")
 }
 
 fn example(heading: &str, case: &Case, page: &mut String) {

@@ -8,7 +8,7 @@ pub use coverage::{Coverage, Gap, Unread};
 use coverage::{coverage, unread};
 pub use outlook::{Lasting, Outlook};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -156,6 +156,8 @@ pub struct Asked {
     pub linkerd_namespace: Option<String>,
     /// `--cni-namespace`.
     pub cni_namespace: Option<String>,
+    /// `--param`, by check and name.
+    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
 /// The result in figures.
@@ -307,6 +309,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             closes: result.gaps.iter().map(|missing| missing.close().aimed(connection)).collect(),
             gaps: result.gaps,
             blocked_by: result.blocked_by,
+            params: check.parameters(question.settings),
         })
         .collect();
     if !question.policy.waivers.is_empty() {
@@ -352,6 +355,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             expected_version: question.settings.expected_version.as_ref().map(ToString::to_string),
             linkerd_namespace: None,
             cni_namespace: None,
+            params: question.settings.params.clone(),
         },
         verdict,
         coverage,
@@ -375,6 +379,7 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
         gaps: Vec::new(),
         closes: Vec::new(),
         blocked_by: None,
+        params: Default::default(),
     }
 }
 

@@ -269,6 +269,7 @@ mod tests {
             closes: gaps.iter().map(Missing::close).collect(),
             gaps,
             blocked_by: None,
+            params: Default::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::card::Mode;
 use crate::chart::given::{Given, ValuesFile};
-use crate::checks::{Settings, Upgrade, chart};
+use crate::checks::{self, Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;
 use crate::item::answer::{Response, object};
@@ -81,6 +81,8 @@ struct RunBlock {
     cni_expected: bool,
     /// `--proxy`.
     proxy: bool,
+    /// `--param`: values by check and name.
+    params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// `--expected-version`.
     expected_version: Option<String>,
     /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
@@ -280,11 +282,26 @@ impl Scene {
             let version = version.parse().map_err(|e| format!("expected-version: {e}"))?;
             self.settings.expected_version = Some(version);
         }
+        for (check, params) in run.params {
+            self.params(&check, params).map_err(|why| format!("params.{check}: {why}"))?;
+        }
         self.replace.extend(run.replace);
         let options = &mut self.options;
         options.control_plane_namespace =
             run.control_plane_namespace.or(options.control_plane_namespace.take());
         options.cni_namespace = run.cni_namespace.or(options.cni_namespace.take());
+        Ok(())
+    }
+}
+
+impl Scene {
+    fn params(&mut self, check: &str, set: BTreeMap<String, serde_json::Value>) -> Result<(), String> {
+        let found = checks::find(check).ok_or("there is no such check")?;
+        for (name, value) in set {
+            let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let value = found.parameter(&name, &written)?;
+            self.settings.params.entry(found.id.to_owned()).or_default().insert(name, value);
+        }
         Ok(())
     }
 }

@@ -5,11 +5,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::joins::Joins;
 use super::rehearsal::Upgrade;
-use crate::card::{Card, Mode};
+use crate::card::{Card, Mode, Unit};
 use crate::chart::given::Given;
 use crate::command::Rerun;
 use crate::fetched::{Fetched, Why};
@@ -55,7 +55,7 @@ pub struct Settings {
     pub upgraded: bool,
     /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
     pub data_plane: bool,
-    /// `--param`: parameters of users' checks, by check and name.
+    /// `--param`: parameters of checks, by check and name.
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// What it takes to ask the same question again.
     pub rerun: Rerun,
@@ -118,6 +118,36 @@ impl<'a> Context<'a> {
     pub(super) fn set_params(&self) -> impl Iterator<Item = (&'a str, &'a serde_json::Value)> + use<'a> {
         let own = self.settings.params.get(self.id).into_iter().flatten();
         own.map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// A parameter of the check, in its unit: what the operator set, or what the card says.
+    pub fn param(&self, name: &str) -> i64 {
+        self.declared_param(name).0
+    }
+
+    /// A parameter that counts things.
+    pub fn count_of(&self, name: &str) -> usize {
+        usize::try_from(self.param(name)).unwrap_or_default()
+    }
+
+    /// A parameter that is a time.
+    pub fn span_of(&self, name: &str) -> SignedDuration {
+        let (number, unit) = self.declared_param(name);
+        unit.span(number)
+    }
+
+    /// A parameter in words: `60 days`.
+    pub fn said_of(&self, name: &str) -> String {
+        let (number, unit) = self.declared_param(name);
+        unit.said(number)
+    }
+
+    fn declared_param(&self, name: &str) -> (i64, Unit) {
+        let Some(param) = self.card.front.params.get(name) else {
+            panic!("{} reads the parameter {name}, which its card does not name under params", self.id);
+        };
+        let set = self.settings.params.get(self.id).and_then(|own| own.get(name)?.as_i64());
+        (set.unwrap_or(param.default), param.unit)
     }
 
     /// From a pod to what people made. Reads `replicasets.apps` and `jobs.batch`, where they are there.

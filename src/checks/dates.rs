@@ -1,18 +1,83 @@
-//! The dates of certificates in words, and the 60 days within which an expiry is soon.
+//! The dates of certificates in words, and the days within which an expiry is soon: those that are set, and the 60 of `linkerd check`.
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::Context;
 use crate::certificates::{Certificate, Validity};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Meta;
 
 /// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
-const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
+const OF_THE_ROW: SignedDuration = SignedDuration::from_hours(60 * 24);
+/// The parameter that says within how many days an expiry is soon.
+const DAYS: &str = "days";
 
-/// Whether a certificate that is still valid ends within 60 days.
-pub(super) fn ends_soon(certificate: &Certificate, now: Timestamp) -> bool {
-    certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < SOON
+/// Whether a certificate that is still valid ends within so long.
+pub(super) fn ends_within(certificate: &Certificate, now: Timestamp, within: SignedDuration) -> bool {
+    certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < within
+}
+
+/// How soon a certificate ends that ends soon for somebody: by the parameter `days` of the check, or by the row of `linkerd check`
+/// that the check answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Soon {
+    /// By both.
+    ForBoth,
+    /// By the parameter alone: the row succeeds.
+    AsSet,
+    /// By the row alone.
+    ForTheRow,
+}
+
+impl Soon {
+    /// Of the first of these that ends; `None` where none ends soon.
+    pub(super) fn of<'a>(
+        ctx: &Context<'_>,
+        certificates: impl IntoIterator<Item = &'a Certificate>,
+    ) -> Option<Soon> {
+        let set = ctx.span_of(DAYS);
+        let (mut as_set, mut for_the_row) = (false, false);
+        for certificate in certificates {
+            as_set |= ends_within(certificate, ctx.now(), set);
+            for_the_row |= ends_within(certificate, ctx.now(), OF_THE_ROW);
+        }
+        match (as_set, for_the_row) {
+            (true, true) => Some(Soon::ForBoth),
+            (true, false) => Some(Soon::AsSet),
+            (false, true) => Some(Soon::ForTheRow),
+            (false, false) => None,
+        }
+    }
+
+    /// So long before its end a certificate is looked at by either.
+    pub(super) fn horizon(ctx: &Context<'_>) -> SignedDuration {
+        ctx.span_of(DAYS).max(OF_THE_ROW)
+    }
+
+    /// What is said: the words for an expiry within so many days, or of `what` that it is not yet time.
+    pub(super) fn message(self, ctx: &Context<'_>, what: &str, words: impl Fn(&str) -> String) -> String {
+        match self {
+            Soon::ForBoth | Soon::AsSet => words(&ctx.said_of(DAYS)),
+            Soon::ForTheRow => format!(
+                "{what} expires within 60 days, though not within the {} that are set: there is time, but linkerd check warns of it",
+                ctx.said_of(DAYS)
+            ),
+        }
+    }
+
+    /// As bad as that is, and failing the row or not.
+    pub(super) fn graded(self, finding: Finding) -> Finding {
+        match self {
+            Soon::ForBoth => finding,
+            Soon::AsSet => finding.fails_rows([]),
+            Soon::ForTheRow => finding
+                .severity(Severity::Info)
+                .rows_as(Severity::Warning)
+                .parameter("not-soon")
+                .explains_nothing(),
+        }
+    }
 }
 
 /// Whether what renews a certificate by itself is late: cert-manager does so when two thirds of the lifetime are over, unless

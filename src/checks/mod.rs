@@ -42,7 +42,7 @@ mod versions;
 mod viz;
 mod written;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -111,12 +111,31 @@ impl Check {
     }
 
     /// Its rule, where that is an expression.
-    /// Its rule, where that is an expression.
     pub fn rule(&self) -> Option<&'static Expressed> {
         match self.judge {
             Rule::Written(_) => None,
             Rule::Expressed(rule, _) => Some(rule),
         }
+    }
+
+    /// A parameter as it is set, from what was written for it; it stays of the kind that it has on the card.
+    ///
+    /// # Errors
+    /// There is none of that name, or the value cannot be one; in words.
+    pub fn parameter(&self, name: &str, written: &str) -> Result<serde_json::Value, String> {
+        match self.judge {
+            Rule::Written(_) => self.card().front.parameter(name, written),
+            Rule::Expressed(rule, _) => rule.parameter(name, written),
+        }
+    }
+
+    /// The parameters that hold in a run, by name.
+    pub fn parameters(&self, settings: &Settings) -> BTreeMap<String, serde_json::Value> {
+        let own = self.card().front.parameters().into_iter();
+        let mut held: BTreeMap<String, serde_json::Value> =
+            own.map(|shown| (shown.name.to_owned(), shown.default)).collect();
+        held.extend(settings.params.get(self.id).cloned().unwrap_or_default());
+        held
     }
 
     /// The folder that a user brought it from.

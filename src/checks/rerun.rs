@@ -71,6 +71,13 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     for folder in brought {
         call = call.option("--checks", Arg::path(folder));
     }
+    let judged: BTreeSet<&str> = std::iter::once(finding.check).chain(beside.iter().copied()).collect();
+    for (check, params) in settings.params.iter().filter(|(check, _)| judged.contains(check.as_str())) {
+        for (name, value) in params {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            call = call.option("--param", format!("{check}.{name}={value}"));
+        }
+    }
     for (flag, value) in &settings.manifests {
         call = if value.is_empty() { call.words(flag) } else { call.option(flag, value.clone()) };
     }

@@ -1,10 +1,10 @@
 //! The certificate that one of Linkerd's servers shows to the API server, and the bundle by which the API server judges it.
 //! Shared by the checks of the injector and of the other webhooks; what a mismatch means is theirs to say.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
-use super::dates::ends_soon;
+use super::dates::ends_within;
 use super::upgrade::{self, Options};
 use crate::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::command::kubectl;
@@ -83,10 +83,10 @@ pub(super) fn out_of_date<'a>(
     if own || needed { out } else { Vec::new() }
 }
 
-/// Those that end within 60 days; of those that come with the server's own also what has expired.
-pub(super) fn ending(served: &[Certificate], now: Timestamp) -> Vec<&Certificate> {
+/// Those that end within so long; of those that come with the server's own also what has expired.
+pub(super) fn ending(served: &[Certificate], now: Timestamp, within: SignedDuration) -> Vec<&Certificate> {
     let soon = |(place, certificate): &(usize, &Certificate)| {
-        ends_soon(certificate, now) || (*place > 0 && certificate.validity(now) == Validity::Over)
+        ends_within(certificate, now, within) || (*place > 0 && certificate.validity(now) == Validity::Over)
     };
     served.iter().enumerate().filter(soon).map(|(_, certificate)| certificate).collect()
 }

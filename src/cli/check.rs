@@ -10,9 +10,9 @@ use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosi
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
-use super::values::{Format, Output, Parameter};
+use super::values::{Format, Output};
 use super::wait::Wait;
-use super::{accepted, change, chart, files, fleet, publish};
+use super::{accepted, change, chart, config, files, fleet, params, publish};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
@@ -101,7 +101,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         cni_expected: args.stage.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.stage.proxy,
-        params: params(&args.param)?,
+        params: params::set(&args.param)?,
         rerun: Rerun::default(),
     };
 
@@ -195,37 +195,16 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
         let check = checks::find(name).ok_or_else(|| {
             let near = closest(name, checks::all().map(|check| check.id));
             let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            let place = config::place(&format!("--severity={name}={severity}"));
+            let place = place.unwrap_or_else(|| "--severity".to_owned());
             Stop::usage(
-                format!("--severity: there is no check {name}{perhaps}"),
+                format!("{place}: there is no check {name}{perhaps}"),
                 "meshdoctor list shows every check",
             )
         })?;
         Ok((check.id.to_owned(), *severity))
     };
     asked.iter().map(known).collect()
-}
-
-/// Parameters of checks that users brought, by check and name.
-fn params(asked: &[Parameter]) -> Result<BTreeMap<String, BTreeMap<String, serde_json::Value>>, Stop> {
-    let mut params: BTreeMap<String, BTreeMap<String, serde_json::Value>> = BTreeMap::new();
-    for Parameter { check, name, value } in asked {
-        let wrong = |why: String| {
-            Stop::usage(
-                format!("--param {check}.{name}: {why}"),
-                "docs/your-own-checks.md says what params are",
-            )
-        };
-        let found = checks::find(check).ok_or_else(|| {
-            let near = closest(check, checks::all().map(|check| check.id));
-            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-            wrong(format!("there is no check {check}{perhaps}"))
-        })?;
-        let rule =
-            found.rule().ok_or_else(|| wrong(format!("{check} is built in, and takes no parameters")))?;
-        let value = rule.parameter(name, value).map_err(wrong)?;
-        params.entry(found.id.to_owned()).or_default().insert(name.clone(), value);
-    }
-    Ok(params)
 }
 
 /// The upgrade that `--to` means.

@@ -12,8 +12,10 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory};
 
 use super::args::Cli;
-use super::output;
 use super::stop::Stop;
+use super::values::{Parameter, parameter};
+use super::{output, params};
+use crate::checks;
 use crate::nearest::closest;
 
 /// The file that is looked for, here and in every folder above.
@@ -272,6 +274,28 @@ fn line_of(text: &str, table: Option<&str>, key: &str) -> usize {
     1
 }
 
+/// Where the configuration says a word of the command line, `--param=CHECK.NAME=VALUE`: file and line; `None` where it does not, so
+/// that the command line itself does.
+pub(super) fn place(word: &str) -> Option<String> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let path = chosen(&words).ok().flatten()?;
+    let setting = read(&path).ok()?.into_iter().find(|setting| setting.word == word)?;
+    Some(format!("{}:{}", path.display(), setting.line))
+}
+
+/// What holds of a parameter where nobody sets it, for people. Of checks that users bring nothing is known before they are read.
+fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
+    let Ok(Parameter { check, name, value }) =
+        parameter(setting.word.strip_prefix("--param=").unwrap_or_default())
+    else {
+        return Ok(String::new());
+    };
+    let Some(found) = checks::find(&check) else { return Ok("   (of no built-in check)".to_owned()) };
+    params::one(&check, &name, &value)?;
+    let shown = found.card().front.parameters().into_iter().find(|shown| shown.name == name);
+    Ok(shown.map(|shown| format!("   (else {})", shown.default_in_words())).unwrap_or_default())
+}
+
 /// `meshdoctor config`: what holds, and where it is from.
 pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
     let Some(path) = chosen(words)? else {
@@ -280,7 +304,10 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
     let settings = read(&path)?;
     let mut text = format!("{}\n", path.display());
     for setting in &settings {
-        text.push_str(&format!("  {:>4}  {} {}\n", setting.line, setting.command, setting.word));
+        let instead = instead_of(setting).map_err(|(why, next)| {
+            Stop::usage(format!("{}:{}: {why}", path.display(), setting.line), next)
+        })?;
+        text.push_str(&format!("  {:>4}  {} {}{instead}\n", setting.line, setting.command, setting.word));
     }
     if settings.is_empty() {
         text.push_str("  sets nothing\n");

@@ -25,6 +25,7 @@ mod live;
 mod node_pods;
 mod node_snapshot;
 mod output;
+mod params;
 mod policy;
 mod progress;
 mod publish;

@@ -12,6 +12,7 @@ use super::args::Check;
 use super::check;
 use super::evidence::{self, Way};
 use super::output;
+use super::params::Params;
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
@@ -179,6 +180,7 @@ struct Asked {
     expected_version: Option<String>,
     linkerd_namespace: Option<String>,
     cni_namespace: Option<String>,
+    params: Params,
 }
 
 fn asked(document: &Document) -> Asked {
@@ -200,6 +202,7 @@ fn asked(document: &Document) -> Asked {
         expected_version: then.expected_version,
         linkerd_namespace: then.linkerd_namespace,
         cni_namespace: then.cni_namespace,
+        params: then.params,
     }
 }
 
@@ -241,6 +244,18 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         Upgrade::new(&given, from.transpose()?, kubernetes.transpose()?, releases)
             .map_err(|_| wrong("a release of Linkerd", &given))
     });
+    let mut params = Params::new();
+    for (check, own) in &asked.params {
+        // One that somebody brought then and not now is not judged.
+        let Some(found) = checks::find(check) else { continue };
+        for (name, value) in own {
+            let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let read = found
+                .parameter(name, &written)
+                .map_err(|_| wrong("a parameter", &format!("{check}.{name}={written}")))?;
+            params.entry(found.id.to_owned()).or_default().insert(name.clone(), read);
+        }
+    }
     let given_mode = check::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         linkerd_version: None,
@@ -254,7 +269,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         cni_expected: args.stage.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
-        params: Default::default(),
+        params,
         rerun: super::rerun::of(&args.evidence, &args.connection),
     })
 }

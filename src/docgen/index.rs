@@ -29,6 +29,19 @@ pub fn index() -> String {
     )
 }
 
+/// The table of the parameters of built-in checks.
+pub fn parameters() -> String {
+    let mut table = String::from("| Parameter | Unless set | What it decides |\n|---|---|---|\n");
+    for check in checks::all().filter(|check| !check.is_brought()) {
+        for shown in check.card().front.parameters() {
+            let (id, name, held) = (check.id, shown.name, shown.default_in_words());
+            let means = shown.means.unwrap_or_default().replace('|', "\\|");
+            _ = writeln!(table, "| [{id}](checks/{id}.md)`.{name}` | {held} | {means} |");
+        }
+    }
+    table
+}
+
 /// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
 /// has no such markers.
 pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {

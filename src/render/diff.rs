@@ -149,6 +149,15 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
     if asked(before) != asked(after) {
         return Some("the two runs were asked of other namespaces, or of another moment".to_owned());
     }
+    let params =
+        |document: &Document| Some(document.checks.iter().find(|check| check.id == id)?.params.clone());
+    if let (Some(then), Some(now)) = (params(before), params(after))
+        && then != now
+        && !then.is_empty()
+        && !now.is_empty()
+    {
+        return Some("the two runs set other parameters of the check".to_owned());
+    }
     let Some(Check { outcome, reason, blocked_by, .. }) = other.checks.iter().find(|check| check.id == id)
     else {
         return Some(format!("the {side} run left the check out"));

@@ -129,6 +129,9 @@ pub struct Asked {
     /// `--cni-namespace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cni_namespace: Option<String>,
+    /// `--param`, by check and name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
 fn is_zero(value: &usize) -> bool {
@@ -321,6 +324,9 @@ pub struct Check {
     /// The check whose findings keep this one from being asked; it counts as not applicable, and is no pass.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "blockedBy")]
     pub blocked_by: Option<String>,
+    /// Its parameters as they held, by name; nothing where it has none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, serde_json::Value>,
 }
 
 /// How a check ended.

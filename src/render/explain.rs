@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::{pad, wrap};
-use crate::card::{CaseKind, Requirement, SECTIONS};
+use crate::card::{CaseKind, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
 use crate::finding::Severity;
 use crate::page;
@@ -33,6 +33,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
         ("waiting", front.with_waiting().map(str::to_owned).into_iter().collect()),
         ("needs", words(&front.needs)),
         ("uses", words(&front.uses)),
+        ("parameters", front.parameters().iter().map(ToString::to_string).collect()),
         ("explains", if front.explains.is_empty() { vec![] } else { vec![front.explains.join(", ")] }),
         ("repair before", if front.before.is_empty() { vec![] } else { vec![front.before.join(", ")] }),
         (
@@ -135,6 +136,8 @@ struct Page<'a> {
     requires: &'a [Requirement],
     rehearsed: bool,
     heals: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    params: Vec<Shown<'a>>,
     needs: Vec<String>,
     uses: Vec<String>,
     explains: &'a [String],
@@ -165,6 +168,7 @@ pub fn json(check: &'static Check) -> String {
         requires: &front.requires,
         rehearsed: front.rehearsed,
         heals: front.heals,
+        params: front.parameters(),
         needs: front.needs.iter().map(ToString::to_string).collect(),
         uses: front.uses.iter().map(ToString::to_string).collect(),
         explains: &front.explains,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::count;
+use crate::card::Shown;
 use crate::checks::Check;
 use crate::finding::Severity;
 
@@ -68,6 +69,8 @@ struct Row<'a> {
     since: &'a str,
     needs: Vec<String>,
     uses: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    params: Vec<Shown<'a>>,
     explains: &'a [String],
     aliases: &'a [String],
 }
@@ -92,6 +95,7 @@ pub fn json(checks: &[&'static Check]) -> String {
                 since: &front.since,
                 needs: front.needs.iter().map(ToString::to_string).collect(),
                 uses: front.uses.iter().map(ToString::to_string).collect(),
+                params: front.parameters(),
                 explains: &front.explains,
                 aliases: &front.aliases,
             }

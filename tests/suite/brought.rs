@@ -298,7 +298,7 @@ fn parameters_are_set_anew_and_stay_of_their_kind() {
         ("too-many.strict=2", "strict is true or false"),
         ("too-many.mots=2", "most was perhaps meant"),
         ("too-mny.most=2", "too-many was perhaps meant"),
-        ("pod-missing-proxy.most=2", "is built in"),
+        ("pod-missing-proxy.most=2", "it has no parameters"),
         ("most=2", "CHECK.NAME=VALUE"),
     ] {
         let (_, error) = ran(&["check", "--bundle", "nothing", "--checks", &home, "--param", words], 2);

@@ -92,7 +92,27 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet is true or false"),
         ("[check]\nonly = {a = 1}\n", "meshdoctor.toml:2: only takes texts"),
         ("[check\n", "meshdoctor.toml:1: "),
-        ("[severity]\nnothing-such = \"error\"\n", "there is no check nothing-such"),
+        ("[severity]\nnothing-such = \"error\"\n", "meshdoctor.toml:2: there is no check nothing-such"),
+        (
+            "[params.trust-anchor-expiring]\ndayz = 3\n",
+            "meshdoctor.toml:2: trust-anchor-expiring: it has no parameter dayz; days was perhaps meant",
+        ),
+        (
+            "[params.trust-anchor-expirin]\ndays = 3\n",
+            "meshdoctor.toml:2: there is no check trust-anchor-expirin; trust-anchor-expiring was perhaps meant",
+        ),
+        (
+            "[params.trust-anchor-expiring]\n\ndays = true\n",
+            "meshdoctor.toml:3: trust-anchor-expiring: days is a whole number",
+        ),
+        (
+            "[params.trust-anchor-expiring]\ndays = 0\n",
+            "meshdoctor.toml:2: trust-anchor-expiring: days is a whole number of days from 1",
+        ),
+        (
+            "[params.cni-entry-missing]\ndays = 1\n",
+            "meshdoctor.toml:2: cni-entry-missing: it has no parameters",
+        ),
         (
             "[severity]\ninjector-fails-open = 3\n",
             "meshdoctor.toml:2: the severity of injector-fails-open is a text",
@@ -105,4 +125,45 @@ fn what_no_command_takes_is_told_by_line() {
     let missing =
         meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()).output().unwrap();
     assert_eq!(missing.status.code(), Some(2), "{}", told(&missing));
+}
+
+/// A parameter of a built-in check holds in the run, stands in the report, and is shown with what holds without it.
+#[test]
+fn a_built_in_check_is_set_anew() {
+    let own = tempfile::tempdir().unwrap();
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let config = "[params.trust-anchor-expiring]\ndays = 90\n";
+    let words = [
+        "check",
+        "--bundle",
+        dump,
+        "--complete",
+        "all",
+        "--at",
+        "2035-08-16T10:00:00Z",
+        "--only",
+        "trust-anchor-expiring",
+        "--fail-on",
+        "warning",
+        "-o",
+        "json",
+    ];
+    let document = |output: &Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+    let set = run(own.path(), config, &words);
+    assert_eq!(set.status.code(), Some(1), "{}", told(&set));
+    let set = document(&set);
+    assert_eq!(set["checks"][0]["params"]["days"], 90);
+    assert_eq!(set["run"]["asked"]["params"]["trust-anchor-expiring"]["days"], 90);
+    let verify = &set["findings"][0]["remedy"]["verify"];
+    assert!(verify.to_string().contains("--param trust-anchor-expiring.days=90"), "{verify}");
+    // The command line counts before the file, parameter by parameter.
+    let said = run(own.path(), config, &[&words[..], &["--param", "trust-anchor-expiring.days=60"]].concat());
+    assert_eq!(said.status.code(), Some(0), "{}", told(&said));
+    assert_eq!(document(&said)["checks"][0]["params"]["days"], 60);
+    let shown = run(own.path(), config, &["config"]);
+    assert!(
+        told(&shown).contains("--param=trust-anchor-expiring.days=90   (else 60 days)"),
+        "{}",
+        told(&shown)
+    );
 }

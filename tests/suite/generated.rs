@@ -114,6 +114,7 @@ fn pages_written_by_hand_show_what_the_doctor_says_today() {
         ("docs/reading-a-report.md", "example", example("cni-unauthorized", 100)),
         ("README.md", "example", example("injector-fails-open", 100)),
         ("README.md", "exit", docgen::exit_table()),
+        ("docs/config.md", "params", docgen::parameters()),
     ] {
         let text = docgen::fill(&read(file), marker, &content);
         let text = text.unwrap_or_else(|| {

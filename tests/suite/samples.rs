@@ -69,6 +69,7 @@ fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judg
                 closes: gaps.iter().map(Missing::close).collect(),
                 gaps,
                 blocked_by: None,
+                params: Default::default(),
             }
         })
         .collect()

@@ -1,9 +1,9 @@
-//! `issuer-expiring`: the issuer's certificate expires within 60 days and nobody renews it, or who renews it is overdue.
+//! `issuer-expiring`: the issuer's certificate expires soon and nobody renews it, or who renews it is overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Validity;
-use crate::checks::dates;
+use crate::checks::dates::{self, Soon};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy};
 
@@ -15,22 +15,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = match issuer.renewed_by() {
         Some(tool) if dates::is_overdue(issuer.certificate(), ctx.now()) => vec![overdue(ctx, &issuer, tool)],
-        None if dates::ends_soon(issuer.certificate(), ctx.now()) => vec![ends(ctx, &issuer)],
-        Some(_) | None => Vec::new(),
+        None => {
+            Soon::of(ctx, [issuer.certificate()]).map(|soon| ends(ctx, &issuer, soon)).into_iter().collect()
+        }
+        Some(_) => Vec::new(),
     };
     Ok(findings.into())
 }
 
-fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Finding {
+fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
-    finding(
-        ctx,
-        issuer,
-        "the issuer's certificate expires within 60 days and nothing is known to renew it: from then on identity issues no \
-         certificates, and the mesh stops within a day",
-        remedy::see_it_taken(ctx, steps),
-    )
+    let message = soon.message(ctx, "the issuer's certificate", |days| {
+        format!(
+            "the issuer's certificate expires within {days} and nothing is known to renew it: from then on identity issues no \
+             certificates, and the mesh stops within a day"
+        )
+    });
+    soon.graded(finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)))
 }
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::identity::{Bundle, Issuer, identity_deployment, issuer_and_bundles, issuer_item};
 use super::remedy;
 use crate::certificates::{Certificate, Path, Validity, reach};
-use crate::checks::dates::{dates, ends_soon};
+use crate::checks::dates::{dates, ends_within};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -57,18 +57,22 @@ fn first_end<'a>(path: &Path, issuer: &'a Issuer<'_>, bundle: &'a Bundle) -> Opt
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &First<'_>) -> Finding {
     let steps = Remedy::new();
     // Anchors that end soon are the matter of `trust-anchor-expiring`.
-    let soon = !first.is_anchor && ends_soon(first.certificate, ctx.now());
+    let soon = !first.is_anchor && ends_within(first.certificate, ctx.now(), ctx.span_of("days"));
     let (severity, message) = if soon {
         (
             Severity::Warning,
-            "a certificate above the issuer expires within 60 days, before the issuer does: from then on identity refuses the \
-             issuer and issues no certificates, and the mesh stops within a day",
+            format!(
+                "a certificate above the issuer expires within {}, before the issuer does: from then on identity refuses the issuer \
+                 and issues no certificates, and the mesh stops within a day",
+                ctx.said_of("days")
+            ),
         )
     } else {
         (
             Severity::Info,
             "the issuer's certificate is valid for longer than one that it chains to: the mesh stops with that one, and the \
-             issuer's own dates do not show it",
+             issuer's own dates do not show it"
+                .to_owned(),
         )
     };
     let remedy = if first.is_anchor {

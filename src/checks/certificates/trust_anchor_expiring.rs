@@ -1,44 +1,45 @@
-//! `trust-anchor-expiring`: a trust anchor expires within 60 days.
+//! `trust-anchor-expiring`: a trust anchor expires soon.
 
 use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
 use super::role::{Role, of_each};
-use crate::checks::dates;
+use crate::checks::dates::{self, Soon};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    of_each(ctx, |anchor, role| {
-        dates::ends_soon(anchor.certificate, ctx.now()).then(|| finding(ctx, anchor, role))
-    })
+    of_each(ctx, |anchor, role| Some(finding(ctx, anchor, role, Soon::of(ctx, [anchor.certificate])?)))
 }
 
-fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role) -> Finding {
+fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Finding {
     let steps = Remedy::new();
-    let (message, steps) = match role {
+    let (what, comes, steps) = match role {
         Role::Unknown => (
-            "a trust anchor expires within 60 days: if the issuer chains to it, identity issues no certificates from then on, \
-             and the mesh stops within a day",
+            "a trust anchor",
+            "if the issuer chains to it, identity issues no certificates from then on, and the mesh stops within a day",
             rotation(ctx, steps),
         ),
         Role::Only => (
-            "the trust anchor of the mesh expires within 60 days: from then on identity issues no certificates, and the mesh \
-             stops within a day",
+            "the trust anchor of the mesh",
+            "from then on identity issues no certificates, and the mesh stops within a day",
             rotation(ctx, steps),
         ),
         Role::OneOfSeveral | Role::Unused => (
-            "a trust anchor in the bundle expires within 60 days: the issuer does not depend on it, but `linkerd check` fails \
-             from then on",
+            "a trust anchor in the bundle",
+            "the issuer does not depend on it, but `linkerd check` fails from then on",
             remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
         ),
     };
+    let message = soon.message(ctx, what, |days| format!("{what} expires within {days}: {comes}"));
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
-    ctx.finding(anchor.subject(), message)
+    let finding = ctx
+        .finding(anchor.subject(), message)
         .evidences(anchor.evidence(&said))
         .parameter(anchor.certificate.print())
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))
-        .tie(identity_deployment(ctx))
+        .tie(identity_deployment(ctx));
+    soon.graded(finding)
 }
 
 /// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.

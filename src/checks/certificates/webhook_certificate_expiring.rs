@@ -1,8 +1,8 @@
-//! `webhook-certificate-expiring`: the certificate of a webhook expires within 60 days.
+//! `webhook-certificate-expiring`: the certificate of a webhook expires soon.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{dates, ends_soon, is_overdue, renewed_by};
+use crate::checks::dates::{Soon, dates, ends_within, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -40,19 +40,21 @@ fn quoted(ctx: &Context<'_>, pair: &Serving<'_>, certificates: &[&Certificate]) 
 }
 
 fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
-    let soon: Vec<&Certificate> = pair.served.iter().filter(|c| ends_soon(c, ctx.now())).collect();
-    if soon.is_empty() {
-        return None;
-    }
+    let soon = Soon::of(ctx, &pair.served)?;
+    let ending = |c: &&Certificate| ends_within(c, ctx.now(), Soon::horizon(ctx));
+    let ending: Vec<&Certificate> = pair.served.iter().filter(ending).collect();
     let remedy = Remedy::new();
     let meta = &pair.secret.metadata;
     let tool = pair.served.first().and_then(|own| Some((renewed_by(meta, own)?, is_overdue(own, ctx.now()))));
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            "the certificate of a webhook expires within 60 days and nothing is known to renew it: from then on the API server \
-             refuses to talk to the webhook"
-                .to_owned(),
+            soon.message(ctx, "the certificate of a webhook", |days| {
+                format!(
+                    "the certificate of a webhook expires within {days} and nothing is known to renew it: from then on the API \
+                     server refuses to talk to the webhook"
+                )
+            }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
         ),
         Some((tool, true)) => (
@@ -63,6 +65,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             ),
             see_renewal(ctx, pair, remedy),
         ),
+        // What is renewed in time is nobody's matter but the row's.
+        Some((_, false)) if soon == Soon::AsSet => return None,
         // What lives shorter than that is always within it.
         Some((tool, false)) => (
             Severity::Info,
@@ -77,12 +81,18 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         .finding(pair.server.secret_subject(ctx), message)
         .severity(severity)
         .rows_as(Severity::Warning)
-        .evidence(quoted(ctx, pair, &soon))
+        .evidence(quoted(ctx, pair, &ending))
         .fails_rows([pair.server.sixty_days])
         .remedy(remedy);
     let finding =
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
-    Some(if tool.is_some_and(|(_, overdue)| overdue) { finding.likely() } else { finding })
+    // What is overdue is so whenever it ends.
+    Some(match (tool, soon) {
+        (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
+        (Some((_, true)), _) => finding.likely(),
+        (Some((_, false)), _) => finding,
+        (None, _) => soon.graded(finding),
+    })
 }
 
 /// Where it is seen whether who renews the certificate will.

@@ -1,7 +1,5 @@
 //! `cni-conf-none`: a node has no CNI configuration that its runtime can load.
 
-use jiff::SignedDuration;
-
 use super::effect::{both, open_directory, owner, written_again};
 use super::host::on_host;
 use super::nodes::{Nodes, silent};
@@ -12,8 +10,6 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::objects::Node;
 
-/// How long a node may wait for its base network after it joined.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 /// How many files are quoted.
 const QUOTED: usize = 4;
 /// What Cilium adds to the names of files that it puts out of the way.
@@ -91,7 +87,7 @@ fn not_ready(node: &Node) -> Option<Evidence> {
 fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evidence> {
     let created = node.metadata.creation_timestamp?;
     let taken = snapshot.meta.collected_at.unwrap_or_else(|| ctx.now());
-    (taken.duration_since(created) < PATIENCE).then(|| {
+    (taken.duration_since(created) < ctx.span_of("minutes")).then(|| {
         let object = format!("Node {}", node.metadata.name);
         Evidence::field(
             object,

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
-
 use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
@@ -13,9 +11,6 @@ use crate::model::cni;
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure};
 use crate::objects::{Event, Node, Pod};
-
-/// How long an installer may take to start before it counts as stuck when no event says why.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 
 /// The answers to which the installer itself is the cure, if only it could start: it brings token, kubeconfig, entry and
 /// binary. After any other answer it starts once that is repaired.
@@ -90,7 +85,7 @@ impl<'a> Silence<'a> {
         if explained || !sandbox::has_started_nothing(pod) {
             return None;
         }
-        if ctx.now().duration_since(since) < PATIENCE {
+        if ctx.now().duration_since(since) < ctx.span_of("minutes") {
             // Too early to say, but for an event.
             self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
             return None;

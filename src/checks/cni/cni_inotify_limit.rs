@@ -16,8 +16,6 @@ use crate::objects::Pod;
 pub(super) const SIGNATURE: &str = "inotify-exhausted";
 /// What is counted for each user: the kernel's own default is no more than this.
 const SYSCTL: &str = "fs.inotify.max_user_instances";
-/// Where a busy node runs out.
-const LOW: u64 = 128;
 
 const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node's inotify instance limit is reached. Older installers keep running without it, newer ones exit and restart";
 const TIGHT: &str = "the node's inotify instance limit is low: once it is reached, linkerd-cni no longer sees changes of the node's CNI files";
@@ -57,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         looked = true;
         let Ok(number) = limit.trim().parse::<u64>() else { continue };
         let known = findings.iter().any(|finding| finding.subjects.contains(&Subject::node(&snapshot.node)));
-        if number <= LOW && !known {
+        if i64::try_from(number).is_ok_and(|number| number <= ctx.param("instances")) && !known {
             let finding = ctx
                 .finding(Subject::node(&snapshot.node), TIGHT)
                 .severity(Severity::Info)

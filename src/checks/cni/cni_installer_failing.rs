@@ -18,8 +18,6 @@ use crate::objects::{ContainerStatus, Meta, Pod};
 const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];
 /// A file that two writers take from each other: once or twice is normal.
 const REWRITTEN: &str = "rewritten-again";
-/// After so many lines it is no start-up any more.
-const AGAIN_AND_AGAIN: usize = 5;
 /// The clean-up of a pod that is gone; its log is of the past.
 const CLEAN_UP: &str = "clean-up-died";
 
@@ -50,7 +48,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let meta = &pod.metadata;
     let object = format!("Pod {}/{}", meta.namespace, meta.name);
     let status = pod.container_status(cni::INSTALLER).and_then(ends);
-    let line = worst(said);
+    let line = worst(said, ctx.count_of("rewrites"));
     let base = |message: String| {
         let finding = ctx
             .finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message)
@@ -106,10 +104,10 @@ fn message(signature: &Signature) -> String {
 }
 
 /// The line that says most: the last failure, or a file that is written again and again.
-fn worst<'l, 'a>(said: &'l [PodLine<'a>]) -> Option<&'l PodLine<'a>> {
+fn worst<'l, 'a>(said: &'l [PodLine<'a>], often: usize) -> Option<&'l PodLine<'a>> {
     let rewritten = said.iter().filter(|line| line.signature.id == REWRITTEN).count();
     said.iter().rev().find(|line| match line.signature.id.as_str() {
-        REWRITTEN => rewritten >= AGAIN_AND_AGAIN,
+        REWRITTEN => rewritten >= often,
         CLEAN_UP => false,
         id => !NOT_FAILURES.contains(&id),
     })

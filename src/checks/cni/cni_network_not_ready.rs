@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::host::look;
 use super::logs::{journals, unmatched_logs};
@@ -16,11 +16,6 @@ use crate::knowledge::SignatureScope;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
 use crate::objects::Node;
-
-/// How long a node that starts may be without a network.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
-/// How old the last word of a journal may be to say how things are now: runtimes say it every few seconds.
-const RECENT: SignedDuration = SignedDuration::from_mins(75);
 
 const NOTHING: &str =
     "no pod can start on the node: its container runtime has found no CNI configuration that it can load";
@@ -67,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn recent(ctx: &Context<'_>, at: Timestamp) -> bool {
-    ctx.now().duration_since(at) <= RECENT
+    ctx.now().duration_since(at) <= ctx.span_of("journal-minutes")
 }
 
 /// A node whose kubelet says that it has no network.
@@ -83,7 +78,10 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
         .parameter(signature)
         .evidence(Evidence::field(format!("Node {name}"), "status.conditions[Ready].message", &ready.message))
         .remedy(cure(name, WRITE_AGAIN));
-    let starting = node.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) < PATIENCE);
+    let starting = node
+        .metadata
+        .creation_timestamp
+        .is_some_and(|at| ctx.now().duration_since(at) < ctx.span_of("minutes"));
     Some(if starting { finding.severity(Severity::Warning) } else { finding })
 }
 

@@ -1,7 +1,5 @@
 //! `cni-token-not-rotated`: the token of linkerd-cni should have been replaced some time ago and was not.
 
-use jiff::SignedDuration;
-
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -16,8 +14,6 @@ use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::token::Claims;
 
-/// How long a kubelet may take to bring the new token, and the installer to write it.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 /// What kubelets ask for lives about an hour; an API server that does not stretch it says no other time.
 const NOT_STRETCHED: i64 = 2 * 3600;
 
@@ -54,7 +50,9 @@ fn late(
     };
     let taken = snapshot.meta.collected_at;
     let seen = taken.unwrap_or_else(|| ctx.now());
-    if seen.duration_since(due) <= PATIENCE || claims.expires_at().is_some_and(|expiry| expiry < seen) {
+    if seen.duration_since(due) <= ctx.span_of("minutes")
+        || claims.expires_at().is_some_and(|expiry| expiry < seen)
+    {
         return None;
     }
     let refresh = plugin.all(|row| row.token_refresh);

@@ -7,8 +7,6 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::model::node::NodeSnapshot;
 
-/// How old files of a node may be before what they say may have changed.
-const OLD: SignedDuration = SignedDuration::from_hours(24);
 /// By how much the clocks of nodes may differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 
@@ -21,16 +19,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Finding> {
     let age = ctx.now().duration_since(taken);
-    let (severity, message) = if age > OLD {
+    let (severity, message) = if age > ctx.span_of("hours") {
         (
             Severity::Info,
-            "the node's files were collected more than a day before the rest: findings about the node may be outdated",
+            format!(
+                "the node's files were collected more than {} before the rest: findings about the node may be outdated",
+                ctx.said_of("hours")
+            ),
         )
     } else if age < -SKEW {
         (
             Severity::Warning,
             "the node's files are dated after the time of the check: a clock or --at is wrong, and so may be what is \
-             reported of the expiry of tokens there",
+             reported of the expiry of tokens there"
+                .to_owned(),
         )
     } else {
         return None;

@@ -11,7 +11,7 @@ use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Workload};
 
 /// Ready pods without which one loss is an outage.
-const ENOUGH: u32 = 2;
+const AN_OUTAGE: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
@@ -19,12 +19,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if values.bool("highAvailability") != Some(true) {
         return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
     }
+    let enough = u32::try_from(ctx.param("replicas")).unwrap_or(AN_OUTAGE);
     let namespace = &ctx.namespaces().control_plane;
     let components = components(deployments?, namespace);
     let short = components
         .iter()
         .filter(|component| CORE.contains(&component.name))
-        .filter(|component| available(component.deployment) < ENOUGH);
+        .filter(|component| available(component.deployment) < enough);
     let short = short.map(|component| {
         let meta = &component.deployment.metadata;
         let (wanted, available) = (component.wanted(), available(component.deployment));
@@ -32,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let ready = component.deployment.status.ready_replicas == available;
         let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
         let remedy = Remedy::new();
-        let remedy = if wanted < ENOUGH {
+        let remedy = if wanted < enough {
             upgrade::step(
                 ctx,
                 remedy,
@@ -50,10 +51,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .option("-l", format!("{COMPONENT}={}", component.name)),
             )
         };
-        ctx.finding(
+        let finding = ctx.finding(
             Subject::object("Deployment", namespace, &meta.name),
-            "the control plane is installed for high availability and has fewer than two ready pods of a component: when \
-             their node goes, so does what they serve",
+            match available < AN_OUTAGE {
+                true => "the control plane is installed for high availability and has fewer than two ready pods of a component: \
+                         when their node goes, so does what they serve"
+                    .to_owned(),
+                false => format!("a component of the control plane has fewer than the {enough} ready pods that are set for it"),
+            },
         )
         .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
         .evidence(Evidence::field(
@@ -61,7 +66,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "data.values: highAvailability",
             "true",
         ))
-        .remedy(remedy)
+        .remedy(remedy);
+        // The row of `linkerd check` asks for two.
+        if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
     });
     let mut findings: Vec<Finding> = short.collect();
     // Only who knows every Deployment knows which are not there.

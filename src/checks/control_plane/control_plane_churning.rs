@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -11,10 +11,6 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
 
-/// The time that is looked at.
-const SPAN: SignedDuration = SignedDuration::from_hours(24);
-/// An upgrade makes one, a bad one that is taken back and tried again some more. A Deployment keeps ten old ones.
-const MANY: usize = 6;
 /// How many are quoted.
 const QUOTED: usize = 3;
 
@@ -25,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for set in ctx.seen::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
         let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
         if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp)
-            && ctx.now().duration_since(at) <= SPAN
+            && ctx.now().duration_since(at) <= ctx.span_of("hours")
         {
             made.entry(&owner.name).or_default().push((at, set));
         }
@@ -34,8 +30,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into_iter()
         .filter(|c| CORE.contains(&c.name))
         .filter_map(|component| {
-            let sets =
-                made.get(component.deployment.metadata.name.as_str()).filter(|sets| sets.len() >= MANY)?;
+            let sets = made
+                .get(component.deployment.metadata.name.as_str())
+                .filter(|sets| sets.len() >= ctx.count_of("rollouts"))?;
             Some(finding(ctx, &component, sets.clone()))
         });
     Ok(findings.collect::<Vec<_>>().into())
@@ -71,7 +68,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     .likely()
     .evidence(Evidence::other(
         format!("ReplicaSets of {name}"),
-        format!("{} made within 24 hours", sets.len()),
+        format!("{} made within {}", sets.len(), ctx.said_of("hours")),
     ))
     .evidences(sets.iter().take(QUOTED).map(|(at, set)| {
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);

@@ -1,15 +1,10 @@
 //! `control-plane-not-evictable`: a PodDisruptionBudget lets no pod of the control plane be evicted.
 
-use jiff::SignedDuration;
-
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::model::pod_status::word;
 use crate::objects::{Pod, PodDisruptionBudget};
-
-/// A rollout uses a budget up for so long without anything being wrong.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let budgets = ctx.seen::<PodDisruptionBudget>()?;
@@ -22,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let condition = status.conditions.iter().find(|condition| condition.kind == "DisruptionAllowed");
         let since = condition.and_then(|condition| condition.last_transition_time);
-        if since.is_some_and(|since| ctx.now().duration_since(since) < PATIENCE) {
+        if since.is_some_and(|since| ctx.now().duration_since(since) < ctx.span_of("minutes")) {
             continue;
         }
         let name = &budget.metadata.name;

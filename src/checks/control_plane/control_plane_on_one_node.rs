@@ -10,8 +10,6 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Node, Pod};
 
-/// With fewer nodes there is nowhere else to go.
-const ENOUGH: usize = 3;
 /// The labels by which clouds and autoscalers mark nodes that they may take away at any time.
 const SPOT: [(&str, &str); 7] = [
     ("karpenter.sh/capacity-type", "spot"),
@@ -32,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ready && !node.spec.unschedulable
     });
     let ready = ready.count();
-    if ready < ENOUGH {
+    if ready < ctx.count_of("nodes") {
         return Err(Unjudged::not_applicable(format!(
             "{ready} nodes are ready: there is nowhere else to go"
         )));

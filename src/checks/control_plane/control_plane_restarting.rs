@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
-
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -16,10 +14,6 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::Terminated;
 use crate::objects::{ContainerStatus, Deployment, Pod};
 
-/// How long ago a container may have been killed for that to be told.
-const LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// So many restarts in that time are no accident.
-const OFTEN: u32 = 3;
 /// How many containers are quoted.
 const QUOTED: usize = 3;
 
@@ -66,14 +60,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
+    let since = ctx.span_of("days");
     let lately =
-        |ended: &Terminated| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= LATELY);
+        |ended: &Terminated| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= since);
     let before = status.last_state.terminated.as_deref().filter(|ended| lately(ended))?;
     if before.reason == "OOMKilled" {
         return Some(Why::Memory);
     }
-    let young = pod.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) <= LATELY);
-    (young && status.restart_count >= OFTEN).then_some(Why::Often)
+    let young = pod.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) <= since);
+    (young && i64::from(status.restart_count) >= ctx.param("restarts")).then_some(Why::Often)
 }
 
 fn finding(

@@ -1,6 +1,6 @@
 //! `heartbeat-failing`: the Jobs of Linkerd's heartbeat keep failing.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -9,10 +9,8 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{CronJob, Job};
 
-/// How many failed Jobs in a row are no accident.
-const IN_A_ROW: usize = 3;
-/// The chart keeps one failed Job and runs one a day, so that none ended well for this long says the same.
-const LONG: SignedDuration = SignedDuration::from_hours(3 * 24);
+/// How many failed Jobs are quoted.
+const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -38,8 +36,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(last) = failed.first() else { return Ok(Verdict::fine()) };
     let well = cron.status.last_successful_time;
     let since = well.or(cron.metadata.creation_timestamp);
-    let long = since.is_some_and(|since| ctx.now().duration_since(since) >= LONG);
-    if cron.spec.suspend || well > started(last) || failed.len() < IN_A_ROW && !long {
+    let long = since.is_some_and(|since| ctx.now().duration_since(since) >= ctx.span_of("days"));
+    if cron.spec.suspend || well > started(last) || failed.len() < ctx.count_of("failures") && !long {
         return Ok(Verdict::fine());
     }
     let object = format!("CronJob {namespace}/{name}");
@@ -64,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              failed pods stay listed",
         )
         .evidence(Evidence::field(&object, "status.lastSuccessfulTime", said))
-        .evidences(failed.iter().take(IN_A_ROW).filter_map(|job| {
+        .evidences(failed.iter().take(QUOTED).filter_map(|job| {
             let (reason, message) = failure(job)?;
             let object = format!("Job {namespace}/{}", job.metadata.name);
             Some(Evidence::field(object, "status.conditions[Failed]", format!("{reason}: {message}")))

@@ -3,16 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use jiff::SignedDuration;
-
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::Pod;
-
-/// How long two pods may overlap while one of them goes.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_address: BTreeMap<IpAddr, Vec<&Pod>> = BTreeMap::new();
@@ -32,7 +27,7 @@ fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
     pod.status.phase == "Running"
         && !pod.spec.host_network
         && pod.metadata.deletion_timestamp.is_none()
-        && pod.status.start_time.is_some_and(|since| ctx.now().duration_since(since) > PATIENCE)
+        && pod.status.start_time.is_some_and(|since| ctx.now().duration_since(since) > ctx.span_of("minutes"))
 }
 
 fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {

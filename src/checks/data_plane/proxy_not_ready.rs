@@ -20,12 +20,6 @@ use crate::objects::{Event, Pod};
 
 /// How long a pod may take to start, as long as nothing in it has failed.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
-/// How long ago a proxy that is ready again may have been killed for that to be told: what happened once is no news.
-const LATELY: SignedDuration = SignedDuration::from_hours(24);
-/// The same of one that was started again [`OFTEN`].
-const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// So many restarts are no accident.
-const OFTEN: u32 = 3;
 /// How many pods of a workload are quoted.
 const QUOTED: usize = 3;
 /// Where the statuses of init containers are.
@@ -122,7 +116,8 @@ fn killed(status: &ContainerStatus) -> Option<&Terminated> {
 /// Whether a container was killed for its memory within the last day, within a week where that happens again and again, or at a
 /// moment that nobody wrote down.
 fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
-    let patience = if status.restart_count >= OFTEN { WEEK } else { LATELY };
+    let often = i64::from(status.restart_count) >= ctx.param("restarts");
+    let patience = ctx.span_of(if often { "days" } else { "hours" });
     killed(status)
         .is_some_and(|ended| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= patience))
 }

@@ -10,8 +10,6 @@ use crate::model::quantity;
 use crate::objects::container::{Amounts, Container};
 use crate::objects::{Pod, PodSpec};
 
-/// The share of a pod's request from which on the proxy's matters.
-const SHARE: f64 = 0.3;
 /// How many pods are quoted.
 const QUOTED: usize = 3;
 
@@ -27,6 +25,7 @@ struct Pending<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let owners = ctx.owners();
+    let least = ctx.count_of("percent") as f64 / 100.0;
     let mut groups: BTreeMap<(Owner, &str), Vec<Pending<'_>>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
         if pod.metadata.namespace == ctx.namespaces().control_plane
@@ -34,14 +33,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         {
             continue;
         }
-        for pending in ["cpu", "memory"].into_iter().filter_map(|resource| pending(pod, resource)) {
+        for pending in ["cpu", "memory"].into_iter().filter_map(|resource| pending(pod, resource, least)) {
             groups.entry((owners.of(pod), pending.resource)).or_default().push(pending);
         }
     }
     Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group)).collect::<Vec<_>>().into())
 }
 
-fn pending<'a>(pod: &'a Pod, resource: &'static str) -> Option<Pending<'a>> {
+fn pending<'a>(pod: &'a Pod, resource: &'static str, least: f64) -> Option<Pending<'a>> {
     let proxy = pod.spec.proxy()?;
     let condition = pod.condition("PodScheduled").filter(|condition| {
         condition.status == "False" && condition.message.contains(&format!("Insufficient {resource}"))
@@ -49,7 +48,7 @@ fn pending<'a>(pod: &'a Pod, resource: &'static str) -> Option<Pending<'a>> {
     let own = request(proxy, resource)?;
     let all = total(&pod.spec, resource);
     let share = quantity::read(own)? / all;
-    (all > 0.0 && share >= SHARE).then(|| Pending {
+    (all > 0.0 && share >= least).then(|| Pending {
         pod,
         said: &condition.message,
         resource,

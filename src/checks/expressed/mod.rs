@@ -46,6 +46,11 @@ impl Brought {
         let Some(expressed) = card.front.rule.clone() else {
             return Err(fail("it has no rule: in the front matter, with for and rule".to_owned()));
         };
+        if !card.front.params.is_empty() {
+            return Err(fail(
+                "params of a rule that is an expression stand under it: rule.params".to_owned(),
+            ));
+        }
         let rule = Rule::of(&expressed).map_err(fail)?;
         let known = |other: &String| super::find(other).is_some();
         if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::bound::{Asks, Bindings};
-use crate::card::{ExpressedFix, ExpressedRule};
+use crate::card::{ExpressedFix, ExpressedRule, none_of_the_name};
 use crate::checks::unjudged::Unjudged;
 use crate::checks::{Context, Judgement, policy};
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
@@ -109,12 +109,9 @@ impl Rule {
     /// # Errors
     /// There is none of that name, or the value is of another kind; in words.
     pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
-        let known = self.params.as_object().into_iter().flatten();
         let Some(held) = self.params.get(name) else {
-            let names: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
-            let near = crate::nearest::closest(name, names.iter().copied());
-            let hint = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-            return Err(format!("it has no parameter {name}{hint}"));
+            let known = self.params.as_object().into_iter().flatten().map(|(name, _)| (name.clone(), ()));
+            return Err(none_of_the_name(name, &known.collect()));
         };
         let other = |kind: &str| format!("{name} is {kind}, and {written:?} is none");
         match held {

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
-
 use super::unmeshed::{Asked, counts, unmeshed};
 use crate::checks::admission::Rules;
 use crate::checks::control_plane::failing::event_evidence;
@@ -22,10 +20,6 @@ use crate::objects::{
 
 /// How many refusals are quoted.
 const QUOTED: usize = 3;
-/// How long ago a pod may have been created for what it lacks to say something of today.
-const LATELY: SignedDuration = SignedDuration::from_hours(1);
-/// How many pods have to lack their proxy for that to be more than chance.
-const ENOUGH: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx);
@@ -149,7 +143,7 @@ fn passing(
 ) -> Option<Finding> {
     let recent = |pod: &Pod| {
         let created = pod.metadata.creation_timestamp;
-        created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= LATELY)
+        created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= ctx.span_of("minutes"))
     };
     let namespaces = ctx.seen::<Namespace>().ok()?;
     let mut without = unmeshed(ctx, pods, namespaces, Some(webhook));
@@ -159,14 +153,20 @@ fn passing(
     let injected = |pod: &Pod| {
         pod.metadata.namespace != ctx.namespaces().control_plane && pod.spec.proxy().is_some() && counts(pod)
     };
-    if without.len() < ENOUGH || owners.len() < 2 || pods.iter().any(|pod| recent(pod) && injected(pod)) {
+    if without.len() < ctx.count_of("pods")
+        || owners.len() < 2
+        || pods.iter().any(|pod| recent(pod) && injected(pod))
+    {
         return None;
     }
     let finding = base(
         ctx,
         configuration,
-        "the injector is ready, and of the pods that were created in the last hour none that requests a proxy has one: most likely \
-         the network does not let the API server through to the injector, and with failurePolicy Ignore pods then start unmeshed",
+        &format!(
+            "the injector is ready, and of the pods that were created in the last {} none that requests a proxy has one: most likely \
+             the network does not let the API server through to the injector, and with failurePolicy Ignore pods then start unmeshed",
+            ctx.said_of("minutes")
+        ),
     )
     .parameter("ignored")
     .evidences(without.iter().take(QUOTED).map(|unmeshed| {

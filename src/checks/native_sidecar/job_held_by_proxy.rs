@@ -17,15 +17,12 @@ use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::pod::Terminated;
 use crate::objects::{Job, Meta, Pod};
 
-/// How long a proxy may outlive its application: tools that end it do so within seconds.
-const GRACE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
-
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let held: Vec<_> = pods
         .iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
-        .filter_map(|pod| Some((pod, ended(pod, ctx.now())?)))
+        .filter_map(|pod| Some((pod, ended(pod, ctx.now(), ctx.span_of("seconds"))?)))
         .collect();
     if held.is_empty() {
         return Ok(Vec::new().into());
@@ -38,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The application's containers with how they ended, if all of them have and the proxy alone keeps the pod running.
-fn ended(pod: &Pod, now: jiff::Timestamp) -> Option<Vec<(&str, &Terminated)>> {
+fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option<Vec<(&str, &Terminated)>> {
     let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
     let policy = pod.spec.restart_policy.as_str();
     let runs_once = of_job || matches!(policy, "Never" | "OnFailure");
@@ -60,7 +57,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp) -> Option<Vec<(&str, &Terminated)>> {
         })
         .collect::<Option<_>>()?;
     let last = ended.iter().filter_map(|(_, terminated)| terminated.finished_at).max();
-    let just_now = last.is_some_and(|last| last <= now && now.duration_since(last) < GRACE);
+    let just_now = last.is_some_and(|last| last <= now && now.duration_since(last) < grace);
     (!ended.is_empty() && !just_now).then_some(ended)
 }
 

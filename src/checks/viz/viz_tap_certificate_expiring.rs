@@ -1,7 +1,8 @@
-//! `viz-tap-certificate-expiring`: the certificate of tap expires within 60 days.
+//! `viz-tap-certificate-expiring`: the certificate of tap expires soon.
 
 use super::tap::{Tap, tap};
-use crate::checks::dates::{dates, is_overdue, renewed_by};
+use crate::certificates::{Certificate, Validity};
+use crate::checks::dates::{Soon, dates, is_overdue, renewed_by};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{ending, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -17,7 +18,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "tap has no certificate that can be read",
         ));
     };
-    let said: Vec<String> = ending(&served, ctx.now())
+    let ending = ending(&served, ctx.now(), Soon::horizon(ctx));
+    // One behind the first that has ended fails the row as well.
+    let ended = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Over;
+    let soon = Soon::of(ctx, &served).filter(|_| !served.iter().skip(1).any(ended)).unwrap_or(Soon::ForBoth);
+    let said: Vec<String> = ending
         .into_iter()
         .map(|certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now())))
         .collect();
@@ -31,9 +36,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            "the certificate of tap, or one of its chain, expires within 60 days and nothing is known to renew it: from then on the \
-             API server refuses to talk to tap"
-                .to_owned(),
+            soon.message(ctx, "the certificate of tap, or one of its chain,", |days| {
+                format!(
+                    "the certificate of tap, or one of its chain, expires within {days} and nothing is known to renew it: from then \
+                     on the API server refuses to talk to tap"
+                )
+            }),
             reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes a new pair"),
         ),
         Some((tool, true)) => (
@@ -44,6 +52,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             see_renewal(&tap),
         ),
+        // What is renewed in time is nobody's matter but the row's.
+        Some((_, false)) if soon == Soon::AsSet => return Ok(Verdict::fine()),
         // One that lives shorter is always within 60 days.
         Some((tool, false)) => (
             Severity::Info,
@@ -61,8 +71,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
     let finding =
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
-    let overdue = tool.is_some_and(|(_, overdue)| overdue);
-    Ok(vec![if overdue { finding.likely() } else { finding }].into())
+    // What is overdue is so whenever it ends.
+    let finding = match (tool, soon) {
+        (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
+        (Some((_, true)), _) => finding.likely(),
+        (Some((_, false)), _) => finding,
+        (None, _) => soon.graded(finding),
+    };
+    Ok(vec![finding].into())
 }
 
 /// Where it is seen whether the certificate will be renewed.

@@ -65,7 +65,8 @@ pub struct Check {
     /// Repeatable; leave a check out with --skip.
     #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
     pub severity: Vec<(String, Severity)>,
-    /// A parameter of a check of your own, in the place of what its card says under params. Repeatable.
+    /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. 'explain CHECK' shows which
+    /// there are. Repeatable.
     #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, conflicts_with = "verify", help_heading = "Checks")]
     pub param: Vec<Parameter>,
     /// What it means for the exit status when evidence that was asked for could not be had.

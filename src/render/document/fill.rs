@@ -122,6 +122,7 @@ fn asked(asked: &report::Asked) -> Asked {
         expected_version: asked.expected_version.clone(),
         linkerd_namespace: asked.linkerd_namespace.clone(),
         cni_namespace: asked.cni_namespace.clone(),
+        params: asked.params.clone(),
     }
 }
 
@@ -234,6 +235,7 @@ impl From<&Judged> for Check {
             outcome,
             reason,
             blocked_by: judged.blocked_by.map(str::to_owned),
+            params: judged.params.clone(),
         }
     }
 }

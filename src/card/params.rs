@@ -1,0 +1,227 @@
+//! Parameters: the figures at which a check begins to find something, which an operator may set anew. A card declares them with
+//! their unit; this file reads what is written for one, and says it in words.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Front;
+use crate::nearest::closest;
+
+/// A parameter of a built-in check: a whole number with a unit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Param {
+    /// What holds where nobody sets it.
+    pub default: i64,
+    /// What it counts.
+    pub unit: Unit,
+    /// What it decides, as a clause.
+    pub means: String,
+    /// The least that it may be.
+    #[serde(default = "one")]
+    pub least: i64,
+    /// The most that it may be.
+    #[serde(default = "many")]
+    pub most: i64,
+}
+
+/// What a parameter counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Minutes.
+    Minutes,
+    /// Hours.
+    Hours,
+    /// Days.
+    Days,
+    /// Hundredths of a whole.
+    Percent,
+    /// Things: pods, restarts.
+    Number,
+}
+
+fn one() -> i64 {
+    1
+}
+
+/// Of days more than 27 years: every moment stays one that can be reckoned with.
+fn many() -> i64 {
+    10_000
+}
+
+impl Unit {
+    /// So many of them, in words: `60 days`, `30%`, `3`.
+    pub fn said(self, number: i64) -> String {
+        let word = match self {
+            Unit::Seconds => "second",
+            Unit::Minutes => "minute",
+            Unit::Hours => "hour",
+            Unit::Days => "day",
+            Unit::Percent => return format!("{number}%"),
+            Unit::Number => return number.to_string(),
+        };
+        format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+    }
+
+    /// So many of them, where they are of time.
+    pub fn span(self, number: i64) -> SignedDuration {
+        let seconds = match self {
+            Unit::Seconds | Unit::Percent | Unit::Number => 1,
+            Unit::Minutes => 60,
+            Unit::Hours => 3600,
+            Unit::Days => 24 * 3600,
+        };
+        SignedDuration::from_secs(number.saturating_mul(seconds))
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Unit::Seconds => "a whole number of seconds",
+            Unit::Minutes => "a whole number of minutes",
+            Unit::Hours => "a whole number of hours",
+            Unit::Days => "a whole number of days",
+            Unit::Percent => "a whole number of percent",
+            Unit::Number => "a whole number",
+        }
+    }
+}
+
+impl Param {
+    /// What is written for it.
+    ///
+    /// # Errors
+    /// It is of another kind, or out of range; in words.
+    fn read(&self, name: &str, written: &str) -> Result<i64, String> {
+        let number: i64 = written
+            .parse()
+            .map_err(|_| format!("{name} is {}, and {written:?} is none", self.unit.kind()))?;
+        match (self.least..=self.most).contains(&number) {
+            true => Ok(number),
+            false => Err(format!("{name} is {} from {} to {}", self.unit.kind(), self.least, self.most)),
+        }
+    }
+}
+
+/// A parameter for people and programs, of a built-in check or of one that a user brought.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What holds where nobody sets it.
+    pub default: Value,
+    /// What it counts; a user's check does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// The least and the most that it may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(i64, i64)>,
+    /// What it decides; a user's check does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<&'a str>,
+}
+
+impl Shown<'_> {
+    /// Its default in words: `60 days`.
+    pub fn default_in_words(&self) -> String {
+        match (self.unit, &self.default) {
+            (Some(unit), Value::Number(number)) => unit.said(number.as_i64().unwrap_or_default()),
+            (_, Value::String(text)) => text.clone(),
+            (_, other) => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, unless set", self.name, self.default_in_words())?;
+        self.means.map_or(Ok(()), |means| write!(f, "; {means}"))
+    }
+}
+
+impl Front {
+    /// Its parameters, by name.
+    pub fn parameters(&self) -> Vec<Shown<'_>> {
+        let written = self.params.iter().map(|(name, param)| Shown {
+            name,
+            default: param.default.into(),
+            unit: Some(param.unit),
+            range: Some((param.least, param.most)),
+            means: Some(&param.means),
+        });
+        let expressed = self.rule.iter().flat_map(|rule| &rule.params).map(|(name, default)| Shown {
+            name,
+            default: default.clone(),
+            unit: None,
+            range: None,
+            means: None,
+        });
+        written.chain(expressed).collect()
+    }
+
+    /// What is written for a parameter that the card declares with its unit.
+    ///
+    /// # Errors
+    /// There is none of that name, or the value cannot be one; in words.
+    pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
+        let Some(param) = self.params.get(name) else { return Err(none_of_the_name(name, &self.params)) };
+        param.read(name, written).map(Value::from)
+    }
+}
+
+/// That there is no parameter of a name, and which was perhaps meant.
+pub fn none_of_the_name<T>(name: &str, known: &BTreeMap<String, T>) -> String {
+    if known.is_empty() {
+        return "it has no parameters".to_owned();
+    }
+    let names = || known.keys().map(String::as_str);
+    match closest(name, names()) {
+        Some(near) => format!("it has no parameter {name}; {near} was perhaps meant"),
+        None => format!("it has no parameter {name}, but {}", names().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_held_to_kind_and_range() {
+        let days =
+            Param { default: 60, unit: Unit::Days, means: "so long".to_owned(), least: 1, most: 10_000 };
+        assert_eq!(days.read("days", "30"), Ok(30));
+        for wrong in ["30.5", "true", "soon", "", "30d", "99999999999999999999"] {
+            let said = days.read("days", wrong);
+            assert!(
+                said.as_ref().is_err_and(|said| said.starts_with("days is a whole number of days")),
+                "{said:?}"
+            );
+        }
+        for wrong in ["0", "-1", "10001"] {
+            assert_eq!(
+                days.read("days", wrong),
+                Err("days is a whole number of days from 1 to 10000".to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_are_said_with_their_unit() {
+        for (unit, number, said) in [
+            (Unit::Days, 1, "1 day"),
+            (Unit::Minutes, 5, "5 minutes"),
+            (Unit::Percent, 30, "30%"),
+            (Unit::Number, 3, "3"),
+        ] {
+            assert_eq!(unit.said(number), said);
+        }
+        assert_eq!(Unit::Hours.span(2), SignedDuration::from_hours(2));
+    }
+}

@@ -1,0 +1,51 @@
+//! `--param` and `[params.CHECK]`: parameters of checks, held to what their cards declare. What is wrong is told where it stands, on the
+//! command line or on a line of the configuration.
+
+use std::collections::BTreeMap;
+
+use super::config;
+use super::stop::Stop;
+use super::values::Parameter;
+use crate::checks;
+use crate::nearest::closest;
+
+/// Parameters by check and name.
+pub(super) type Params = BTreeMap<String, BTreeMap<String, serde_json::Value>>;
+
+/// Every parameter that was asked for; of two of one name the later counts.
+///
+/// # Errors
+/// One names no check or no parameter, or its value is not of the kind that the card declares.
+pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
+    let mut params = Params::new();
+    for Parameter { check, name, value } in asked {
+        let wrong = |(why, next): (String, String)| {
+            let flag = format!("--param {check}.{name}");
+            let place = config::place(&format!("--param={check}.{name}={value}"));
+            Stop::usage(format!("{}: {why}", place.unwrap_or(flag)), next)
+        };
+        let (id, read) = one(check, name, value).map_err(wrong)?;
+        params.entry(id.to_owned()).or_default().insert(name.clone(), read);
+    }
+    Ok(params)
+}
+
+/// One parameter: its check, and its value; else what is wrong, and what to do next.
+pub(super) fn one(
+    check: &str,
+    name: &str,
+    value: &str,
+) -> Result<(&'static str, serde_json::Value), (String, String)> {
+    let found = checks::find(check).ok_or_else(|| {
+        let near = closest(check, checks::all().map(|check| check.id));
+        let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+        (format!("there is no check {check}{perhaps}"), "meshdoctor list shows every check".to_owned())
+    })?;
+    let read = found.parameter(name, value).map_err(|why| {
+        (
+            format!("{check}: {why}"),
+            format!("meshdoctor explain {} shows the parameters that it has", found.id),
+        )
+    })?;
+    Ok((found.id, read))
+}
