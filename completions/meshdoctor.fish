@@ -322,6 +322,15 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to -d 'The release of Linkerd that you are about to upgrade to: what that breaks and changes goes into the report' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-kubernetes -d 'With --to: the Kubernetes that the cluster will run by then, such as 1.35' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l from -d 'With --to: the release that is installed, where the evidence does not tell' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l param -d 'A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -333,6 +342,9 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster, also where --nodes or --logs is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s q -l quiet -d 'Print nothing on standard error but errors'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -352,6 +352,16 @@ _arguments "${_arguments_options[@]}" : \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
+'*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_default' \
+'--to=[The release of Linkerd that you are about to upgrade to\: what that breaks and changes goes into the report]:RELEASE:_default' \
+'--to-kubernetes=[With --to\: the Kubernetes that the cluster will run by then, such as 1.35]:VERSION:_default' \
+'--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
+'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8]:VERSION:_default' \
+'--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
+'*--param=[A parameter of a check, in the place of what its card says\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -364,6 +374,9 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster, also where --nodes or --logs is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
+'(--crds --to)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
+'(--to)--crds[Check the custom resource definitions, before the control plane is installed]' \
+'--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
 '--no-config[Leave every meshdoctor.toml aside]' \

@@ -1,10 +1,11 @@
-//! Archives are hostile input: unpacks gzip, zstd and tar into [`Blob`]s by name, never into files with names. Nothing
+//! Archives are hostile input: unpacks gzip, zstd, tar and zip into [`Blob`]s by name, never into files with names. Nothing
 //! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
 //! broken archive is kept, with a note of what could not.
 
 pub mod spool;
 mod tar;
 mod tree;
+mod zip;
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -109,7 +110,7 @@ pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io
         decoder.window_log_max(MAX_WINDOW_LOG)?;
         (Box::new(decoder), MAX_ZSTD_RATIO)
     } else if head.starts_with(ZIP) {
-        return Err(io::Error::other("a zip archive: unpack it and give the folder"));
+        return zip::walk(blob, budget).map(Unpacked::Tree);
     } else if is_tar(&head) {
         let input = BufReader::with_capacity(1 << 16, blob.reader()?);
         return Ok(Unpacked::Tree(Walk::new(input, Keep::Slice(blob)).walk(budget)));

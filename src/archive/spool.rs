@@ -159,17 +159,26 @@ enum Reading {
 }
 
 impl BlobReader {
-    /// Reads exactly `len` bytes from `offset` on into `bytes`, whatever it held.
+    /// Goes on from `offset`.
     ///
     /// # Errors
-    /// They cannot be read, or are not there any more.
-    pub fn at(&mut self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    /// The file cannot be read there.
+    pub fn go_to(&mut self, offset: u64) -> io::Result<()> {
         let place = self.begin + offset.min(self.len);
         match &mut self.source {
             Reading::File(file) => _ = file.seek(SeekFrom::Start(place))?,
             Reading::Spool { at, .. } => *at = place,
         }
         self.left = self.len.saturating_sub(offset);
+        Ok(())
+    }
+
+    /// Reads exactly `len` bytes from `offset` on into `bytes`, whatever it held.
+    ///
+    /// # Errors
+    /// They cannot be read, or are not there any more.
+    pub fn at(&mut self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.go_to(offset)?;
         bytes.clear();
         self.take(len).read_to_end(bytes)?;
         if bytes.len() as u64 == len { Ok(()) } else { Err(io::Error::from(io::ErrorKind::UnexpectedEof)) }

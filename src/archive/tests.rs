@@ -109,3 +109,93 @@ proptest! {
         }
     }
 }
+
+/// A zip archive: names with what they hold, packed or as it is, some of them links.
+fn zip_of(files: &[(&str, &[u8])], packed: bool) -> Vec<u8> {
+    use rawzip::{CompressionMethod, ZipArchiveWriter};
+    let mut out = Vec::new();
+    let mut archive = ZipArchiveWriter::new(&mut out);
+    for (path, bytes) in files {
+        let method = if packed { CompressionMethod::DEFLATE } else { CompressionMethod::STORE };
+        let (mut entry, config) = archive.new_file(*path).compression_method(method).start().unwrap();
+        if packed {
+            let encoder = flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::fast());
+            let mut writer = config.wrap(encoder);
+            writer.write_all(bytes).unwrap();
+            let (encoder, descriptor) = writer.finish().unwrap();
+            encoder.finish().unwrap();
+            entry.finish(descriptor).unwrap();
+        } else {
+            let mut writer = config.wrap(&mut entry);
+            writer.write_all(bytes).unwrap();
+            let (_, descriptor) = writer.finish().unwrap();
+            entry.finish(descriptor).unwrap();
+        }
+    }
+    archive.finish().unwrap();
+    out
+}
+
+fn unzipped(bytes: &[u8], budget: &mut Budget) -> Tree {
+    let Ok(Unpacked::Tree(tree)) = unpack(&blob(bytes), budget, |_| true) else { panic!() };
+    tree
+}
+
+#[test]
+fn a_zip_archive_is_read_by_its_list_and_names_lead_nowhere() {
+    for packed in [false, true] {
+        let bytes =
+            zip_of(&[("a/x.json", b"{}"), ("b.yaml", b"kind: Pod"), ("b.yaml", b"kind: Node")], packed);
+        let tree = unzipped(&bytes, &mut Budget::default());
+        assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["a/x.json", "b.yaml"]);
+        assert_eq!(tree.files["b.yaml"].bytes(99).unwrap(), b"kind: Node");
+        assert!(tree.trouble.is_empty() && tree.notes.len() == 1, "{tree:?}");
+        // Zip Slip: writers clean names, so they are put in afterwards.
+        let text = |bytes: &[u8], from: &[u8], to: &[u8]| -> Vec<u8> {
+            let mut bytes = bytes.to_vec();
+            while let Some(at) = memchr::memmem::find(&bytes, from) {
+                bytes[at..at + to.len()].copy_from_slice(to);
+            }
+            bytes
+        };
+        for name in [&b"../x.json"[..8], b"/./x.jso"] {
+            let tree = unzipped(&text(&bytes, b"a/x.json", name), &mut Budget::default());
+            assert_eq!(tree.files.len(), 1, "{tree:?}");
+            assert_eq!(tree.trouble.len(), 1, "{tree:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_zip_archive_lost_is_known() {
+    let long = "kind: Pod\n".repeat(5000);
+    for packed in [false, true] {
+        let bytes = zip_of(&[("x.yaml", long.as_bytes()), ("y.yaml", b"kind: Node")], packed);
+        // One byte of what it holds.
+        let mut damaged = bytes.clone();
+        damaged[60] ^= 1;
+        let tree = unzipped(&damaged, &mut Budget::default());
+        assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["y.yaml"], "{:?}", tree.trouble);
+        assert!(tree.corrupt && tree.trouble[0].0 == "x.yaml", "{:?}", tree.trouble);
+        // Its end, with the list of files.
+        let cut = unpack(&blob(&bytes[..bytes.len() - 30]), &mut Budget::default(), |_| true);
+        assert!(cut.is_err_and(|error| error.to_string().contains("cut off")));
+        let mut budget = Budget { bytes: 1000, entries: 10 };
+        let tree = unzipped(&bytes, &mut budget);
+        assert!(tree.trouble[0].1.contains("more than is read"), "{:?}", tree.trouble);
+        let mut budget = Budget { bytes: 1 << 20, entries: 1 };
+        let tree = unzipped(&bytes, &mut budget);
+        assert!(tree.files.len() == 1 && tree.trouble[0].1.contains("entries"), "{:?}", tree.trouble);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_zip_archive_makes_it_panic(at in 0usize..400, byte: u8, cut in 0usize..400) {
+        let mut bytes = zip_of(&[("a/x.json", b"{\"kind\": \"Pod\"}"), ("b.yaml", b"kind: Node")], true);
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        bytes.truncate(bytes.len() - cut % bytes.len() / 4);
+        _ = unpack(&blob(&bytes), &mut Budget::default(), |_| true);
+    }
+}

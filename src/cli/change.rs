@@ -283,7 +283,7 @@ fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sV
         of_control_plane("linkerd-config"),
     ]
     .into();
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&args.evidence, &args.connection);
     let Read { collected, .. } = evidence::read(&way, &args.verbosity, &items, Save::No)?;
     let cluster = &collected.cluster;
     let deployments =

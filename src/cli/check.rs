@@ -1,18 +1,19 @@
 //! `meshdoctor check`: evidence in, reports out.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosity};
+use super::args::{Check, EvidenceArgs, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosity};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use super::wait::Wait;
-use super::{accepted, change, chart, config, files, fleet, params, publish};
+use super::{accepted, again, change, chart, config, files, fleet, params, publish};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
@@ -55,6 +56,9 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
+    let opened = evidence::open(&args.evidence, &args.verbosity)?;
+    let again = opened.as_ref().and_then(|captured| again::asked(args, captured.asked()?)).transpose()?;
+    let args = again.as_ref().unwrap_or(args);
     let earlier = accepted::baseline(args)?;
     let wait = Wait::new(args, began)?;
     let policy = Policy {
@@ -85,7 +89,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         )
         .into());
     }
-    let upgrade = upgrade(args, knowledge)?;
+    let upgrade = upgrade(&args.rehearsal, knowledge)?;
     let values = chart::given(args, knowledge)?;
     let mut manifests = change::flags(args);
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
@@ -115,7 +119,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if watch.is_some() {
         items.extend(ends::items());
     }
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way { opened: RefCell::new(opened), ..Way::new(&args.evidence, &args.connection) };
     let (mut laid, mut places) = (None, None);
     let mut read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         let alone = change::alone(args, &items, knowledge)?;
@@ -208,8 +212,8 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
 }
 
 /// The upgrade that `--to` means.
-fn upgrade(args: &Check, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
-    let Rehearsal { to: Some(given), from, to_kubernetes } = args.rehearsal.clone() else { return Ok(None) };
+pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
+    let Rehearsal { to: Some(given), from, to_kubernetes } = rehearsal.clone() else { return Ok(None) };
     let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
     upgrade.map(Some).map_err(|error| {
         Stop::usage(
@@ -362,18 +366,27 @@ fn only_rows(outputs: &[Output]) -> bool {
 
 /// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
 pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
+    let before = args.stage.pre || args.stage.crds;
+    are_known(&args.namespace, &args.evidence, before, collected)
+}
+
+/// The same, of what another command takes; `before` an installation its namespaces need not be there.
+pub(super) fn are_known(
+    namespaces: &[String],
+    evidence: &EvidenceArgs,
+    before: bool,
+    collected: &Collected,
+) -> Result<(), Stop> {
     use crate::objects::Namespace;
     let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
     if answer.fetched != crate::fetched::Fetched::Complete {
         return Ok(());
     }
     let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();
-    let evidence = &args.evidence;
     let homes = evidence.linkerd_namespace.iter().map(|name| ("-L", name));
     let homes = homes.chain(evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
-    // Before an installation its namespaces need not be there.
-    let homes = homes.filter(|_| !args.stage.pre && !args.stage.crds);
-    let asked = args.namespace.iter().map(|name| ("-n", name)).chain(homes);
+    let homes = homes.filter(|_| !before);
+    let asked = namespaces.iter().map(|name| ("-n", name)).chain(homes);
     for (flag, name) in asked {
         if !names.contains(&name.as_str()) {
             let nearest = crate::nearest::closest(name, names.iter().copied());

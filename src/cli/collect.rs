@@ -25,7 +25,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     if node_pods.is_some() {
         items.insert(Item::NodeFiles);
     }
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods };
+    let way = Way { node_pods, ..Way::new(&args.evidence, &args.connection) };
     let Some(path) = args.output.as_deref().filter(|_| !args.node_pods.dry_run) else {
         return live::dry_run(&way).map(|()| exit::FINE);
     };

@@ -1,5 +1,6 @@
 //! From flags to collected evidence: chooses the source, reads it, and saves what was read when that was asked for.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,15 @@ pub(super) struct Way<'a> {
     pub(super) connection: &'a Connection,
     /// Whether nodes are read by pods.
     pub(super) node_pods: Option<&'a NodePods>,
+    /// What of it was opened already, to see what a ticket is about.
+    pub(super) opened: RefCell<Option<Captured>>,
+}
+
+impl<'a> Way<'a> {
+    /// The way that flags name, without pods on nodes.
+    pub(super) fn new(evidence: &'a EvidenceArgs, connection: &'a Connection) -> Way<'a> {
+        Way { evidence, connection, node_pods: None, opened: RefCell::new(None) }
+    }
 }
 
 /// What was read.
@@ -109,13 +119,14 @@ pub(super) fn read(
         at: evidence.at,
         whole: whole_kinds(),
     };
-    if offline || !(evidence.nodes.is_empty() || live) {
+    let opened = way.opened.take();
+    if opened.is_none() && offline || !(evidence.nodes.is_empty() || live) {
         super::interrupt::ends_with_a_document();
     }
     let nodes = nodes(evidence, verbosity)?;
     let logs = logs(evidence)?;
     if offline {
-        let captured = captured(evidence, verbosity)?;
+        let captured = opened.map_or_else(|| captured(evidence, verbosity), Ok)?;
         // Where things were found then is where they are, unless somebody says otherwise now.
         if let Some(then) = captured.namespaces() {
             options.control_plane_namespace.get_or_insert(then.control_plane);
@@ -178,6 +189,15 @@ fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
         return Err(Stop::usage(cause, "give one of them as a file").into());
     }
     Ok(Some(Logs::open(&files, std::io::stdin()).map_err(load)?))
+}
+
+/// Opens what `--bundle` names, before it is read; `None` where it names nothing.
+pub(super) fn open(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<Captured>> {
+    if evidence.bundle.is_empty() {
+        return Ok(None);
+    }
+    super::interrupt::ends_with_a_document();
+    captured(evidence, verbosity).map(Some)
 }
 
 /// The bundles and dumps of `--bundle`.

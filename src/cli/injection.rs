@@ -61,7 +61,7 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
     let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
     change::items(&mut items);
     items.insert(Item::List(Kind::CronJob));
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&args.evidence, &args.connection);
     let kept = change::kept(&way, &args.verbosity, &items, None)?;
     let at = kept.read.collected.cluster.at;
     let change = Change::new(&kept.again, &set, knowledge, at).injecting(release);

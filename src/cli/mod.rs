@@ -1,6 +1,7 @@
 //! The command line: the only place that prints, reads arguments and knows anyhow. One file for each command.
 
 mod accepted;
+mod again;
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;

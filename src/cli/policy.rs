@@ -17,7 +17,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     if !args.to.is_empty() {
         return outbound(args);
     }
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
 
 /// What clients get on the way to something.
 fn outbound(args: &Policy) -> anyhow::Result<u8> {
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = OutboundEvidence::read(cluster, Knowledge::embedded())

@@ -13,7 +13,7 @@ use crate::render::reach as render;
 
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let asked = asked(args)?;
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())

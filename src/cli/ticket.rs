@@ -7,14 +7,16 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::Ticket as Args;
+use super::args::{Rehearsal, Ticket as Args};
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
 use super::values::Format;
-use super::{check, collect, files, output};
+use super::{check, collect, files, output, params};
+use crate::card::Mode;
 use crate::checks::Settings;
+use crate::command::Asked;
 use crate::exit;
-use crate::item::Item;
+use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::cluster::{Answer, Cluster};
@@ -22,21 +24,32 @@ use crate::policy::{self, Policy};
 use crate::render::{self, Look};
 use crate::report::{Question, Report};
 use crate::request::Request;
-use crate::save::{Contents, Packed, Writer};
+use crate::save::{Closing, Contents, Packed, Writer};
 use crate::ticket::{self, Ticket};
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let began = Instant::now();
     let writer = writer(args)?;
-    let policy = Policy::default();
+    let mode = match args.to {
+        Some(_) => Mode::Upgrade,
+        None => check::mode(args.pre, args.crds),
+    };
+    let (only, skip) = (args.selection.only.clone(), args.selection.skip.clone());
+    let policy = Policy { only, skip, mode, ..Policy::default() };
     let checks = check::select(&policy)?;
-    let way = Way { evidence: &args.evidence, connection: &args.connection, node_pods: None };
-    let items = policy::run_items(&checks);
+    let mut settings = settings(args, mode)?;
+    let way = Way::new(&args.evidence, &args.connection);
+    let mut items = policy::run_items(&checks);
+    if !args.namespace.is_empty() {
+        items.insert(Item::List(Kind::Namespace));
+    }
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
+    check::are_known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
+    settings.rerun = read.rerun.clone();
     let question = Question {
         checks: &checks,
         policy: &policy,
-        settings: &Settings { rerun: read.rerun.clone(), ..Settings::default() },
+        settings: &settings,
         knowledge: Knowledge::embedded(),
         origin: read.origin.clone(),
         change: None,
@@ -47,7 +60,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     report.asked.cni_namespace = args.evidence.cni_namespace.clone();
     let contents = Contents { left_out, beside: beside(&report) };
     let left_out = in_words(&contents.left_out, &read.collected.cluster);
-    let packed = writer.pack(read.closing.clone(), contents).context("the ticket was not written")?;
+    let closing = Closing { asked: asked(&report), ..read.closing.clone() };
+    let packed = writer.pack(closing, contents).context("the ticket was not written")?;
     if args.dry_run {
         return dry_run(packed, &left_out, &read);
     }
@@ -55,6 +69,28 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let missing = collect::missing(&read.collected.cluster);
     let asked_for = missing.iter().any(Missing::was_asked_for);
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
+}
+
+/// How it is judged.
+fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
+    let rehearsal =
+        Rehearsal { to: args.to.clone(), to_kubernetes: args.to_kubernetes.clone(), from: args.from.clone() };
+    Ok(Settings {
+        namespaces: args.namespace.clone(),
+        to_cni: args.to_cni.clone(),
+        upgrade: check::upgrade(&rehearsal, Knowledge::embedded())?,
+        mode,
+        cni_expected: args.linkerd_cni_enabled,
+        expected_version: args.expected_version.clone(),
+        params: params::set(&args.param)?,
+        ..Settings::default()
+    })
+}
+
+/// What was asked, for whoever judges it again; `None` where that was everything.
+fn asked(report: &Report) -> Option<Asked> {
+    let asked = Asked { to_cni: report.to_cni.clone(), ..render::document::asked(&report.asked) };
+    (!asked.flags().is_empty()).then_some(asked)
 }
 
 /// Where to, looked at before anything is read.

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let mut items = policy::run_items(&checks);
     // They tell which cluster it is, and which nodes it still has.
     items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
-    let way = Way { evidence: &evidence, connection: &args.connection, node_pods: None };
+    let way = Way::new(&evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
     check::known_namespaces(args, &read.collected)?;
     let cluster = &read.collected.cluster;

@@ -10,6 +10,7 @@
 //! ```
 
 mod arg;
+mod asked;
 mod call;
 mod connection;
 mod line;
@@ -23,6 +24,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use arg::Arg;
+pub use asked::Asked;
 pub use call::{Call, Program, helm, kubectl, linkerd, meshdoctor, program};
 pub use connection::{Called, Connection};
 pub use line::Line;

@@ -10,7 +10,7 @@ mod rehearsal;
 mod roots;
 
 pub use change::Change;
-pub use fill::Failure;
+pub use fill::{Failure, asked};
 pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
 pub use rehearsal::{Phase, Rehearsal};
 
@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use crate::command::Asked;
 use crate::finding::{Severity, WaivedBy};
 use crate::model::cluster::TimeSource;
 
@@ -93,53 +94,8 @@ pub struct Run {
     pub asked: Option<Asked>,
 }
 
-/// What was asked of a run: the flags that change what is judged.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Asked {
-    /// `installed`, `pre` (`--pre`), `crds` (`--crds`) or `upgrade` (`--to`).
-    pub mode: String,
-    /// `--to`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// `--from`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// `--to-kubernetes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to_kubernetes: Option<String>,
-    /// `--only`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub only: Vec<String>,
-    /// `--skip`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub skip: Vec<String>,
-    /// `--namespace`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub namespaces: Vec<String>,
-    /// `--linkerd-cni-enabled`.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub linkerd_cni_enabled: bool,
-    /// `--expected-version`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<String>,
-    /// `--linkerd-namespace`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub linkerd_namespace: Option<String>,
-    /// `--cni-namespace`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cni_namespace: Option<String>,
-    /// `--param`, by check and name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
-}
-
 fn is_zero(value: &usize) -> bool {
     *value == 0
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// Where the evidence came from.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::collect::Collected;
-use crate::command::Rerun;
+use crate::command::{Asked, Rerun};
 use crate::item::Namespaces;
 use crate::request::Request;
 use crate::source::Uncollected;
@@ -27,6 +27,8 @@ pub struct Closing {
     pub redacted: usize,
     /// What it takes to ask the same again.
     pub rerun: Rerun,
+    /// Of a ticket: what was asked, where that was not everything.
+    pub asked: Option<Asked>,
 }
 
 impl Closing {
@@ -40,6 +42,7 @@ impl Closing {
             uncollected: collected.uncollected.clone(),
             redacted: collected.redaction.touched,
             rerun: Rerun::default(),
+            asked: None,
         }
     }
 }

@@ -360,6 +360,7 @@ impl State {
             uncollected: closing.uncollected,
             redaction: RedactionRecord { touched: closing.redacted },
             rerun: closing.rerun,
+            asked: closing.asked,
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
         text.push(b'\n');

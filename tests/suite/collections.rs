@@ -184,3 +184,38 @@ fn a_collection_of_some_namespaces_is_not_all() {
     fs::remove_file(root.join("pods/default.json")).unwrap();
     assert_eq!(outcome("pod-missing-proxy"), "not-checked");
 }
+
+/// As `cilium sysdump` writes it: in one zip archive.
+#[test]
+fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
+    use std::io::Write as _;
+
+    let Some(all) = recordings::folder() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    sysdump(&all.join("inject-as-label"), &folder.path().join("open"));
+    let mut bytes = Vec::new();
+    let mut archive = rawzip::ZipArchiveWriter::new(&mut bytes);
+    for entry in walkdir::WalkDir::new(folder.path().join("open")).sort_by_file_name() {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let name = entry.path().strip_prefix(folder.path().join("open")).unwrap().to_str().unwrap();
+        let method = rawzip::CompressionMethod::DEFLATE;
+        let (mut file, config) = archive.new_file(name).compression_method(method).start().unwrap();
+        let encoder = flate2::write::DeflateEncoder::new(&mut file, flate2::Compression::fast());
+        let mut writer = config.wrap(encoder);
+        writer.write_all(&fs::read(entry.path()).unwrap()).unwrap();
+        let (encoder, descriptor) = writer.finish().unwrap();
+        encoder.finish().unwrap();
+        file.finish(descriptor).unwrap();
+    }
+    archive.finish().unwrap();
+    let zip = folder.path().join("cilium-sysdump-20261123.zip");
+    fs::write(&zip, &bytes).unwrap();
+    assert_eq!(judged(&zip, &[]), judged(&folder.path().join("open"), &[]));
+    // Cut off on the way here.
+    fs::write(&zip, &bytes[..bytes.len() - 40]).unwrap();
+    let output = meshdoctor(&["check", "--bundle", zip.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -170,3 +170,51 @@ fn a_ticket_on_standard_output_is_an_archive() {
     std::fs::write(&path, &output.stdout).unwrap();
     assert_eq!(judged(&path)["findings"], judged(&whole)["findings"]);
 }
+
+/// What was chosen when it was made is chosen again, where no flag says otherwise.
+#[test]
+fn a_ticket_keeps_what_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = collected("injector-fails-open", State::Before, folder.path());
+    let path = folder.path().join("ticket.tar.gz");
+    let (of, to) = (whole.to_str().unwrap(), path.to_str().unwrap());
+    let asked = [
+        "--only",
+        "injection,certificates",
+        "--skip",
+        "issuer-expiring",
+        "--param",
+        "trust-anchor-expiring.days=30",
+    ];
+    let output = run(&[&["ticket", "--bundle", of, "-o", to], &asked[..]].concat());
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
+    let direct = run(&[&["check", "-o", "json", "--bundle", of], &asked[..]].concat());
+    let direct: Value = serde_json::from_slice(&direct.stdout).unwrap();
+    let again = judged(&path);
+    for part in ["findings", "causes", "subject"] {
+        assert_eq!(direct[part], again[part], "{part}");
+    }
+    assert_eq!(direct["run"]["asked"], again["run"]["asked"]);
+    let ids = |report: &Value| outcomes(report).into_keys().collect::<Vec<_>>();
+    assert_eq!(ids(&direct), ids(&again));
+    let inside: Value = serde_json::from_slice(&files(&path)["report.json"]).unwrap();
+    assert_eq!(inside["findings"], again["findings"]);
+    let said = err(&run(&["check", "--bundle", to]));
+    assert!(
+        said.contains("made with --only injection,certificates --skip issuer-expiring --param"),
+        "{said}"
+    );
+    // A flag counts before the ticket.
+    let other = run(&["check", "-o", "json", "--bundle", to, "--only", "versions"]);
+    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    assert_eq!(other["run"]["asked"]["only"], serde_json::json!(["versions"]));
+    // Before an installation nothing else is judged than before it.
+    let early = folder.path().join("early.tar.gz");
+    let output = run(&["ticket", "--bundle", of, "--pre", "-o", early.to_str().unwrap()]);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
+    assert_eq!(judged(&early)["run"]["asked"]["mode"], "pre");
+    let wrong = run(&["ticket", "--bundle", of, "--dry-run", "--only", "injectoin"]);
+    assert_eq!(wrong.status.code(), Some(2), "{}", err(&wrong));
+    let nowhere = run(&["ticket", "--bundle", of, "--dry-run", "-n", "shopp"]);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", err(&nowhere));
+}

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Connection, EvidenceArgs, Verbosity, help};
+use super::{Connection, EvidenceArgs, Selection, Verbosity, help};
+use crate::cli::values::{Parameter, cni_version, kubernetes_version, linkerd_version, namespace, parameter};
+use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// `meshdoctor ticket`.
 #[derive(Debug, Args)]
@@ -23,6 +25,38 @@ pub struct Ticket {
     pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub connection: Connection,
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
+    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
+    pub namespace: Vec<String>,
+    /// Check whether the cluster can take Linkerd, before it is installed.
+    #[arg(long, conflicts_with_all = ["crds", "to"], help_heading = "Checks")]
+    pub pre: bool,
+    /// Check the custom resource definitions, before the control plane is installed.
+    #[arg(long, conflicts_with = "to", help_heading = "Checks")]
+    pub crds: bool,
+    /// With --pre: the installation will use linkerd-cni, which must be installed and ready.
+    #[arg(long, requires = "pre", help_heading = "Checks")]
+    pub linkerd_cni_enabled: bool,
+    /// The release of Linkerd that you are about to upgrade to: what that breaks and changes goes into the report.
+    #[arg(long, value_name = "RELEASE", help_heading = "Upgrade")]
+    pub to: Option<String>,
+    /// With --to: the Kubernetes that the cluster will run by then, such as 1.35.
+    #[arg(long, value_name = "VERSION", requires = "to", value_parser = kubernetes_version, help_heading = "Upgrade")]
+    pub to_kubernetes: Option<K8sVersion>,
+    /// With --to: the release that is installed, where the evidence does not tell.
+    #[arg(long, value_name = "RELEASE", requires = "to", value_parser = linkerd_version, help_heading = "Upgrade")]
+    pub from: Option<LinkerdVersion>,
+    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8.
+    #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
+    pub to_cni: Option<CniVersion>,
+    /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10.
+    #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
+    pub expected_version: Option<LinkerdVersion>,
+    /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. Repeatable.
+    #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, help_heading = "Checks")]
+    pub param: Vec<Parameter>,
     #[command(flatten)]
     pub verbosity: Verbosity,
 }

@@ -108,7 +108,8 @@ fn run(run: &report::Run) -> Run {
     }
 }
 
-fn asked(asked: &report::Asked) -> Asked {
+/// What was asked of a run.
+pub fn asked(asked: &report::Asked) -> Asked {
     let upgrade = asked.upgrade.as_ref();
     Asked {
         mode: asked.mode.word().to_owned(),
@@ -123,6 +124,7 @@ fn asked(asked: &report::Asked) -> Asked {
         linkerd_namespace: asked.linkerd_namespace.clone(),
         cni_namespace: asked.cni_namespace.clone(),
         params: asked.params.clone(),
+        to_cni: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::command::Rerun;
+use crate::command::{Asked, Rerun};
 use crate::fetched::Fetched;
 use crate::item::{Item, Namespaces};
 use crate::request::Request;
@@ -62,6 +62,9 @@ pub struct Manifest {
     /// What it takes to ask the same again.
     #[serde(default)]
     pub rerun: Rerun,
+    /// Of a ticket: what was asked, where that was not everything. Whoever judges it is asked the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
 }
 
 /// A program.

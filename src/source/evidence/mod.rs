@@ -18,7 +18,7 @@ use super::dump::{Dump, Places};
 use super::error::LoadError;
 use super::nodes::collected_at;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
-use crate::command::Rerun;
+use crate::command::{Asked, Rerun};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
 use crate::node_files::NodeFiles;
@@ -132,6 +132,11 @@ impl Captured {
     /// What it takes to ask the same again, if a bundle says.
     pub fn rerun(&self) -> Option<&Rerun> {
         self.latest().map(|bundle| &bundle.manifest().rerun)
+    }
+
+    /// What was asked of the run that made a ticket, if that was not everything.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.latest()?.manifest().asked.as_ref()
     }
 
     fn latest(&self) -> Option<&Bundle> {

@@ -1,0 +1,138 @@
+//! Walks a zip archive by its own list of files, as Cilium's sysdumps and downloads come: only regular files are kept, under names
+//! that lead nowhere else. The list is read entry by entry, so that none of its length costs memory.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipEntry, ZipLocator};
+
+use super::spool::{Blob, BlobReader, Spool};
+use super::tree::{Tree, clean};
+use super::{Bounded, Budget, MAX_ENTRIES, MAX_GZIP_RATIO, MAX_PATH, RATIO_FREE, TOO_MUCH, copy};
+
+/// A blob that is read here and there.
+struct Places(RefCell<BlobReader>);
+
+impl ReaderAt for Places {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut reader = self.0.try_borrow_mut().map_err(io::Error::other)?;
+        reader.go_to(offset)?;
+        reader.read(buffer)
+    }
+}
+
+/// The files of a zip archive.
+///
+/// # Errors
+/// Its list of files is not there: it is cut off, or is none.
+pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
+    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
+    let places = Places(RefCell::new(blob.reader()?));
+    let located = ZipLocator::new().locate_in_reader(places, &mut buffer, blob.len());
+    let archive = located.map_err(|(_, error)| {
+        io::Error::other(format!("a zip archive without its list of files, cut off perhaps: {error}"))
+    })?;
+    let most = budget.left().min(RATIO_FREE.max(blob.len().saturating_mul(MAX_GZIP_RATIO)));
+    let mut left = most;
+    let mut tree = Tree::default();
+    let mut spool = Spool::new();
+    let mut kept: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut links: Vec<(String, String)> = Vec::new();
+    let mut entries = archive.entries(&mut buffer);
+    loop {
+        let record = match entries.next_entry() {
+            Ok(Some(record)) => record,
+            Ok(None) => break,
+            Err(error) => {
+                tree.trouble.push((String::new(), format!("its list of files is damaged: {error}")));
+                tree.corrupt = true;
+                break;
+            }
+        };
+        if !budget.entry() {
+            tree.trouble.push((String::new(), format!("more than {MAX_ENTRIES} entries")));
+            break;
+        }
+        let name = record.file_path().as_ref().to_vec();
+        let path = match clean(&name) {
+            _ if record.is_dir() => continue,
+            Ok(path) => path,
+            Err(why) => {
+                let shown = String::from_utf8_lossy(&name).escape_debug().to_string();
+                tree.trouble.push((shown, why.to_owned()));
+                continue;
+            }
+        };
+        if record.flags().is_encrypted() {
+            tree.trouble.push((path, "it is encrypted; it is not read".to_owned()));
+            continue;
+        }
+        let (method, is_link) = (record.compression_method(), record.mode().is_symlink());
+        let entry = match archive.get_entry(record.wayfinder()) {
+            Ok(entry) => entry,
+            Err(error) => {
+                tree.trouble.push((path, format!("it is damaged: {error}")));
+                tree.corrupt = true;
+                continue;
+            }
+        };
+        let Some(content) = content(&entry, method) else {
+            tree.trouble
+                .push((path, format!("it is packed by method {}, which is not read", method.as_u16())));
+            continue;
+        };
+        let mut content = Bounded { input: content, left };
+        let begin = spool.len();
+        let copied = match is_link {
+            true => link(&mut content).map(|target| links.push((path.clone(), target))),
+            false => copy(&mut content, &mut spool).map(|_| ()),
+        };
+        left = content.left;
+        match copied {
+            Ok(()) if is_link => {}
+            Ok(()) => {
+                let place = (begin, spool.len() - begin);
+                if kept.insert(path.clone(), place).is_some() {
+                    tree.notes.push((path, "it is in the archive twice; the later one counts".to_owned()));
+                }
+            }
+            Err(_) if left == 0 => {
+                tree.trouble.push((path, TOO_MUCH.to_owned()));
+                break;
+            }
+            Err(error) => {
+                tree.trouble.push((path, format!("it is damaged: {error}")));
+                tree.corrupt = true;
+            }
+        }
+    }
+    budget.take(most - left);
+    let whole = spool.finish();
+    tree.files = kept.into_iter().map(|(path, (at, len))| (path, whole.slice(at, len))).collect();
+    for (path, target) in links {
+        tree.link(path, &target);
+    }
+    Ok(tree.bounded())
+}
+
+/// What an entry holds, unpacked and held against its checksum at its end; `None` for a method that nobody uses for texts.
+fn content<'a>(entry: &ZipEntry<'a, Places>, method: CompressionMethod) -> Option<Box<dyn Read + 'a>> {
+    let packed = entry.reader();
+    match method {
+        CompressionMethod::STORE => Some(Box::new(entry.verifying_reader(packed))),
+        CompressionMethod::DEFLATE => {
+            let packed = BufReader::with_capacity(1 << 16, packed);
+            Some(Box::new(entry.verifying_reader(DeflateDecoder::new(packed))))
+        }
+        _ => None,
+    }
+}
+
+/// Where a link points to.
+fn link(content: &mut impl Read) -> io::Result<String> {
+    let mut target = Vec::new();
+    content.take(MAX_PATH as u64).read_to_end(&mut target)?;
+    Ok(String::from_utf8_lossy(&target).into_owned())
+}

@@ -1,0 +1,93 @@
+//! A ticket judged again: what was asked of the run that made it is asked again, where no flag says otherwise.
+
+use super::args::Check;
+use super::output;
+use super::stop::Stop;
+use super::values::{self, Parameter};
+use crate::card::Mode;
+use crate::command::Asked;
+
+/// The flags of a run on a ticket, with what the ticket was asked; `None` where that changes nothing.
+pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
+    let said = adopted(args, then);
+    match &said {
+        Ok((check, taken)) => {
+            if taken.flags().is_empty() {
+                return None;
+            }
+            if !args.verbosity.quiet {
+                let flags = crate::redact::text(&taken.flags()).into_owned();
+                output::say(&output::one_line(&format!(
+                    "the ticket was made with {flags}: the same is asked of it"
+                )));
+            }
+            Some(Ok(check.clone()))
+        }
+        Err(_) => Some(said.map(|(check, _)| check)),
+    }
+}
+
+/// The flags, and what of the ticket is in them.
+fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
+    let wrong = |what: &str, text: &str| {
+        Stop::could_not_run(
+            format!("the ticket names {what} {text:?}, which is none"),
+            "ask whoever made it for another one",
+        )
+    };
+    let mut check = args.clone();
+    let mut taken = Asked::default();
+    if args.selection.only.is_empty() && args.selection.skip.is_empty() {
+        (check.selection.only, check.selection.skip) = (then.only.clone(), then.skip.clone());
+        (taken.only, taken.skip) = (then.only.clone(), then.skip.clone());
+    }
+    if args.namespace.is_empty() {
+        let bad = then.namespaces.iter().find(|name| values::namespace(name).is_err());
+        if let Some(bad) = bad {
+            return Err(wrong("a namespace", bad));
+        }
+        check.namespace.clone_from(&then.namespaces);
+        taken.namespaces.clone_from(&then.namespaces);
+    }
+    let stage = &args.stage;
+    if !stage.pre && !stage.crds && !stage.proxy && args.rehearsal.to.is_none() {
+        check.stage.pre = then.mode == Mode::Pre.word();
+        check.stage.crds = then.mode == Mode::Crds.word();
+        check.stage.linkerd_cni_enabled = then.linkerd_cni_enabled;
+        taken.mode.clone_from(&then.mode);
+        taken.linkerd_cni_enabled = then.linkerd_cni_enabled;
+        check.rehearsal.to.clone_from(&then.to);
+        let release = |text: &String| values::linkerd_version(text).map_err(|_| wrong("a release", text));
+        check.rehearsal.from = then.from.as_ref().map(release).transpose()?;
+        let kubernetes = |text: &String| {
+            values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text))
+        };
+        check.rehearsal.to_kubernetes = then.to_kubernetes.as_ref().map(kubernetes).transpose()?;
+        taken.to.clone_from(&then.to);
+        taken.from.clone_from(&then.from);
+        taken.to_kubernetes.clone_from(&then.to_kubernetes);
+    }
+    if let (None, Some(text)) = (&args.expected_version, &then.expected_version) {
+        check.expected_version = Some(values::linkerd_version(text).map_err(|_| wrong("a release", text))?);
+        taken.expected_version = Some(text.clone());
+    }
+    if let (None, Some(text)) = (&args.to_cni, &then.to_cni) {
+        check.to_cni = Some(values::cni_version(text).map_err(|_| wrong("a version of linkerd-cni", text))?);
+        taken.to_cni = Some(text.clone());
+    }
+    // Of two of one name the later counts: that of the command line.
+    let mut params = Vec::new();
+    for (id, own) in &then.params {
+        for (name, value) in own {
+            if args.param.iter().any(|given| given.check == *id && given.name == *name) {
+                continue;
+            }
+            let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            params.push(Parameter { check: id.clone(), name: name.clone(), value: written });
+            taken.params.entry(id.clone()).or_default().insert(name.clone(), value.clone());
+        }
+    }
+    params.extend(args.param.iter().cloned());
+    check.param = params;
+    Ok((check, taken))
+}
