@@ -7,6 +7,7 @@ use super::nodes::expected;
 use super::pods::relies_on_plugin;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Node, Pod};
 
 /// The container that deletes pods which started without their rules.
@@ -32,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // The kubelet took the pod before the installer ran, and not because the installer was restarted since: its pod is newer too.
     let early: Vec<(&Pod, jiff::Timestamp)> = pods
         .iter()
-        .filter(|pod| relies_on_plugin(pod) && ctx.judges(&pod.metadata.namespace))
+        .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
         .filter_map(|pod| {
             let node = pod.spec.node_name.as_str();
             let object = nodes.iter().find(|object| object.metadata.name == node)?;
@@ -86,4 +87,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy)
         .likely();
     Ok(vec![finding].into())
+}
+
+/// Whether the validator saw the rules: the kubelet takes a pod some time before it asks linkerd-cni, which may come in between.
+fn has_rules(pod: &Pod) -> bool {
+    let validator = pod.container_status(VALIDATOR_CONTAINER);
+    validator.and_then(|status| status.state.terminated.as_ref()).is_some_and(|ended| ended.exit_code == 0)
 }
