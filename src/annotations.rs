@@ -15,10 +15,17 @@ pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
 pub const UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
 /// The annotation that says which container of a pod is meant where nobody says which.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
+/// The annotation by which Ingresses named their class before there was a field for it.
+pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
+/// The annotation of AWS's network on pods that have an interface and security groups of their own.
+pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
 /// Annotations of others that checks read.
-pub const OTHERS: [&str; 7] = [
+pub const OTHERS: [&str; 10] = [
     UID_RANGE,
     DEFAULT_CONTAINER,
+    INGRESS_CLASS,
+    "ingressclass.kubernetes.io/is-default-class",
+    POD_ENI,
     "nginx.ingress.kubernetes.io/service-upstream",
     "nginx.org/use-cluster-ip",
     "traefik.ingress.kubernetes.io/service.nativelb",

@@ -21,6 +21,7 @@ mod external_workload;
 mod foreign;
 mod http_local_rate_limit_policy;
 mod ingress;
+mod ingress_class;
 mod job;
 mod kind;
 mod lease;
@@ -161,6 +162,7 @@ kinds! {
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
     ingress::Ingress,
+    ingress_class::IngressClass,
     lease::Lease,
     server::Server,
     server_authorization::ServerAuthorization,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::container::PROXY_CONTAINER;
 use super::meta::{Meta, nullable};
 use super::selector::LabelSelector;
 use super::service::TargetPort;
@@ -71,7 +72,24 @@ pub struct Relabeling {
     pub regex: String,
 }
 
+/// The port of the metrics of proxies, by name and number, and their container: one of them stands in whatever asks for them.
+const METRICS: (&str, u16) = ("linkerd-admin", 4191);
+
 impl Monitor {
+    /// Whether it asks proxies for their metrics, as far as its ports and its rules about labels say.
+    pub fn asks_proxies(&self) -> bool {
+        self.spec.endpoints.iter().any(|endpoint| {
+            let target = match &endpoint.target_port {
+                Some(TargetPort::Name(name)) => name == METRICS.0,
+                Some(TargetPort::Number(number)) => *number == METRICS.1,
+                None => false,
+            };
+            let by_rule =
+                |rule: &Relabeling| [METRICS.0, PROXY_CONTAINER].iter().any(|name| rule.regex.contains(name));
+            target || endpoint.port == METRICS.0 || endpoint.relabelings.iter().any(by_rule)
+        })
+    }
+
     /// Whether it looks into a namespace.
     pub fn looks_into(&self, namespace: &str) -> bool {
         let said = &self.spec.namespace_selector;

@@ -38,6 +38,9 @@ pub struct ServiceSpec {
     /// The labels of the pods behind it; without any, somebody else writes its endpoints.
     #[serde(deserialize_with = "nullable")]
     pub selector: BTreeMap<String, String>,
+    /// `IPv4`, `IPv6`, or both.
+    #[serde(deserialize_with = "nullable")]
+    pub ip_families: Vec<Word>,
     /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ServicePort>,

@@ -7,11 +7,14 @@ use super::installers::{installers, shown, subject};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::cni::{self, INSTALLER};
+use crate::model::policy::listed_ports;
 use crate::objects::{DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
 /// The annotation with the ports that skip the proxy on their way in.
 const SKIP: &str = "config.linkerd.io/skip-inbound-ports";
+/// The proxy's own ports for its control and its metrics, which the annotation takes off the list unless it names them.
+const OWN: [u16; 2] = [4190, 4191];
 /// DaemonSets of other networks that write their configuration again now and then, which old installers lose races with.
 const OTHERS: [&str; 4] = ["cilium", "aws-node", "calico-node", "kube-multus-ds"];
 
@@ -26,7 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .find(|set| OTHERS.contains(&set.metadata.name.as_str()) && set.metadata.namespace == "kube-system");
     let skips = pods.iter().find(|pod| {
-        let asked = pod.metadata.annotation(SKIP).is_some_and(|ports| !ports.trim().is_empty());
+        let asked = pod.metadata.annotation(SKIP).filter(|ports| !ports.trim().is_empty());
+        let asked = asked.map(listed_ports).is_some_and(|ports| OWN.iter().any(|own| !ports.contains(*own)));
         asked && super::pods::relies_on_plugin(pod) && ctx.judges(&pod.metadata.namespace)
     });
     let mut findings = Vec::new();

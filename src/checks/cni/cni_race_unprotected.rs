@@ -8,12 +8,14 @@ use super::pods::relies_on_plugin;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Node, Pod};
+use crate::objects::{Deployment, Node, Pod, Workload};
 
 /// The container that deletes pods which started without their rules.
 const REPAIR: &str = "repair-controller";
 /// The labels that autoscalers put on the nodes that they make.
 const SCALED: [&str; 2] = ["karpenter.sh/nodepool", "karpenter.sh/provisioner-name"];
+/// What the image of the autoscaler is called that leaves no label on nodes.
+const AUTOSCALER: &str = "cluster-autoscaler";
 /// How many pods are quoted.
 const QUOTED: usize = 3;
 
@@ -46,8 +48,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .collect();
     let scaled = nodes.iter().find_map(|node| {
         let label = SCALED.into_iter().find(|label| node.metadata.label(label).is_some())?;
-        Some((node, label))
+        let object = format!("Node {}", node.metadata.name);
+        let said = node.metadata.label(label).unwrap_or_default();
+        Some(Evidence::field(object, format!("metadata.labels[{label}]"), said))
     });
+    let scaled = scaled.or_else(|| autoscaler(ctx.noted(ctx.seen::<Deployment>()).unwrap_or_default()));
     if early.is_empty() && scaled.is_none() {
         return Ok(Verdict::fine());
     }
@@ -80,10 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let said = format!("{taken}, and linkerd-cni runs on {} since {ready}", pod.spec.node_name);
             Evidence::field(object, "status.startTime", said)
         }))
-        .evidences(scaled.filter(|_| early.is_empty()).map(|(node, label)| {
-            let said = node.metadata.label(label).unwrap_or_default();
-            Evidence::field(format!("Node {}", node.metadata.name), format!("metadata.labels[{label}]"), said)
-        }))
+        .evidences(scaled.filter(|_| early.is_empty()))
         .remedy(remedy)
         .likely();
     Ok(vec![finding].into())
@@ -93,4 +95,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn has_rules(pod: &Pod) -> bool {
     let validator = pod.container_status(VALIDATOR_CONTAINER);
     validator.and_then(|status| status.state.terminated.as_ref()).is_some_and(|ended| ended.exit_code == 0)
+}
+
+/// The autoscaler that makes nodes.
+fn autoscaler(deployments: &[Workload]) -> Option<Evidence> {
+    deployments.iter().find_map(|deployment| {
+        let container =
+            deployment.spec.template.spec.containers.iter().find(|one| one.image.contains(AUTOSCALER))?;
+        let (namespace, name) = deployment.metadata.key();
+        let path = format!("spec.template.spec.containers[{}].image", container.name);
+        Some(Evidence::field(format!("Deployment {namespace}/{name}"), path, &container.image))
+    })
 }

@@ -3,24 +3,32 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use ipnet::IpNet;
+
+use super::{config_map, template};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Pod, Service};
+use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the ports that skip the proxy on their way out.
 const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+/// The annotation with the networks whose traffic skips the proxy, in both directions.
+const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let services = ctx.seen::<Service>()?;
     let home = ctx.namespaces().control_plane.as_str();
+    let namespaces = ctx.noted(ctx.seen::<Namespace>()).unwrap_or_default();
+    let chart = ctx.noted(config_map::needed_config(ctx)).flatten();
     let owners = ctx.owners();
     let mut answered: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
-    let mut skipped: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
+    let mut skipped: BTreeMap<(Owner, SocketAddr, &'static str), (Evidence, Vec<String>)> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
@@ -30,8 +38,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(target) = target(pod) else { continue };
         if let Some(who) = answers(target, services, pods) {
             answered.entry((owners.of(pod), target, who)).or_default().push(meta.name.clone());
-        } else if let Some(ports) = meta.annotation(SKIP).filter(|ports| holds(ports, target.port())) {
-            skipped.entry((owners.of(pod), target, ports.to_owned())).or_default().push(meta.name.clone());
+            continue;
+        }
+        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == meta.namespace);
+        let places = Places { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
+        if let Some((kind, seen)) = places.skips(target) {
+            let (_, names) = skipped.entry((owners.of(pod), target, kind)).or_insert((seen, Vec::new()));
+            names.push(meta.name.clone());
         }
     }
     if answered.is_empty() && skipped.is_empty() {
@@ -69,19 +82,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(cure()),
         );
     }
-    for ((owner, target, ports), names) in skipped {
-        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+    for ((owner, target, kind), (by, names)) in skipped {
         let seen = quoted(&owner, &names, target);
+        let message = format!(
+            "linkerd-network-validator dials {kind} that skips the proxy on its way out: it is never redirected, so the pod does not start"
+        );
         findings.push(
-            ctx.finding(
-                owner.subject(names),
-                "linkerd-network-validator dials a port that skips the proxy on its way out: it is never redirected, so the pod does not \
-                 start",
-            )
-            .parameter("skipped")
-            .evidence(seen)
-            .evidence(Evidence::field(object, format!("metadata.annotations[{SKIP}]"), ports))
-            .remedy(cure()),
+            ctx.finding(owner.subject(names), message)
+                .parameter("skipped")
+                .evidence(seen)
+                .evidence(by)
+                .remedy(cure()),
         );
     }
     Ok(findings.into())
@@ -110,6 +121,56 @@ fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<Str
     Some(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name))
 }
 
+/// Where it may be written what skips the proxy: the nearest place that says something counts alone.
+struct Places<'a> {
+    pod: &'a Meta,
+    namespace: Option<&'a Meta>,
+    chart: Option<&'a ConfigMap>,
+}
+
+impl Places<'_> {
+    /// What of a target skips the proxy, and what says so.
+    fn skips(&self, target: SocketAddr) -> Option<(&'static str, Evidence)> {
+        let ports = self.written(SKIP, "linkerd.outbound-ports-to-ignore", |entry| {
+            entry.outbound_ports_to_ignore.value().cloned()
+        });
+        let networks = self
+            .written(SUBNETS, "linkerd.subnets-to-ignore", |entry| entry.subnets_to_ignore.value().cloned());
+        let port = ports.filter(|(ports, _)| holds(ports, target.port()));
+        let within = |networks: &str| {
+            let networks = networks.split(',').filter_map(|written| written.trim().parse::<IpNet>().ok());
+            networks.into_iter().any(|network| network.contains(&target.ip()))
+        };
+        let network = networks.filter(|(networks, _)| within(networks));
+        port.map(|(_, by)| ("a port", by)).or(network.map(|(_, by)| ("an address of a network", by)))
+    }
+
+    /// A list as the nearest place writes it: the annotation of the pod, of its namespace, the entry that installers write.
+    fn written(
+        &self,
+        key: &str,
+        field: &str,
+        of_entry: impl Fn(&LinkerdEntry) -> Option<Vec<String>>,
+    ) -> Option<(String, Evidence)> {
+        let annotated = |kind: &str, meta: &Meta| {
+            let value = meta.annotation(key).filter(|value| !value.trim().is_empty())?;
+            let object = match meta.namespace.as_str() {
+                "" => format!("{kind} {}", meta.name),
+                namespace => format!("{kind} {namespace}/{}", meta.name),
+            };
+            Some((value.to_owned(), Evidence::field(object, format!("metadata.annotations[{key}]"), value)))
+        };
+        let of_chart = || {
+            let chart = self.chart?;
+            let list = of_entry(&template::of(chart)?)?.join(",");
+            let object = format!("ConfigMap {}/{}", chart.metadata.namespace, chart.metadata.name);
+            let path = format!("data.cni_network_config: {field}");
+            Some((list.clone(), Evidence::field(object, path, list)))
+        };
+        let of_namespace = || annotated("Namespace", self.namespace?);
+        annotated("Pod", self.pod).or_else(of_namespace).or_else(of_chart)
+    }
+}
 /// Whether a list of ports and ranges holds one.
 fn holds(ports: &str, port: u16) -> bool {
     ports.split(',').any(|part| {

@@ -60,6 +60,7 @@ mod cni_iptables_backend;
 mod cni_iptables_binary_missing;
 mod cni_iptables_mode_unsupported;
 mod cni_kubeconfig_invalid;
+mod cni_mode_mixed;
 mod cni_multi_network;
 mod cni_native_sidecar_version;
 mod cni_network_not_ready;
@@ -68,6 +69,7 @@ mod cni_object_missing;
 mod cni_plugin_upgrade_hazard;
 mod cni_rbac_missing;
 mod cni_repair_misrendered;
+mod cni_security_groups_strict;
 mod cni_token_expired;
 mod cni_token_in_conflist;
 mod cni_token_not_rotated;
@@ -110,6 +112,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-iptables-binary-missing", cni_iptables_binary_missing),
     row!("cni", "cni-iptables-mode-unsupported", cni_iptables_mode_unsupported),
     row!("cni", "cni-kubeconfig-invalid", cni_kubeconfig_invalid),
+    row!("cni", "cni-mode-mixed", cni_mode_mixed),
     row!("cni", "cni-multi-network", cni_multi_network),
     row!("cni", "cni-native-sidecar-version", cni_native_sidecar_version),
     row!("cni", "cni-network-not-ready", cni_network_not_ready),
@@ -121,6 +124,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("cni", "cni-race-unprotected", cni_race_unprotected),
     row!("cni", "cni-rbac-missing", cni_rbac_missing),
     row!("cni", "cni-repair-misrendered", cni_repair_misrendered),
+    row!("cni", "cni-security-groups-strict", cni_security_groups_strict),
     row!("cni", "cni-token-expired", cni_token_expired),
     row!("cni", "cni-token-in-conflist", cni_token_in_conflist),
     row!("cni", "cni-token-not-rotated", cni_token_not_rotated),

@@ -11,7 +11,7 @@ use crate::model::networks::Network;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::ContainerStatus;
-use crate::objects::{Node, Pod};
+use crate::objects::{Node, Pod, Service};
 
 /// What a proxy says that listens at an address of IPv6 where the kernel has none.
 const NO_FAMILY: &str = "Address family not supported";
@@ -20,6 +20,7 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.every::<Pod>();
+    let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
     let nodes = ctx.seen::<Node>();
     let values = values(ctx)?;
     let Some(disabled) = values.bool("disableIPv6") else {
@@ -39,7 +40,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (None, Some(_)) => Ok(vec![six_only(ctx, with(IpAddr::is_ipv6))].into()),
         (_, _) => {
             let dual: Vec<&Node> = nodes.iter().filter(|node| is_dual(node)).collect();
-            Ok((!dual.is_empty()).then(|| both(ctx, &dual)).into_iter().collect::<Vec<_>>().into())
+            let served =
+                services.iter().filter(|service| service.spec.ip_families.len() > 1).collect::<Vec<_>>();
+            let any = !dual.is_empty() || !served.is_empty();
+            Ok(any.then(|| both(ctx, &dual, &served)).into_iter().collect::<Vec<_>>().into())
         }
     }
 }
@@ -97,11 +101,16 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
     waiting.fold(finding, Finding::tie)
 }
 
-fn both(ctx: &Context<'_>, nodes: &[&Node]) -> Finding {
+fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
     let (subject, setting) = written(ctx, "true");
     let seen = nodes.iter().take(QUOTED).map(|node| {
         let networks: Vec<&str> = node.pod_networks().collect();
         Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDRs", networks.join(", "))
+    });
+    let served = services.iter().take(QUOTED).map(|service| {
+        let (namespace, name) = service.metadata.key();
+        let families: Vec<&str> = service.spec.ip_families.iter().map(|family| family.as_str()).collect();
+        Evidence::field(format!("Service {namespace}/{name}"), "spec.ipFamilies", families.join(", "))
     });
     ctx.finding(
         subject,
@@ -112,6 +121,7 @@ fn both(ctx: &Context<'_>, nodes: &[&Node]) -> Finding {
     .parameter("dual")
     .evidence(setting)
     .evidences(seen)
+    .evidences(served)
     .remedy(set(ctx, "To mesh both, have proxies use IPv6", "false"))
 }
 

@@ -4,6 +4,7 @@ use super::{Check, row};
 
 mod api_server_unreadable;
 mod cluster_dns_not_ready;
+mod cluster_domain_not_served;
 mod cluster_networks_incomplete;
 mod cluster_networks_without_nodes;
 mod control_plane_annotation_ignored;
@@ -40,6 +41,7 @@ mod validator_webhook_missing;
 pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "api-server-unreadable", api_server_unreadable),
     row!("control-plane", "cluster-dns-not-ready", cluster_dns_not_ready),
+    row!("control-plane", "cluster-domain-not-served", cluster_domain_not_served),
     row!("control-plane", "cluster-networks-incomplete", cluster_networks_incomplete),
     row!("control-plane", "cluster-networks-without-nodes", cluster_networks_without_nodes),
     row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),

@@ -17,6 +17,8 @@ use crate::objects::{Pod, Server, Service, ServicePort};
 struct Sign<'a> {
     protocol: &'a KnownProtocol,
     evidence: Evidence,
+    /// Whether it is the number alone, which others use as well.
+    weak: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -71,7 +73,7 @@ fn sign<'a>(
         |path: &str, said: &str| Evidence::field(&object, format!("spec.ports[{}].{path}", port.port), said);
     for (path, text) in [("appProtocol", &port.app_protocol), ("name", &port.name)] {
         if let Some(protocol) = protocols.iter().find(|known| known.is_named(text)) {
-            return Some(Sign { protocol, evidence: said(path, text) });
+            return Some(Sign { protocol, evidence: said(path, text), weak: false });
         }
     }
     let protocol = protocols.iter().find(|known| {
@@ -89,11 +91,23 @@ fn sign<'a>(
         if let Some(container) = containers.find(|container| protocol.is_image(&container.image)) {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             let path = format!("spec.containers[{}].image", container.name);
-            return Some(Sign { protocol, evidence: Evidence::field(object, path, &container.image) });
+            return Some(Sign {
+                protocol,
+                evidence: Evidence::field(object, path, &container.image),
+                weak: false,
+            });
         }
     }
-    // A number alone says too little.
-    None
+    let evidence = match protocol.ports.contains(&port.port) {
+        true => said("port", &port.port.to_string()),
+        false => {
+            let number =
+                behind.iter().map(|(_, _, number)| number).find(|number| protocol.ports.contains(number));
+            said("targetPort", &number?.to_string())
+        }
+    };
+    // A number alone says too little of who may send first.
+    (protocol.first == First::Server).then_some(Sign { protocol, evidence, weak: true })
 }
 
 fn finding(
@@ -103,7 +117,7 @@ fn finding(
     near: bool,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
-    let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server);
+    let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server && !sign.weak);
     let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
     let message = match sure {

@@ -77,19 +77,24 @@ fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
             found.push(("command", Evidence::field(object(), path, command)));
         }
     }
-    if let Some(context) =
-        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_deref())
-    {
-        let added = &context.capabilities.add;
-        if context.privileged != Some(true) && !added.iter().any(|name| name == "NET_ADMIN" || name == "ALL")
-        {
-            let path = format!("spec.initContainers[{INIT_CONTAINER}].securityContext.capabilities.add");
-            let said: Vec<&str> = added.iter().map(|name| name.as_str()).collect();
-            let said = if said.is_empty() { "none".to_owned() } else { said.join(", ") };
-            found.push((
-                "capabilities",
-                Evidence::field(object(), path, format!("{said}: NET_ADMIN is missing")),
-            ));
+    if let Some(init) = pod.spec.container(INIT_CONTAINER) {
+        let path = format!("spec.initContainers[{INIT_CONTAINER}].securityContext");
+        match init.security_context.as_deref() {
+            Some(context) => {
+                let added = &context.capabilities.add;
+                let may = added.iter().any(|name| name == "NET_ADMIN" || name == "ALL");
+                if context.privileged != Some(true) && !may {
+                    let said: Vec<&str> = added.iter().map(|name| name.as_str()).collect();
+                    let said = if said.is_empty() { "none".to_owned() } else { said.join(", ") };
+                    let said = format!("{said}: NET_ADMIN is missing");
+                    found.push(("capabilities", Evidence::field(object(), path + ".capabilities.add", said)));
+                }
+            }
+            // Whoever writes a pod down by hand leaves out the arguments as well.
+            None if !init.args.is_empty() => {
+                found.push(("capabilities", Evidence::field(object(), path, "missing: NET_ADMIN with it")));
+            }
+            None => {}
         }
     }
     let volumes = &pod.spec.volumes;

@@ -72,7 +72,11 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
     let meshed =
         |pod: &&Pod| pod.metadata.namespace == namespace && pod.spec.container(INIT_CONTAINER).is_some();
     let running = ctx.hints::<Pod>().iter().find(meshed);
-    let message = if !against.refused.is_empty() {
+    let of_init = against.refused.iter().any(|one| one.said.contains(INIT_CONTAINER));
+    let message = if !against.refused.is_empty() && !of_init {
+        "Pod Security admission refuses pods because of containers that Linkerd's injector adds, although they need no privileges of \
+         their own: no new pod with a proxy starts in this namespace"
+    } else if !against.refused.is_empty() {
         "Pod Security admission refuses pods because of Linkerd's init container, which needs NET_ADMIN and NET_RAW: no new pod \
          with a proxy starts in this namespace"
     } else {
@@ -114,7 +118,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
                 "false",
             ));
     }
-    finding = finding.remedy(remedy(ctx, namespace));
+    let cure = if against.refused.is_empty() || of_init { remedy } else { unprivileged };
+    finding = finding.remedy(cure(ctx, namespace));
     for one in &against.refused {
         finding = finding.subject(one.subject());
     }
@@ -143,5 +148,24 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     remedy.step(
         StepKind::Annotation,
         format!("Or leave pods out of the mesh that need none: {INJECT}: disabled in their template"),
+    )
+}
+
+/// For containers that need no privileges: what they lack is a setting of the chart, of an annotation, or of an old release.
+fn unprivileged(_: &Context<'_>, namespace: &str) -> Remedy {
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "See in the refusal which field of which container is meant. The debug sidecar needs more than this level allows: take \
+         config.linkerd.io/enable-debug-sidecar off. Fields that supported releases of Linkerd set, such as seccompProfile and \
+         runAsNonRoot, were taken away by a webhook that comes later",
+    );
+    remedy.run(
+        StepKind::Command,
+        "Or let the namespace have the next lower level; the workloads try again by themselves",
+        kubectl()
+            .words("label namespace")
+            .operand(namespace)
+            .arg(format!("{ENFORCE}=baseline"))
+            .words("--overwrite"),
     )
 }

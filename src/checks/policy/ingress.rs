@@ -1,9 +1,10 @@
 //! Ingress controllers that are known, their pods, and the Services that Ingresses lead to.
 
 use super::survey::Survey;
+use crate::annotations::INGRESS_CLASS;
 use crate::checks::Context;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{IngressService, Pod, Service, ServicePort};
+use crate::objects::{Ingress, IngressClass, IngressService, Pod, Service, ServicePort};
 
 /// Ingress controllers by the labels that their charts give their pods, and what the names of their classes begin with.
 static CONTROLLERS: [Controller; 6] = [
@@ -11,33 +12,44 @@ static CONTROLLERS: [Controller; 6] = [
         name: "ingress-nginx",
         component: Some("controller"),
         class: "nginx",
+        calls_itself: "k8s.io/ingress-nginx",
         upstream: Some(("Ingress", "nginx.ingress.kubernetes.io/service-upstream")),
     },
     Controller {
         name: "nginx-ingress",
         component: None,
         class: "nginx",
+        calls_itself: "nginx.org/ingress-controller",
         upstream: Some(("Ingress", "nginx.org/use-cluster-ip")),
     },
     Controller {
         name: "traefik",
         component: None,
         class: "traefik",
+        calls_itself: "traefik.io/ingress-controller",
         upstream: Some(("Service", "traefik.ingress.kubernetes.io/service.nativelb")),
     },
     Controller {
         name: "kong",
         component: Some("app"),
         class: "kong",
+        calls_itself: "ingress-controllers.konghq.com/kong",
         upstream: Some(("Service", "ingress.kubernetes.io/service-upstream")),
     },
     Controller {
         name: "haproxy-ingress",
         component: None,
         class: "haproxy",
+        calls_itself: "haproxy-ingress.github.io/controller",
         upstream: Some(("Ingress", "haproxy-ingress.github.io/service-upstream")),
     },
-    Controller { name: "contour", component: Some("envoy"), class: "contour", upstream: None },
+    Controller {
+        name: "contour",
+        component: Some("envoy"),
+        class: "contour",
+        calls_itself: "projectcontour.io/",
+        upstream: None,
+    },
 ];
 const NAME: &str = "app.kubernetes.io/name";
 const COMPONENT: &str = "app.kubernetes.io/component";
@@ -48,7 +60,9 @@ pub(super) struct Controller {
     pub(super) name: &'static str,
     component: Option<&'static str>,
     /// What the names of its classes begin with.
-    pub(super) class: &'static str,
+    class: &'static str,
+    /// What it calls itself in IngressClasses, or how that begins.
+    calls_itself: &'static str,
     /// The annotation with which it sends requests to the address of a Service, and the kind that carries it; `None` where it always
     /// sends them to pods.
     pub(super) upstream: Option<(&'static str, &'static str)>,
@@ -83,6 +97,33 @@ pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod
             Some(Caller { pod, of, identity })
         })
         .collect()
+}
+
+/// Which controller serves an Ingress, as far as Ingresses and IngressClasses say.
+pub(super) struct Classes<'a>(&'a [IngressClass]);
+
+impl<'a> Classes<'a> {
+    /// Of a cluster; where its IngressClasses cannot be had, which is noted, names of classes have to do.
+    pub(super) fn of(ctx: &Context<'a>) -> Classes<'a> {
+        Classes(ctx.noted(ctx.seen::<IngressClass>()).unwrap_or_default())
+    }
+
+    /// Whether a controller serves an Ingress.
+    pub(super) fn serves(&self, controller: &Controller, ingress: &Ingress) -> bool {
+        let named = match ingress.spec.ingress_class_name.as_str() {
+            "" => ingress.metadata.annotation(INGRESS_CLASS),
+            name => Some(name),
+        };
+        let class = match named {
+            Some(name) => self.0.iter().find(|class| class.metadata.name == name),
+            None => self.0.iter().find(|class| class.is_default()),
+        };
+        match (class, named) {
+            (Some(class), _) => class.spec.controller.starts_with(controller.calls_itself),
+            (None, Some(name)) => name.starts_with(controller.class),
+            (None, None) => false,
+        }
+    }
 }
 
 /// The Service that a path of an Ingress of a namespace leads to, and the port; one without a selector is left out.

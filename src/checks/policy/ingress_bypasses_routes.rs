@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ingress::{Caller, callers, service_of};
+use super::ingress::{Caller, Classes, callers, service_of};
 use super::survey::{defined, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
@@ -35,6 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
     let profiles = defined::<ServiceProfile>(ctx)?;
+    let classes = Classes::of(ctx);
     let objects = OutboundObjects {
         services,
         egress_networks: &[],
@@ -48,8 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let domain = &survey.index.controller.cluster_domain;
     let mut found: BTreeMap<(&str, &str, &str), Bypass<'_>> = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let class = ingress.spec.ingress_class_name.as_str();
-        let Some(caller) = callers.iter().find(|one| class.starts_with(one.of.class)) else { continue };
+        let Some(caller) = callers.iter().find(|one| classes.serves(one.of, ingress)) else { continue };
         for (_, to) in ingress.paths() {
             let (namespace, name) = ingress.metadata.key();
             let Some((service, port)) = service_of(services, namespace, to) else { continue };

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::ingress::{Caller, callers, service_of};
+use super::behind::behind;
+use super::ingress::{Caller, Classes, callers, service_of};
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload};
-use crate::objects::{Ingress, Kind, Pod, Service, TargetPort};
+use crate::model::policy::{Client, Entry, Inbound, TakenBy};
+use crate::objects::{Ingress, Kind, Pod, Service};
 
 /// What an Ingress leads to and is refused by.
 struct Refused<'a> {
@@ -27,44 +28,33 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("there is no ingress controller that is known"));
     }
     let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
+    let classes = Classes::of(ctx);
     let owners = ctx.owners();
     let mut refused: BTreeMap<(Owner, u16), Refused<'_>> = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let class = ingress.spec.ingress_class_name.as_str();
         let serving: Vec<&Caller<'_>> =
-            callers.iter().filter(|one| class.starts_with(one.of.class)).collect();
+            callers.iter().filter(|one| classes.serves(one.of, ingress)).collect();
         if serving.is_empty() {
             continue;
         }
         for (path, to) in ingress.paths() {
             let namespace = &ingress.metadata.namespace;
             let Some((service, port)) = service_of(services, namespace, to) else { continue };
-            let behind = survey.pods.iter().filter(|(pod, _)| {
-                let meta = &pod.metadata;
-                meta.namespace == *namespace
-                    && service
-                        .spec
-                        .selector
-                        .iter()
-                        .all(|(key, value)| meta.label(key) == Some(value.as_str()))
-            });
-            for (pod, workload) in behind {
-                for number in numbers(port.target_port.as_ref(), port.port, workload) {
-                    let inbound = survey.index.inbound(workload, number);
-                    if serving.iter().any(|caller| admitted(&inbound, caller)) {
-                        continue;
-                    }
-                    let callers = serving.clone();
-                    let one = refused.entry((owners.of(pod), number)).or_insert_with(|| Refused {
-                        ingress,
-                        path,
-                        inbound,
-                        callers,
-                        pods: Vec::new(),
-                    });
-                    if !one.pods.iter().any(|known| known.metadata.name == pod.metadata.name) {
-                        one.pods.push(pod);
-                    }
+            for (pod, workload, number) in behind(survey, service, port) {
+                let inbound = survey.index.inbound(workload, number);
+                if serving.iter().any(|caller| admitted(&inbound, caller)) {
+                    continue;
+                }
+                let callers = serving.clone();
+                let one = refused.entry((owners.of(pod), number)).or_insert_with(|| Refused {
+                    ingress,
+                    path,
+                    inbound,
+                    callers,
+                    pods: Vec::new(),
+                });
+                if !one.pods.iter().any(|known| known.metadata.name == pod.metadata.name) {
+                    one.pods.push(pod);
                 }
             }
         }
@@ -76,17 +66,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn admitted(inbound: &Inbound<'_>, caller: &Caller<'_>) -> bool {
     let client = Client { identity: caller.identity.as_deref(), address: caller.pod.status.pod_ip };
     inbound.connect(client) == Entry::Admitted
-}
-
-/// The ports of a workload that a port of a Service leads to.
-fn numbers(target: Option<&TargetPort>, port: u16, workload: &Workload<'_>) -> Vec<u16> {
-    match target {
-        None => vec![port],
-        Some(TargetPort::Number(number)) => vec![*number],
-        Some(TargetPort::Name(name)) => {
-            workload.ports.get(name.as_str()).into_iter().flatten().copied().collect()
-        }
-    }
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Refused<'_>) -> Finding {

@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod authentication_missing;
+mod behind;
 mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
@@ -21,7 +22,9 @@ mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;
+mod skipped;
 mod skipped_port_bypasses_policy;
+mod skipped_port_hides_identity;
 mod survey;
 mod would_be;
 
@@ -48,4 +51,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "server-without-authorization", server_without_authorization),
     row!("policy", "servers-overlap", servers_overlap),
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
+    row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
 ];

@@ -21,8 +21,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some((namespace, service)) => {
                 format!("there is no Service {namespace}/{service}: no proxy asks for it")
             }
-            // A host outside of the cluster can have one, too.
-            None if !name.contains(".svc") => continue,
+            None if !name.contains(".svc") => match shortened(name, &meta.namespace, services) {
+                Some((namespace, service)) => format!(
+                    "it is named after Service {namespace}/{service}, but proxies ask for profiles by the full name \
+                     {service}.{namespace}.svc.{domain}: it counts for nothing"
+                ),
+                // A host outside of the cluster can have one, too.
+                None => continue,
+            },
             None => format!(
                 "proxies ask for profiles by the full name of a Service, NAME.NAMESPACE.svc.{domain}, and this is none: it counts for \
                  nothing"
@@ -46,4 +52,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// The Service that a name means which lacks the domain: `web.shop`, or `web` in its own namespace.
+fn shortened<'a>(name: &str, home: &str, services: &'a [Service]) -> Option<(&'a str, &'a str)> {
+    let (service, namespace) = name.split_once('.').unwrap_or((name, home));
+    services.iter().map(|service| service.metadata.key()).find(|key| *key == (namespace, service))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{Survey, field, survey};
+use super::survey::{Survey, defined, field, survey};
 use crate::checks::viz::{allowing, denies};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{kubectl, linkerd};
@@ -11,7 +11,7 @@ use crate::item::{Extension, Scope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
-use crate::objects::{ConfigMap, Kind, Namespace, Pod};
+use crate::objects::{ConfigMap, Kind, Monitor, Namespace, Pod, PodMonitor};
 
 /// The port with the metrics, by the name that the injector gives it, and by its number where nobody changed that.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
@@ -36,10 +36,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let pods = ctx.every::<Pod>()?;
     namespaces?;
-    let scrapers = scrapers(ctx, survey, config?, pods);
+    let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
+    let scrapers = scrapers(ctx, survey, config?, monitors, pods);
     if scrapers.is_empty() {
         return Err(Unjudged::not_applicable(
-            "there is no Prometheus of viz, and none that a PodMonitor of the chart tells to scrape proxies",
+            "there is no Prometheus of viz, and none that a PodMonitor tells to scrape proxies",
         ));
     }
     let with_viz = scrapers.iter().any(|scraper| scraper.of_viz);
@@ -67,19 +68,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Those of viz, and where the chart makes PodMonitors those of others.
+/// Those of viz, and where PodMonitors ask proxies for their metrics, the chart's or others, those of others.
 fn scrapers<'a>(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
     config: Option<&ConfigMap>,
+    monitors: &[Monitor],
     pods: &'a [Pod],
 ) -> Vec<Scraper<'a>> {
     let home = ctx.namespaces().control_plane.as_str();
     let viz = ctx.namespaces().extensions.get(&Extension::Viz).map(String::as_str);
     let values = config.and_then(ConfigMap::chart_values);
     let said = |path: &str| values.as_ref().and_then(|values| values.bool(path));
-    let monitored =
+    let by_chart =
         said("podMonitor.enabled") == Some(true) && said("podMonitor.proxy.enabled") != Some(false);
+    let monitored = by_chart || monitors.iter().any(Monitor::asks_proxies);
     let alive = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
     alive
         .filter_map(|pod| {

@@ -2,50 +2,66 @@
 
 use std::collections::BTreeMap;
 
+use super::skipped::{IN, skipped};
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::policy::{TakenBy, listed_ports};
-use crate::objects::{Kind, Pod, Server};
+use crate::model::policy::TakenBy;
+use crate::objects::{Kind, Server};
 
-const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+/// A port with a Server that decides nothing.
+struct Bypassed<'a> {
+    server: &'a Server,
+    by: Evidence,
+    annotated: bool,
+    pods: Vec<String>,
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut bypassed: BTreeMap<(Owner, u16), (&Server, Vec<&Pod>)> = BTreeMap::new();
+    let mut bypassed: BTreeMap<(Owner, u16), Bypassed<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
-        let Some(skipped) = pod.metadata.annotation(SKIPPED).map(listed_ports) else { continue };
+        let Some(skipped) = skipped(pod, IN) else { continue };
         for port in survey.index.taken_ports(workload) {
-            if skipped.contains(port)
+            if skipped.holds(port)
                 && let TakenBy::Server(server) = survey.index.inbound(workload, port).taken_by
             {
-                bypassed.entry((owners.of(pod), port)).or_insert((server, Vec::new())).1.push(pod);
+                let (by, annotated) = (skipped.by.clone(), skipped.annotated);
+                let one = bypassed.entry((owners.of(pod), port)).or_insert(Bypassed {
+                    server,
+                    by,
+                    annotated,
+                    pods: Vec::new(),
+                });
+                one.pods.push(pod.metadata.name.clone());
             }
         }
     }
-    let findings = bypassed.into_iter().map(|((owner, port), (server, pods))| {
-        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        let first = pods.first().map(|pod| &pod.metadata);
-        let object = first.map_or_else(String::new, |meta| format!("Pod {}/{}", meta.namespace, meta.name));
-        let said = first.and_then(|meta| meta.annotation(SKIPPED)).unwrap_or_default();
+    let findings = bypassed.into_iter().map(|((owner, port), one)| {
+        let act = match one.annotated {
+            true => format!("Take port {port} out of the annotation in the pod template"),
+            false => format!(
+                "Take port {port} out of the chart's proxyInit.ignoreInboundPorts, or give the pod template an annotation \
+                 config.linkerd.io/skip-inbound-ports without it, and restart the workload"
+            ),
+        };
         ctx.finding(
-            owner.subject(names),
+            owner.subject(one.pods),
             format!(
                 "port {port} is skipped by the proxy, so no policy holds on it: whoever reaches the pod is let in, whatever Server {} \
                  says",
-                server.metadata.name
+                one.server.metadata.name
             ),
         )
         .parameter(port.to_string())
-        .evidence(Evidence::field(object, format!("metadata.annotations[{SKIPPED}]"), said))
-        .evidence(field(Kind::Server, &server.metadata, "spec.port", format!("takes port {port}")))
+        .evidence(one.by)
+        .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("takes port {port}")))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             format!(
-                "Take port {port} out of the annotation in the pod template; if its protocol needs it, list it under \
-                 config.linkerd.io/opaque-ports instead, which keeps policy and identity"
+                "{act}; if its protocol needs it, list it under config.linkerd.io/opaque-ports instead, which keeps policy and identity"
             ),
         ))
     });

@@ -2,12 +2,14 @@
 
 use super::viz_role_missing::absent_of;
 use crate::checks::extensions::{installed_in, own, reinstall};
+use crate::checks::policy::defined;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{ConfigMap, Namespace, Pod, Service};
+use crate::objects::{ConfigMap, Monitor, Namespace, Pod, PodMonitor, Service};
 
 /// The annotation of the namespace that says where a Prometheus of the operator's own answers.
 const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
@@ -22,6 +24,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && !services.iter().any(|s| s.metadata.namespace == home && s.metadata.name == name)
         {
             return Ok(vec![elsewhere_gone(ctx, namespace, url, home, name)].into());
+        }
+        if service_of(url).is_some() && unscraped(ctx) {
+            return Ok(vec![asks_no_proxy(ctx, namespace, url)].into());
         }
         return Err(Unjudged::not_applicable(format!("viz uses another Prometheus: {url}")));
     }
@@ -58,6 +63,41 @@ fn service_of(url: &str) -> Option<(&str, &str)> {
     let mut parts = host.split('.');
     let (name, home) = (parts.next()?, parts.next()?);
     matches!(parts.next(), None | Some("svc")).then_some((home, name))
+}
+
+/// Whether Prometheus is told what to scrape by PodMonitors here, and none of them asks proxies.
+fn unscraped(ctx: &Context<'_>) -> bool {
+    let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
+    !monitors.is_empty() && !monitors.iter().any(Monitor::asks_proxies)
+}
+
+/// viz asks a Prometheus of this cluster that most likely has no metrics of proxies.
+fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding {
+    let viz = &namespace.metadata.name;
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Have the chart of the control plane make PodMonitors",
+        Options::none().set("podMonitor.enabled", "true"),
+    );
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that Prometheus; where they are there, all \
+         is well",
+    );
+    ctx.finding(
+        Subject::object(Kind::Namespace, "", viz),
+        "viz asks another Prometheus, and no PodMonitor tells that one to scrape proxies: unless its own configuration does, viz has no \
+         metrics to show",
+    )
+    .parameter("unscraped")
+    .severity(Severity::Info)
+    .likely()
+    .evidence(Evidence::field(format!("Namespace {viz}"), format!("metadata.annotations[{EXTERNAL}]"), url))
+    .evidence(Evidence::other("PodMonitors", "none asks the port linkerd-admin of proxies"))
+    .fails_rows([])
+    .remedy(remedy)
 }
 
 /// viz asks a Prometheus of this cluster whose Service is not there.

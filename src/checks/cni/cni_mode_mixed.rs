@@ -1,0 +1,155 @@
+//! `cni-mode-mixed`: linkerd-cni, the control plane and the pods that run do not agree on who redirects traffic.
+
+use std::collections::BTreeMap;
+
+use super::installers::{installers, no_daemon_set, shown, subject};
+use super::nodes::expected;
+use super::pods::relies_on_plugin;
+use crate::checks::renew::renew;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
+use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
+
+/// How many workloads are quoted.
+const QUOTED: usize = 5;
+
+/// Pods by their workload.
+type Groups<'a> = BTreeMap<Owner, Vec<&'a Pod>>;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>();
+    let sets = installers(ctx);
+    let relied = expected(ctx)?;
+    if ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?.is_none() {
+        return Err(Unjudged::not_applicable("there is no control plane"));
+    }
+    let (pods, sets) = (pods?, sets?);
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let (mut by_init, mut by_plugin) = (Groups::new(), Groups::new());
+    let own = pods.iter().filter(|pod| {
+        pod.metadata.label(CONTROL_PLANE_NS) == Some(home)
+            && pod.metadata.deletion_timestamp.is_none()
+            && ctx.judges(&pod.metadata.namespace)
+    });
+    for pod in own {
+        if relies_on_plugin(pod) && pod.spec.container(VALIDATOR_CONTAINER).is_some() {
+            by_plugin.entry(owners.of(pod)).or_default().push(pod);
+        } else if pod.spec.container(INIT_CONTAINER).is_some() && !pod.is_finished() {
+            by_init.entry(owners.of(pod)).or_default().push(pod);
+        }
+    }
+    let finding = match (relied, sets.first()) {
+        (Some(because), _) if !by_init.is_empty() => Some(earlier(ctx, because, &by_init)),
+        (Some(_), _) => None,
+        (None, Some(set)) => Some(unused(ctx, set, &by_plugin)),
+        (None, None) if !by_plugin.is_empty() => {
+            ctx.every::<DaemonSet>()?;
+            Some(left_behind(ctx, &by_plugin))
+        }
+        (None, None) => None,
+    };
+    Ok(finding.into_iter().collect::<Vec<_>>().into())
+}
+
+/// The control plane's setting.
+fn setting(ctx: &Context<'_>) -> (Subject, Evidence) {
+    let home = &ctx.namespaces().control_plane;
+    let object = format!("ConfigMap {home}/linkerd-config");
+    (
+        Subject::object(Kind::ConfigMap, home, "linkerd-config"),
+        Evidence::field(object, "data.values: cniEnabled", "false"),
+    )
+}
+
+fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
+    let names: Vec<String> = groups
+        .keys()
+        .take(QUOTED)
+        .map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))
+        .collect();
+    let more = groups.len().saturating_sub(QUOTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Evidence::other(format!("Workloads whose pods have {container}"), format!("{}{more}", names.join(", ")))
+}
+
+/// Makes the pods of workloads again, a step each.
+fn renewed(mut remedy: Remedy, groups: &Groups<'_>) -> Remedy {
+    for (owner, pods) in groups.iter().take(QUOTED) {
+        let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        remedy.steps.push(renew(owner, &names, "its pods are injected for the mode of today then"));
+    }
+    if groups.len() > QUOTED {
+        remedy = remedy.step(StepKind::Note, "Restart the others likewise");
+    }
+    remedy
+}
+
+/// Pods that were injected before the control plane came to rely on the plugin; it leaves them alone.
+fn earlier(ctx: &Context<'_>, because: Evidence, by_init: &Groups<'_>) -> Finding {
+    let (subject, _) = setting(ctx);
+    ctx.finding(
+        subject,
+        "the control plane relies on linkerd-cni, and pods from before that redirect their own traffic by linkerd-init, with its \
+         privileges: linkerd-cni leaves them alone",
+    )
+    .severity(Severity::Info)
+    .parameter("init")
+    .evidence(because)
+    .evidence(quoted(by_init, INIT_CONTAINER))
+    .remedy(renewed(Remedy::new(), by_init))
+}
+
+/// The plugin is there, and new pods do not use it.
+fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding {
+    let (_, setting) = setting(ctx);
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Where linkerd-cni is to redirect traffic: turn cniEnabled on, once it is ready on every node",
+        Options::none().set("cniEnabled", "true"),
+    );
+    let remedy = renewed(remedy, by_plugin);
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Where it is not to: uninstall linkerd-cni, after the last pod that has no linkerd-init is restarted",
+    );
+    ctx.finding(
+        subject(set),
+        "linkerd-cni is installed, and the control plane does not rely on it: new pods redirect their own traffic by linkerd-init",
+    )
+    .severity(Severity::Info)
+    .parameter("unused")
+    .evidence(setting)
+    .evidence(Evidence::other(shown(set), "is there"))
+    .evidences((!by_plugin.is_empty()).then(|| quoted(by_plugin, VALIDATOR_CONTAINER)))
+    .remedy(remedy)
+}
+
+/// The plugin is gone, and pods still count on it.
+fn left_behind(ctx: &Context<'_>, by_plugin: &Groups<'_>) -> Finding {
+    let (subject, setting) = setting(ctx);
+    let finding = ctx
+        .finding(
+            subject,
+            "pods rely on linkerd-cni, which nothing installs any more: they keep their rules until their node restarts; then nothing \
+             redirects their traffic, and linkerd-network-validator holds them in Init",
+        )
+        .severity(Severity::Warning)
+        .parameter("left")
+        .likely()
+        .evidence(setting)
+        .evidence(no_daemon_set())
+        .evidence(quoted(by_plugin, VALIDATOR_CONTAINER))
+        .remedy(renewed(Remedy::new(), by_plugin));
+    by_plugin.iter().fold(finding, |finding, (owner, pods)| {
+        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        finding.subject(owner.subject(names))
+    })
+}

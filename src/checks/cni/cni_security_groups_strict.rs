@@ -1,0 +1,97 @@
+//! `cni-security-groups-strict`: pods with security groups of their own do not become ready, as AWS's network enforces them strictly.
+
+use std::collections::BTreeMap;
+
+use super::nodes::Nodes;
+use super::places::in_file;
+use crate::annotations::POD_ENI;
+use crate::checks::renew::renew;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Tie};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::node::{Content, NodeSnapshot};
+use crate::model::owners::Owner;
+use crate::model::pod_status::{unhealthy, word};
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+
+/// The plugin of AWS's network, and its field with how security groups of pods are enforced.
+const PLUGIN: &str = "aws-cni";
+/// See [`PLUGIN`].
+const FIELD: &str = "podSGEnforcingMode";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let own: Vec<&Pod> = pods
+        .iter()
+        .filter(|pod| {
+            let meta = &pod.metadata;
+            meta.annotation(POD_ENI).is_some()
+                && meta.label(CONTROL_PLANE_NS) == Some(home)
+                && pod.spec.proxy().is_some()
+                && ctx.judges(&meta.namespace)
+        })
+        .collect();
+    if own.is_empty() {
+        return Err(Unjudged::not_applicable("no meshed pod has security groups of its own"));
+    }
+    let nodes = Nodes::hinted(ctx);
+    let owners = ctx.owners();
+    let mut stuck: BTreeMap<Owner, (Evidence, Vec<&Pod>)> = BTreeMap::new();
+    for pod in own {
+        let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+        let mode = nodes.snapshots().find(|one| one.node == pod.spec.node_name).and_then(mode);
+        if ready || unhealthy(pod).is_none() || mode.as_ref().is_some_and(|(mode, _)| mode == "standard") {
+            continue;
+        }
+        let by = mode.map_or_else(
+            || Evidence::other("DaemonSet kube-system/aws-node", "enforces strictly unless told otherwise"),
+            |(_, seen)| seen,
+        );
+        stuck.entry(owners.of(pod)).or_insert((by, Vec::new())).1.push(pod);
+    }
+    let findings = stuck.into_iter().map(|(owner, (by, pods))| {
+        let set = kubectl()
+            .words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
+        let mut remedy = Remedy::new().run(
+            StepKind::Command,
+            "Have AWS's network enforce them in the standard mode, where the node's own rules and probes work. Set it in what installs it, \
+             too",
+            set,
+        );
+        let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        remedy.steps.push(renew(&owner, &names, "its pods get the mode when they are created"));
+        let finding = ctx
+            .finding(
+                owner.subject(names),
+                "a meshed pod with security groups of its own does not become ready: where these are enforced strictly, the traffic that \
+                 Linkerd redirects in the pod and the kubelet's probes come back another way and are dropped",
+            )
+            .severity(Severity::Warning)
+            .likely()
+            .evidences(pods.first().map(|pod| {
+                let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+                Evidence::field(object, format!("metadata.annotations[{POD_ENI}]"), format!("there, and the pod is {}", word(pod)))
+            }))
+            .evidence(by)
+            .remedy(remedy);
+        pods.iter().fold(finding, |finding, pod| {
+            finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+        })
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// How a node enforces security groups of pods, as the configuration of its network says.
+fn mode(snapshot: &NodeSnapshot) -> Option<(String, Evidence)> {
+    snapshot.conf_files.iter().filter(|file| file.is_loadable()).find_map(|file| {
+        let Content::Captured { bytes, .. } = &file.content else { return None };
+        let written: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+        let plugin = written["plugins"].as_array()?.iter().find(|plugin| plugin["type"] == PLUGIN)?;
+        let mode = plugin[FIELD].as_str()?.to_owned();
+        let seen = in_file(snapshot, &file.path(), Some(format!("plugins[].{FIELD}")), None, mode.as_str());
+        Some((mode, seen))
+    })
+}

@@ -1,0 +1,81 @@
+//! `cluster-domain-not-served`: the domain under which proxies look up the control plane is none that the cluster's DNS serves.
+
+use crate::checks::control_plane::installation::values;
+use crate::checks::serving::component_missing;
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged, Verdict, restart};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::{Item, Kind, Scope};
+use crate::objects::ConfigMap;
+use crate::redact::Corefile;
+
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "coredns";
+const FILE: &str = "Corefile";
+/// What the charts take where nothing is said.
+const USUAL: &str = "cluster.local";
+/// Whose names proxies look up before they can do anything.
+const LOOKED_UP: [&str; 2] = ["identity", "destination"];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME);
+    let values = values(ctx)?;
+    let domain = values.text("clusterDomain").unwrap_or(USUAL);
+    let Some(text) = config?.and_then(|config| config.data.get(FILE)) else {
+        return Err(Unjudged::not_applicable(format!(
+            "there is no ConfigMap {NAMESPACE}/{NAME} with a {FILE}: names are served by something else"
+        )));
+    };
+    let served = Corefile::of(text);
+    let item = || Item::Named {
+        kind: Kind::ConfigMap,
+        scope: Scope::Fixed(NAMESPACE.to_owned()),
+        name: NAME.to_owned(),
+    };
+    if served.serves(domain) {
+        return Ok(Verdict::fine());
+    }
+    if served.open {
+        let part = format!("the domains that other files or rewritten names add to its {FILE}");
+        return Err(ctx.lacking(item(), Why::NotCaptured, part).into());
+    }
+    if served.zones.is_empty() {
+        return Err(Unjudged::not_applicable(format!("its {FILE} serves no names of the cluster")));
+    }
+    let home = &ctx.namespaces().control_plane;
+    let zones = served.zones.join(", ");
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Set clusterDomain to the domain that the cluster has. Identities end with identityTrustDomain, which stays where it is set on \
+         its own",
+        Options::none().set("clusterDomain", served.zones[0].clone()),
+    );
+    let remedy = restart::all_meshed(
+        ctx,
+        remedy,
+        "Restart the meshed workloads: proxies are told the names when their pod is created",
+    );
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::ConfigMap, home, "linkerd-config"),
+            "proxies look up the control plane in a domain that the cluster's DNS does not serve: they get no certificate and no policy, and \
+             their pods do not become ready",
+        )
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/linkerd-config"),
+            "data.values: clusterDomain",
+            domain,
+        ))
+        .evidence(Evidence::field(
+            format!("ConfigMap {NAMESPACE}/{NAME}"),
+            format!("data.{FILE}: kubernetes"),
+            zones,
+        ))
+        .remedy(remedy);
+    let finding =
+        LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
+    Ok(vec![finding].into())
+}

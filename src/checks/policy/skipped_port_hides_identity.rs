@@ -1,0 +1,106 @@
+//! `skipped-port-hides-identity`: clients skip a port on their way out, behind which only clients with an identity are let in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::behind::behind;
+use super::skipped::{OUT, Skipped, skipped};
+use super::survey::{field, survey};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::model::owners::Owner;
+use crate::model::policy::{Client, Entry, TakenBy};
+use crate::objects::{Kind, Meta, Pod, Server, Service};
+
+/// How many clients are quoted.
+const QUOTED: usize = 3;
+
+/// A port of a Service with the clients that come to it without an identity.
+struct Hidden<'a> {
+    service: &'a Meta,
+    server: Option<&'a Server>,
+    clients: BTreeMap<Owner, Evidence>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let services = ctx.seen::<Service>()?;
+    let owners = ctx.owners();
+    let controller = &survey.index.controller;
+    let clients: Vec<(&Pod, Skipped)> = survey
+        .pods
+        .iter()
+        .filter(|(pod, _)| ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some())
+        .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT)?)))
+        .collect();
+    let mut hidden: BTreeMap<(&str, &str, u16), Hidden<'_>> = BTreeMap::new();
+    let ports =
+        services.iter().flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
+    for (service, port) in ports {
+        let skipping: Vec<&(&Pod, Skipped)> =
+            clients.iter().filter(|(_, skipped)| skipped.holds(port.port)).collect();
+        if skipping.is_empty() {
+            continue;
+        }
+        let served: BTreeSet<&str> =
+            behind(survey, service, port).map(|(pod, _, _)| pod.metadata.name.as_str()).collect();
+        let Some((_, workload, number)) = behind(survey, service, port).next() else { continue };
+        let inbound = survey.index.inbound(workload, number);
+        for (pod, skipped) in skipping {
+            let meta = &pod.metadata;
+            let itself = meta.namespace == service.metadata.namespace && served.contains(meta.name.as_str());
+            let account = match pod.spec.service_account_name.as_str() {
+                "" => "default",
+                account => account,
+            };
+            let identity = controller.identity(&meta.namespace, account);
+            let address = pod.status.pod_ip;
+            let let_in = |identity| inbound.connect(Client { identity, address }) == Entry::Admitted;
+            if itself || let_in(None) || !let_in(Some(identity.as_str())) {
+                continue;
+            }
+            let server = match inbound.taken_by {
+                TakenBy::Server(server) => Some(server),
+                TakenBy::Default(_) => None,
+            };
+            let (namespace, name) = service.metadata.key();
+            let one = hidden.entry((namespace, name, port.port)).or_insert_with(|| Hidden {
+                service: &service.metadata,
+                server,
+                clients: BTreeMap::new(),
+            });
+            one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by.clone());
+        }
+    }
+    let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
+        let who = match one.clients.len() {
+            1 => "a client skips".to_owned(),
+            count => format!("{count} clients skip"),
+        };
+        let more = one.clients.len().saturating_sub(QUOTED);
+        ctx.finding(
+            Subject::object(Kind::Service, namespace, name),
+            format!(
+                "{who} port {port} on the way out, so the connection has no identity, and policy lets in only those with one: if it is \
+                 called there, it is refused"
+            ),
+        )
+        .severity(Severity::Info)
+        .parameter(port.to_string())
+        .likely()
+        .evidences(one.server.map(|server| {
+            field(Kind::Server, &server.metadata, "takes the port", port.to_string())
+        }))
+        .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
+        .evidences(one.clients.into_values().take(QUOTED))
+        .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
+        .remedy(Remedy::new().step(
+            StepKind::Annotation,
+            format!(
+                "Take port {port} out of config.linkerd.io/skip-outbound-ports of the clients, or out of the chart's \
+                 proxyInit.ignoreOutboundPorts; if its protocol needs it, list it under config.linkerd.io/opaque-ports of the Service and \
+                 its pods instead, which keeps identity"
+            ),
+        ))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

@@ -1,0 +1,47 @@
+//! IngressClasses: which controller serves the Ingresses of a class.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, object};
+
+/// The annotation of the class of Ingresses that name none.
+pub const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
+
+/// An IngressClass.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct IngressClass {
+    /// Name, annotations.
+    pub metadata: Meta,
+    /// Who serves it.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: IngressClassSpec,
+}
+
+/// Who serves a class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct IngressClassSpec {
+    /// The name that a controller gives itself: `k8s.io/ingress-nginx`.
+    #[serde(deserialize_with = "nullable")]
+    pub controller: String,
+}
+
+impl IngressClass {
+    /// Whether Ingresses that name no class are of this one.
+    pub fn is_default(&self) -> bool {
+        self.metadata.annotation(DEFAULT_CLASS) == Some("true")
+    }
+}
+
+impl Listed for IngressClass {
+    type Object = IngressClass;
+    const KIND: Kind = Kind::IngressClass;
+    const INFO: KindInfo = KindInfo {
+        passes: "{spec: {controller: text}}",
+        ..KindInfo::of_cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses")
+    };
+}
+
+object!(IngressClass);
