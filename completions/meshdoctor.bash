@@ -171,7 +171,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -246,6 +246,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --bundles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-age)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1149,7 +1153,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__node__subcmd__snapshot)
-            opts="-o -q -h -V --output --force --to-log --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --checks --config --no-config --help --version"
+            opts="-o -q -h -V --output --force --to-log --hold --root --node --conf-dir --bin-dir --no-run --ask-plugin --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -76,6 +76,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'How many clusters are read at a time' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
@@ -361,6 +362,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l hold -d 'With --to-log: stay until ended, and do nothing, as the pod of a DaemonSet must'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'

@@ -59,6 +59,7 @@ _arguments "${_arguments_options[@]}" : \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
+'--max-age=[With --bundles\: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged]:DURATION:_default' \
 '--parallel=[How many clusters are read at a time]:N:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
@@ -401,6 +402,7 @@ never\:"Never"))' \
 '(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
 '(--to-log)--force[Overwrite a file that is there]' \
 '(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
+'--hold[With --to-log\: stay until ended, and do nothing, as the pod of a DaemonSet must]' \
 '(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
 '--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
 '-q[Say nothing on standard error but errors]' \

@@ -20,6 +20,7 @@ use crate::collect::Collected;
 use crate::command::Connection;
 use crate::exit;
 use crate::finding::{Finding, Severity, Standing, When};
+use crate::inspect::{self, nodes::NodeCni};
 use crate::judged::Judged;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -68,6 +69,8 @@ pub struct Report {
     pub checks: Vec<Judged>,
     /// Every finding: roots in the order of repair, then what they explain.
     pub findings: Vec<Finding>,
+    /// The nodes whose files were given.
+    pub nodes: Vec<NodeCni>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
     /// How the cluster that was judged is reached.
@@ -330,6 +333,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let rows = rows::rows(&evidence, question.knowledge);
     Report {
         run: Run::default(),
+        nodes: inspect::nodes::nodes(cluster),
         rows,
         origin: question.origin.clone(),
         at: (cluster.at, cluster.time_source),

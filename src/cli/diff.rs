@@ -38,7 +38,7 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
 /// A report from its file; of a bundle the one that check makes of it.
 fn report(path: &Path) -> anyhow::Result<Document> {
     let name = path.to_string_lossy();
-    let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar"].iter().any(|ending| name.ends_with(ending));
+    let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip"].iter().any(|ending| name.ends_with(ending));
     if !archive && !path.is_dir() {
         return Ok(verify::read(path, "diff")?);
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -14,6 +15,8 @@ use super::{check, output, verify};
 use crate::exit;
 use crate::inspect::ends::{self, End};
 use crate::model::Cluster;
+use crate::model::cluster::TimeSource;
+use crate::render::document::Document;
 use crate::render::fleet::{self as render, Member, Outcome};
 
 /// What stands in the names of files for the name of a cluster.
@@ -182,7 +185,7 @@ fn bundles(folder: &Path) -> Result<Vec<Asked>, Stop> {
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        const ENDINGS: [&str; 7] = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".json", ".yaml", ".yml"];
+        const ENDINGS: [&str; 8] = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip", ".json", ".yaml", ".yml"];
         let stem = match path.is_dir() {
             true => Some(name.as_str()),
             false => ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)),
@@ -224,7 +227,14 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
     let mut end = None;
     let outcome = match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::of(cluster)))) {
         Ok(_) => match verify::read(&report, "check") {
-            Ok(document) => Outcome::Judged(Box::new(document)),
+            Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
+                None => Outcome::Judged(Box::new(document)),
+                Some(cause) => {
+                    end = None;
+                    let next = "see why nothing newer was collected of it";
+                    Outcome::Failed { cause, next: Some(next.to_owned()) }
+                }
+            },
             Err(stop) => Outcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
         },
         Err(error) => {
@@ -234,6 +244,19 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         }
     };
     (Member { name: asked.name.clone(), outcome }, end)
+}
+
+/// Why evidence is too old to tell what is; `None` where it is not.
+fn too_old(document: &Document, most: Duration) -> Option<String> {
+    let (Some(at), Some(source)) = (document.run.judged_at, document.run.judged_at_source) else {
+        return Some("it does not say of when it is".to_owned());
+    };
+    if source == TimeSource::Clock {
+        return Some("it does not say of when it is, so it may be older than --max-age".to_owned());
+    }
+    let age = jiff::Timestamp::now().duration_since(at);
+    let old = jiff::SignedDuration::try_from(most).is_ok_and(|most| age > most);
+    old.then(|| format!("its evidence is of {at}, older than --max-age: it was not collected anew"))
 }
 
 /// Clusters that go by several names.

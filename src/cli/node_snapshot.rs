@@ -56,6 +56,11 @@ mod linux {
             for path in written.context("the log was not written")?.left_out {
                 output::say(&format!("left out  {path}: too much for a log"));
             }
+            if args.hold {
+                loop {
+                    std::thread::park();
+                }
+            }
             return Ok(exit::FINE);
         }
         if to_stdout {

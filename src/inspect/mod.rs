@@ -5,6 +5,7 @@ pub mod ends;
 pub mod evidence;
 pub mod injection;
 mod network;
+pub mod nodes;
 pub mod outbound;
 pub mod policy;
 pub mod reach;

@@ -6,12 +6,14 @@ mod about;
 mod change;
 mod fill;
 mod finding;
+mod nodes;
 mod rehearsal;
 mod roots;
 
 pub use change::Change;
 pub use fill::{Failure, asked};
 pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
+pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};
 
 use std::collections::BTreeMap;
@@ -51,6 +53,9 @@ pub struct Document {
     /// The change that was laid over the cluster (`--with`); not there when none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// The nodes whose files were given, with what their runtime loads; not there when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Node>,
     /// What explains what: every finding that is named in another's `causedBy`.
     pub causes: Vec<Cause>,
     /// Findings that are waived, and by whom.
@@ -92,6 +97,10 @@ pub struct Run {
     /// What was asked of the run, so that `check --verify` can ask the same again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+}
+
+fn is_no(value: &bool) -> bool {
+    !value
 }
 
 fn is_zero(value: &usize) -> bool {

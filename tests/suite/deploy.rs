@@ -61,6 +61,57 @@ fn the_role_that_is_deployed_is_that_of_the_documentation() {
     );
 }
 
+/// The rules that the chart holds are those that are tested, and a PrometheusRule only where it is asked for.
+#[test]
+fn the_alert_rules_of_the_chart_are_those_of_the_file() {
+    let rules = std::fs::read_to_string("deploy/monitoring/alerts.yaml").unwrap();
+    let held = Path::new("deploy/chart/files/alerts.yaml");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(held, &rules).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(held).unwrap(), rules, "UPDATE=1 writes it");
+    let Some(plain) = rendered(&[IMAGE]) else { return };
+    assert!(!plain.unwrap().contains("PrometheusRule"));
+    let asked = ["prometheusRule.enabled=true", "prometheusRule.labels.release=kps"];
+    let all = documents(&rendered(&[&[IMAGE], &asked[..]].concat()).unwrap().unwrap());
+    let rule = of_kind(&all, "PrometheusRule");
+    assert_eq!(rule["spec"], documents(&rules)[0]);
+    assert_eq!(rule["metadata"]["labels"]["release"], "kps");
+}
+
+/// What the manifests of fleets and nodes say to the command is what it takes; no pod of theirs has rights in this cluster.
+#[test]
+fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
+    let own = tempfile::tempdir().unwrap();
+    let mut pods = 0;
+    for file in ["deploy/fleet.yaml", "deploy/nodes.yaml"] {
+        for object in documents(&std::fs::read_to_string(file).unwrap()) {
+            let spec = match object["kind"].as_str().unwrap() {
+                "CronJob" => &object["spec"]["jobTemplate"]["spec"]["template"]["spec"],
+                "DaemonSet" => &object["spec"]["template"]["spec"],
+                _ => continue,
+            };
+            pods += 1;
+            assert_eq!(spec["automountServiceAccountToken"], false, "{file}");
+            let container = &spec["containers"][0];
+            let security = &container["securityContext"];
+            assert_eq!(security["readOnlyRootFilesystem"], true, "{file}");
+            assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
+            assert!(container["ports"].is_null(), "{file}: it serves nothing");
+            let words = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+            // It would stay for ever; and there are no such folders here.
+            let words: Vec<&str> = words.filter(|word| *word != "--hold").collect();
+            let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                !error.contains("Usage:") && !error.contains("unexpected argument"),
+                "{words:?}: {error}"
+            );
+        }
+    }
+    assert_eq!(pods, 3);
+}
+
 #[test]
 fn the_plain_manifests_are_what_the_chart_renders() {
     let Some(rendered) = rendered(&[IMAGE]) else { return };

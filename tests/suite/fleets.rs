@@ -200,3 +200,39 @@ fn a_link_is_held_against_its_other_end() {
     assert_eq!(fleet["links"]["fit"], json!([]));
     assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
 }
+
+/// Evidence of yesterday is no verdict of today.
+#[test]
+fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    std::fs::create_dir(folder.path().join("fleet")).unwrap();
+    let saved = folder.path().join("fleet/west.tar.gz");
+    let save = |at: &str| {
+        let words =
+            ["check", "--bundle", base, "--complete", "all", "--at", at, "--fail-on", "never", "--force"];
+        let more = ["--on-not-checked", "pass", "--save", saved.to_str().unwrap()];
+        let output = crate::cli::meshdoctor(&[&words[..], &more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let judged = || {
+        let fleet = folder.path().join("fleet");
+        let words = ["check", "--bundles", fleet.to_str().unwrap(), "--max-age", "1h", "--fail-on", "never"];
+        crate::cli::meshdoctor(&words).output().unwrap()
+    };
+    save("2026-01-15T12:00:00Z");
+    let old = judged();
+    let text = String::from_utf8_lossy(&old.stdout).into_owned();
+    assert_eq!(old.status.code(), Some(3), "{text}");
+    assert!(text.replace('\n', " ").contains("older than --max-age"), "{text}");
+    let now = jiff::Timestamp::now().to_string();
+    save(&now);
+    let fresh = judged();
+    let text = String::from_utf8_lossy(&fresh.stdout).into_owned();
+    assert_ne!(fresh.status.code(), Some(3), "{text}");
+    assert!(!text.contains("--max-age"), "{text}");
+    // A dump that does not tell its age may be of any day.
+    std::fs::copy(base, folder.path().join("fleet/east.yaml")).unwrap();
+    let text = String::from_utf8_lossy(&judged().stdout).into_owned();
+    assert!(text.contains("does not say of when"), "{text}");
+}

@@ -46,6 +46,9 @@ pub struct NodeSnapshot {
     /// Write to standard output as lines of a log, as the pods of 'collect --node-pods' do: what --nodes reads again.
     #[arg(long, conflicts_with = "output")]
     pub to_log: bool,
+    /// With --to-log: stay until ended, and do nothing, as the pod of a DaemonSet must.
+    #[arg(long, requires = "to_log")]
+    pub hold: bool,
     /// The root of the node's file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a
     /// pod that has the node's files there.
     #[arg(long, value_name = "DIR")]

@@ -1,6 +1,7 @@
 //! The report as one page that needs nothing else: nothing is fetched, and nothing of it takes a script to be read; a small one
 //! adds search and filters. Made of the [`Document`] alone, like every form that machines read.
 
+mod nodes;
 mod picture;
 
 use std::fmt::Write as _;
@@ -40,6 +41,7 @@ fn page(document: &Document) -> String {
     }
     findings(document, &mut body);
     plan(document, &mut body);
+    nodes::section(document, &mut body);
     unchecked(document, &mut body);
     checks(document, &mut body);
     format!(
@@ -141,9 +143,11 @@ fn head(document: &Document, title: &str, body: &mut String) {
         document.coverage.objects,
         document.redaction.touched,
     );
-    body.push_str(
-        "<nav aria-label=\"Sections\"><ul><li><a href=\"#findings\">Findings</a></li><li><a href=\"#not-checked\">Not checked</a></li>\
-         <li><a href=\"#checks\">Checks</a></li></ul></nav></header>",
+    let nodes = if document.nodes.is_empty() { "" } else { "<li><a href=\"#nodes\">Nodes</a></li>" };
+    _ = write!(
+        body,
+        "<nav aria-label=\"Sections\"><ul><li><a href=\"#findings\">Findings</a></li>{nodes}\
+         <li><a href=\"#not-checked\">Not checked</a></li><li><a href=\"#checks\">Checks</a></li></ul></nav></header>"
     );
 }
 
