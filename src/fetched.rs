@@ -41,6 +41,12 @@ pub enum Why {
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
+    /// It is there, and it says something that is not judged, or that hangs on what nobody asked for.
+    NotJudged {
+        /// Of what, and what: `spec.egress[0]: the endpoints of Services (toServices)`.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
+        message: String,
+    },
     /// Any other failure of the asking: connection reset, HTTP 500 after retries.
     Failed {
         /// What happened.
@@ -54,7 +60,7 @@ impl Why {
     /// under coverage and changes no exit status.
     pub fn was_asked_for(&self) -> bool {
         match self {
-            Why::NotOffered | Why::NotInManifests => false,
+            Why::NotOffered | Why::NotInManifests | Why::NotJudged { .. } => false,
             Why::Denied { .. }
             | Why::NotServed
             | Why::NotCaptured
@@ -78,6 +84,7 @@ impl Why {
             Why::TimedOut { .. } => "timed-out",
             Why::Malformed { .. } => "malformed",
             Why::NoValue { .. } => "no-value",
+            Why::NotJudged { .. } => "not-judged",
             Why::Failed { .. } => "failed",
         }
     }
@@ -96,6 +103,7 @@ impl fmt::Display for Why {
             Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
             Why::NoValue { message } => write!(f, "the rule has no value: {message}"),
+            Why::NotJudged { message } => write!(f, "cannot be said: {message}"),
             Why::Failed { message } => f.write_str(message),
         }
     }

@@ -49,6 +49,9 @@ impl Missing {
         if let Why::NoValue { .. } = self.why {
             return say("ask with has() first for what may be missing, in the card of the check");
         }
+        if let Why::NotJudged { .. } = self.why {
+            return say("look at it by hand: what it hangs on is named above");
+        }
         let asked = self.request.item.asked();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
         {
@@ -71,7 +74,7 @@ impl Missing {
             (_, Why::TimedOut { .. }) => {
                 say("run again, with a longer --request-timeout if the API server is slow")
             }
-            (_, Why::Malformed { .. } | Why::NoValue { .. }) => {
+            (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
                 say("repair or capture it again; the place is named above")
             }
             (_, Why::Failed { .. }) => say("run again; with -v for what the API server answered"),

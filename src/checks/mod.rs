@@ -23,6 +23,7 @@ mod joins;
 mod makers;
 mod multicluster;
 mod native_sidecar;
+mod network_policies;
 mod policy;
 mod pre_install;
 mod refused;

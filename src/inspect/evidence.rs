@@ -62,7 +62,18 @@ pub fn outbound_items() -> BTreeSet<Item> {
 
 /// What is asked for to walk a call.
 pub fn reach_items() -> BTreeSet<Item> {
-    let kinds = [Kind::EndpointSlice, Kind::NetworkPolicy, Kind::Namespace, Kind::ReplicaSet, Kind::Job];
+    let kinds = [
+        Kind::EndpointSlice,
+        Kind::NetworkPolicy,
+        Kind::CiliumNetworkPolicy,
+        Kind::CiliumClusterwideNetworkPolicy,
+        Kind::CalicoNetworkPolicy,
+        Kind::CalicoGlobalNetworkPolicy,
+        Kind::CalicoTier,
+        Kind::Namespace,
+        Kind::ReplicaSet,
+        Kind::Job,
+    ];
     policy_items().into_iter().chain(outbound_items()).chain(kinds.map(Item::List)).collect()
 }
 

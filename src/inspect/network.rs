@@ -3,12 +3,10 @@
 //! Between two proxies a connection goes to the port that is called or to the proxy's own, by release and protocol. Where the
 //! policies say the same of both, that is what happens; where they differ, it is left open.
 
-use std::collections::BTreeMap;
-
 use super::walk::{Outcome, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::model::network_policy::{Direction, Passage, Peer, Policies, Port};
-use crate::objects::{Kind, Namespace, NetworkPolicy, Pod};
+use crate::model::network_policy::{Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
+use crate::objects::Pod;
 
 /// The port on which a proxy takes connections of other proxies.
 const INBOUND: u16 = 4143;
@@ -16,13 +14,11 @@ const INBOUND: u16 = 4143;
 /// What is read of the network.
 pub(super) struct Network<'a> {
     policies: Policies<'a>,
-    namespaces: BTreeMap<&'a str, &'a BTreeMap<String, String>>,
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(policies: &'a [NetworkPolicy], namespaces: &'a [Namespace]) -> Network<'a> {
-        let labels = namespaces.iter().map(|one| (one.metadata.name.as_str(), &*one.metadata.labels));
-        Network { policies: Policies::of(policies), namespaces: labels.collect() }
+    pub(super) fn new(objects: Objects<'a>) -> Network<'a> {
+        Network { policies: Policies::of(objects) }
     }
 
     /// Whether the call goes on; `false` where it is shut out.
@@ -33,7 +29,7 @@ impl<'a> Network<'a> {
         let both = meshed && server.spec.proxy().is_some() && port != INBOUND;
         let ports: &[u16] = if both { &[port, INBOUND] } else { &[port] };
         for (direction, pod, peer) in
-            [(Direction::Egress, client, self.peer(server)), (Direction::Ingress, server, self.peer(client))]
+            [(Direction::Egress, client, peer(server)), (Direction::Ingress, server, peer(client))]
         {
             let to = |number| Port { protocol: "TCP", number, of: Some(server) };
             let said: Vec<(u16, Passage<'a>)> = ports
@@ -46,15 +42,12 @@ impl<'a> Network<'a> {
         }
         true
     }
+}
 
-    fn peer<'p>(&self, pod: &'p Pod) -> Peer<'p>
-    where
-        'a: 'p,
-    {
-        match pod.status.pod_ip.filter(|_| pod.spec.host_network) {
-            Some(address) => Peer::Address(address),
-            None => Peer::Pod(pod, self.namespaces.get(pod.metadata.namespace.as_str()).copied()),
-        }
+fn peer(pod: &Pod) -> Peer<'_> {
+    match pod.status.pod_ip.filter(|_| pod.spec.host_network) {
+        Some(address) => Peer::Address(address),
+        None => Peer::Pod(pod),
     }
 }
 
@@ -65,18 +58,15 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         Direction::Ingress => "what comes to",
     };
     let name = &pod.metadata.name;
-    let shut: Vec<(u16, &Vec<&NetworkPolicy>)> = said
-        .iter()
-        .filter_map(|(port, passage)| match passage {
-            Passage::Shut(policies) => Some((*port, policies)),
-            Passage::Open | Passage::Through(_) | Passage::Unknown => None,
-        })
-        .collect();
+    let shut = said.iter().filter_map(|(port, passage)| match passage {
+        Passage::Shut(by) => Some((*port, by)),
+        Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
+    });
+    let shut: Vec<_> = shut.collect();
     let ports = |each: &mut dyn Iterator<Item = u16>| {
         each.map(|port| port.to_string()).collect::<Vec<_>>().join(" and ")
     };
-    if let Some((_, policies)) = shut.first() {
-        let names: Vec<&str> = policies.iter().map(|policy| policy.metadata.name.as_str()).collect();
+    if let Some((_, by)) = shut.first() {
         let whole = shut.len() == said.len();
         let (outcome, doubt) = match whole {
             true => (Outcome::Stops, String::new()),
@@ -85,58 +75,72 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
                 "; whether the proxies use that port goes by release and protocol".to_owned(),
             ),
         };
-        let step = walk.step(
-            "network",
-            outcome,
-            format!(
-                "NetworkPolicy {} is about {way} pod {name}, and none lets the call through at port {}{doubt}",
-                names.join(", "),
-                ports(&mut shut.iter().map(|(port, _)| *port)),
+        let at = ports(&mut shut.iter().map(|(port, _)| *port));
+        let policies: Vec<Policy<'_>> = by.iter().map(|decides| decides.policy).collect();
+        let denied = by.iter().find(|decides| decides.denies);
+        let says = match denied {
+            Some(decides) => {
+                format!(
+                    "{} is about {way} pod {name}, and denies the call at port {at}{doubt}",
+                    title(decides.policy)
+                )
+            }
+            None => format!(
+                "{} is about {way} pod {name}, and none lets the call through at port {at}{doubt}",
+                titles(&policies)
             ),
-        );
-        for policy in policies.iter() {
-            let meta = &policy.metadata;
-            let object = Subject::object(Kind::NetworkPolicy, &meta.namespace, &meta.name);
-            step.evidence(Evidence::field(
-                object,
-                format!("spec.{}", direction.field()),
-                "lets nothing of this through",
-            ));
+        };
+        let step = walk.step("network", outcome, says);
+        for decides in by.iter() {
+            let said = if decides.denies { "denies it" } else { "lets nothing of this through" };
+            step.evidence(Evidence::field(subject(decides.policy), &decides.field, said));
         }
         if whole {
             let what = ports(&mut said.iter().map(|(port, _)| *port));
-            step.fix(format!("let it through at port {what}: add a rule to one of these NetworkPolicies"));
+            step.fix(match denied {
+                Some(decides) => format!("narrow {}, so that it leaves port {what} out", decides.field),
+                None => {
+                    let kind = match policies.iter().all(|policy| matches!(policy, Policy::Kubernetes(_))) {
+                        true => "NetworkPolicies",
+                        false => "policies",
+                    };
+                    format!("let it through at port {what}: add a rule to one of these {kind}")
+                }
+            });
         }
         return !whole;
     }
-    if said.iter().any(|(_, passage)| *passage == Passage::Unknown) {
-        walk.step(
+    let unknown = said.iter().find_map(|(_, passage)| match passage {
+        Passage::Unknown(doubts) => Some(doubts),
+        Passage::Open | Passage::Through(_) | Passage::Shut(_) => None,
+    });
+    if let Some(doubts) = unknown {
+        let policies: Vec<Policy<'_>> = doubts.iter().map(|doubt| doubt.policy).collect();
+        let first = doubts.first().map_or("what is not known", |doubt| doubt.why);
+        let step = walk.step(
             "network",
             Outcome::NotJudged,
-            format!(
-                "a NetworkPolicy about {way} pod {name} goes by labels of a namespace that are not known"
-            ),
+            format!("{} is about {way} pod {name}, and goes by {first}", titles(&policies)),
         );
+        for Doubt { policy, field, why } in doubts {
+            step.evidence(Evidence::field(subject(*policy), field, *why));
+        }
         return true;
     }
     let through = said.iter().find_map(|(_, passage)| match passage {
-        Passage::Through(policy) => Some(&policy.metadata),
-        Passage::Open | Passage::Shut(_) | Passage::Unknown => None,
+        Passage::Through(decides) => Some(decides),
+        Passage::Open | Passage::Shut(_) | Passage::Unknown(_) => None,
     });
     match through {
         None => {
-            walk.step("network", Outcome::Passes, format!("no NetworkPolicy is about {way} pod {name}"));
+            walk.step("network", Outcome::Passes, format!("no network policy is about {way} pod {name}"));
         }
-        Some(meta) => {
-            let object = Subject::object(Kind::NetworkPolicy, &meta.namespace, &meta.name);
-            walk.step(
-                "network",
-                Outcome::Passes,
-                format!("NetworkPolicy {} is about {way} pod {name}, and lets the call through", meta.name),
-            )
-            .evidence(Evidence::field(
-                object,
-                format!("spec.{}", direction.field()),
+        Some(decides) => {
+            let says =
+                format!("{} is about {way} pod {name}, and lets the call through", title(decides.policy));
+            walk.step("network", Outcome::Passes, says).evidence(Evidence::field(
+                subject(decides.policy),
+                &decides.field,
                 "lets it through",
             ));
         }
@@ -144,11 +148,40 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
     true
 }
 
+fn subject(policy: Policy<'_>) -> Subject {
+    let meta = policy.meta();
+    Subject::object(policy.kind(), &meta.namespace, &meta.name)
+}
+
+/// A policy by kind and name: `NetworkPolicy web`, `Calico's NetworkPolicy default.web`.
+fn title(policy: Policy<'_>) -> String {
+    let whose = if matches!(policy, Policy::Calico(_)) { "Calico's " } else { "" };
+    format!("{whose}{} {}", policy.kind(), policy.meta().name)
+}
+
+/// Several of one kind share its name.
+fn titles(policies: &[Policy<'_>]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    let mut before = None;
+    for policy in policies {
+        let one = match before {
+            Some(kind) if kind == policy.kind() => policy.meta().name.clone(),
+            _ => title(*policy),
+        };
+        before = Some(policy.kind());
+        if !said.contains(&one) {
+            said.push(one);
+        }
+    }
+    said.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::objects::{CalicoPolicy, CiliumPolicy, Namespace, NetworkPolicy};
 
     fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
         serde_json::from_value(value).expect("an object")
@@ -170,7 +203,16 @@ mod tests {
     }
 
     fn walked(
-        policies: &[NetworkPolicy],
+        kubernetes: &[NetworkPolicy],
+        client: &Pod,
+        meshed: bool,
+        server: &Pod,
+    ) -> (bool, Vec<(Outcome, String)>) {
+        walked_by(Objects { kubernetes, ..Objects::default() }, client, meshed, server)
+    }
+
+    fn walked_by(
+        objects: Objects<'_>,
         client: &Pod,
         meshed: bool,
         server: &Pod,
@@ -178,7 +220,8 @@ mod tests {
         let namespaces: Vec<Namespace> =
             vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
         let mut walk = Walk { from: String::new(), to: String::new(), steps: Vec::new() };
-        let on = Network::new(policies, &namespaces).walk(&mut walk, client, meshed, server, 8080);
+        let objects = Objects { namespaces: &namespaces, ..objects };
+        let on = Network::new(objects).walk(&mut walk, client, meshed, server, 8080);
         (on, walk.steps.into_iter().map(|step| (step.outcome, step.says)).collect())
     }
 
@@ -224,5 +267,35 @@ mod tests {
         assert!(on && steps[1].0 == Outcome::Passes, "{steps:?}");
         let (on, _) = walked(&[only(json!([{"port": 9090}]))], &web, true, &api);
         assert!(!on);
+    }
+
+    #[test]
+    fn policies_of_plugins_are_walked_as_well() {
+        let (web, api) = (pod("web", "web", true), pod("shop", "api", true));
+        let cilium = |spec: Value| -> Vec<CiliumPolicy> {
+            vec![read(json!({"metadata": {"name": "cnp", "namespace": "shop"}, "spec": spec}))]
+        };
+        let walked = |cilium: &[CiliumPolicy], calico: &[CalicoPolicy]| {
+            walked_by(Objects { cilium, calico, ..Objects::default() }, &web, true, &api)
+        };
+        let from = json!([{"matchLabels": {"k8s:io.kubernetes.pod.namespace": "web"}}]);
+        let (on, steps) =
+            walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"fromEndpoints": from}]})), &[]);
+        assert!(
+            on && steps[1].0 == Outcome::Passes && steps[1].1.contains("CiliumNetworkPolicy cnp"),
+            "{steps:?}"
+        );
+        let (on, steps) =
+            walked(&cilium(json!({"endpointSelector": {}, "ingressDeny": [{"fromEndpoints": from}]})), &[]);
+        assert!(!on && steps[1].1.contains("denies"), "{steps:?}");
+        let ports = json!([{"ports": [{"port": "0"}], "rules": {"http": [{}]}}]);
+        let (on, steps) =
+            walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"toPorts": ports}]})), &[]);
+        assert!(on && steps[1].0 == Outcome::NotJudged && steps[1].1.contains("requests"), "{steps:?}");
+
+        let calico: CalicoPolicy = read(json!({"metadata": {"name": "default.p", "namespace": "shop"},
+            "spec": {"ingress": [{"action": "Allow", "protocol": "TCP", "destination": {"ports": [9090]}}]}}));
+        let (on, steps) = walked(&[], &[calico]);
+        assert!(!on && steps[1].1.contains("Calico's NetworkPolicy default.p"), "{steps:?}");
     }
 }

@@ -8,11 +8,14 @@ pub use super::walk::{End, NoEnd, Outcome, Step, Walk};
 use crate::certificates::BundlePrint;
 use crate::finding::{Evidence, Subject};
 use crate::model::Cluster;
+use crate::model::network_policy::Objects;
 use crate::model::owners::Owners;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload, listed_ports};
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{
-    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Service, ServicePort, TargetPort,
+    CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
+    CiliumNetworkPolicy, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Service,
+    ServicePort, TargetPort,
 };
 
 const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
@@ -39,7 +42,15 @@ impl<'a> Mesh<'a> {
     ) -> Mesh<'a> {
         let mut lists = Lists::of(cluster);
         let slices = lists.all::<EndpointSlice>();
-        let network = Network::new(lists.all::<NetworkPolicy>(), lists.all::<Namespace>());
+        let network = Network::new(Objects {
+            kubernetes: lists.all::<NetworkPolicy>(),
+            cilium: lists.all::<CiliumNetworkPolicy>(),
+            cilium_clusterwide: lists.all::<CiliumClusterwideNetworkPolicy>(),
+            calico: lists.all::<CalicoNetworkPolicy>(),
+            calico_global: lists.all::<CalicoGlobalNetworkPolicy>(),
+            tiers: lists.all::<CalicoTier>(),
+            namespaces: lists.all::<Namespace>(),
+        });
         outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut outbound.gaps);
         policy.gaps.append(&mut lists.gaps);

@@ -7,6 +7,8 @@
 
 mod api_service;
 mod authorization_policy;
+mod calico_network_policy;
+mod cilium_network_policy;
 mod condition;
 mod config_map;
 pub mod container;
@@ -56,6 +58,8 @@ mod volume;
 mod webhook_configuration;
 mod workload;
 
+pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, CalicoRule, CalicoSpec};
+pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
 pub use custom_resource_definition::is_undefined;
@@ -70,7 +74,7 @@ pub use link::LinkedService;
 pub use meta::{Meta, OwnerReference};
 pub use monitor::{Monitor, MonitorEndpoint};
 pub use network_authentication::Network;
-pub use network_policy::{NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicyRule};
+pub use network_policy::{IpBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicyRule};
 pub(crate) use object::by_metadata;
 pub use object::{Object, Unread};
 pub use passing::rule;
@@ -161,6 +165,11 @@ kinds! {
     resource_quota::ResourceQuota,
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
+    cilium_network_policy::CiliumNetworkPolicy,
+    cilium_network_policy::CiliumClusterwideNetworkPolicy,
+    calico_network_policy::CalicoNetworkPolicy,
+    calico_network_policy::CalicoGlobalNetworkPolicy,
+    calico_network_policy::CalicoTier,
     ingress::Ingress,
     ingress_class::IngressClass,
     lease::Lease,

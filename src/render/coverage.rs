@@ -286,6 +286,7 @@ fn reason(why: &Why) -> &'static str {
         Why::TimedOut { .. } => "no answer in time",
         Why::Malformed { .. } => "could not be read",
         Why::NoValue { .. } => "the rule has no value there",
+        Why::NotJudged { .. } => "cannot be said",
         Why::Failed { .. } => "could not be fetched",
     }
 }
@@ -295,6 +296,7 @@ fn message(why: &Why) -> Option<&str> {
         Why::Denied { message }
         | Why::Malformed { message }
         | Why::NoValue { message }
+        | Why::NotJudged { message }
         | Why::Failed { message } => Some(message.as_str()).filter(|message| !message.is_empty()),
         Why::NotServed
         | Why::NotCaptured

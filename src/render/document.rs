@@ -255,7 +255,7 @@ pub struct Gap {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`, `timed-out`, `malformed`,
-    /// `no-value`, `failed`.
+    /// `no-value`, `not-judged`, `failed`.
     pub why: String,
     /// The same in words, with what the server or the parser said.
     pub message: String,

@@ -40,6 +40,12 @@ const REASONS: &[(&str, &[&str])] = &[
             "medium",
             "capabilities.add[]",
             "capabilities.drop[]",
+            "types[]",
+            "action",
+            "defaultAction",
+            "Entities[]",
+            "authentication.mode",
+            "notProtocol",
         ],
     ),
     (
@@ -91,6 +97,9 @@ const REASONS: &[(&str, &[&str])] = &[
             "providerID",
             "controller",
             "ingressClassName",
+            "tier",
+            "serviceAccounts.names[]",
+            "matchPattern",
         ],
     ),
     (
@@ -103,6 +112,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "component",
             "selector.*",
             "nodeSelector.*",
+            "matchLabels.*",
             "io/control-plane-component",
             "istio-injection",
         ],
@@ -119,6 +129,11 @@ const REASONS: &[(&str, &[&str])] = &[
             "workloadIPs[].ip",
             "podCIDR",
             "podCIDRs[]",
+            "CIDR[]",
+            "nets[]",
+            "notNets[]",
+            "ports[]",
+            "notPorts[]",
             "addresses[].address",
             "cidr",
             "except[]",
@@ -135,6 +150,11 @@ const REASONS: &[(&str, &[&str])] = &[
             "period",
             "timeout",
         ],
+    ),
+    (
+        "An expression by which a policy of Calico's selects by labels: their names and values. It is searched for the shapes of \
+         secrets.",
+        &["selector", "Selector"],
     ),
     (
         "A path, a host, a header or a method by which a policy or a route tells requests apart, or the path that a probe asks \
@@ -193,7 +213,12 @@ const REASONS: &[(&str, &[&str])] = &[
 ];
 
 fn reason(leaf: &str) -> &'static str {
-    let of = |ending: &&str| leaf.ends_with(&format!(".{ending}")) || leaf.ends_with(&format!(" {ending}"));
+    // An ending that begins with a capital is that of several names: `toCIDR[]`, `fromCIDR[]`.
+    let of = |ending: &&str| {
+        leaf.ends_with(&format!(".{ending}"))
+            || leaf.ends_with(&format!(" {ending}"))
+            || ending.starts_with(char::is_uppercase) && leaf.ends_with(ending)
+    };
     let found = REASONS.iter().find(|(_, endings)| endings.iter().any(&of));
     found.unwrap_or_else(|| panic!("{leaf} passes, and nobody says why it may")).0
 }

@@ -165,6 +165,11 @@ const FAILURES: &[(&str, &[&str])] = &[
 const NOT_RECORDED: &[Kind] = &[
     Kind::Lease,
     Kind::NetworkPolicy,
+    Kind::CiliumNetworkPolicy,
+    Kind::CiliumClusterwideNetworkPolicy,
+    Kind::CalicoNetworkPolicy,
+    Kind::CalicoGlobalNetworkPolicy,
+    Kind::CalicoTier,
     Kind::ServerAuthorization,
     Kind::AuthorizationPolicy,
     Kind::MeshTLSAuthentication,

@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
         ),
-        Why::NotServed | Why::Malformed { .. } | Why::NoValue { .. } => (
+        Why::NotServed | Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => (
             "what answered is not an API server, or its answer was changed on the way: its version cannot be read",
             remedy
                 .run(

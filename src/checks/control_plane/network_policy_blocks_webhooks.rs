@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::network_policies::{self, Whom, cannot_say};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::{Direction, Passage, Peer, Policies, Port};
-use crate::objects::{NetworkPolicy, Pod};
+use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policy, Port};
+use crate::objects::{Kind, Pod};
 
 /// The webhooks of the control plane: component of the pod, port, name.
 const WEBHOOKS: [(&str, u16, &str); 3] = [
@@ -21,34 +21,42 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
 /// What a set of policies shuts.
 #[derive(Default)]
 struct Shut<'a> {
-    policies: Vec<&'a NetworkPolicy>,
+    by: Vec<Decides<'a>>,
     webhooks: BTreeSet<(&'static str, u16)>,
     pods: BTreeSet<&'a str>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let policies = ctx.seen::<NetworkPolicy>();
+    let policies = network_policies::policies(ctx);
     let pods = ctx.seen::<Pod>()?;
-    let policies = Policies::of(policies?);
+    let policies = policies?;
     let home = ctx.namespaces().control_plane.as_str();
-    let mut shut: BTreeMap<Vec<&str>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<Vec<(Kind, &str, String)>, Shut<'_>> = BTreeMap::new();
+    let mut doubts = Vec::new();
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == home && !pod.is_finished()) {
         let component = pod.metadata.label(COMPONENT);
         for (_, number, name) in WEBHOOKS.iter().filter(|(of, ..)| component == Some(*of)) {
             let port = Port { protocol: "TCP", number: *number, of: Some(pod) };
-            if let Passage::Shut(by) = policies.passage(Direction::Ingress, pod, port, Peer::Host) {
-                let at = by.iter().map(|policy| policy.metadata.name.as_str()).collect();
-                let entry = shut.entry(at).or_default();
-                entry.policies = by;
-                entry.webhooks.insert((name, *number));
-                entry.pods.insert(pod.metadata.name.as_str());
+            match policies.passage(Direction::Ingress, pod, port, Peer::Host) {
+                Passage::Open | Passage::Through(_) => {}
+                Passage::Unknown(unknown) => doubts.extend(unknown),
+                Passage::Shut(by) => {
+                    let at = by.iter().map(|decides| {
+                        let (kind, _, name) = decides.policy.key();
+                        (kind, name, decides.field.clone())
+                    });
+                    let entry = shut.entry(at.collect()).or_default();
+                    entry.by = by;
+                    entry.webhooks.insert((name, *number));
+                    entry.pods.insert(pod.metadata.name.as_str());
+                }
             }
         }
     }
     // Whoever was injected under these policies shows that the network lets hosts in.
-    let injected = |policies: &[&NetworkPolicy]| {
+    let injected = |policies: &[Policy<'_>]| {
         let newest =
-            policies.iter().map(|policy| policy.metadata.creation_timestamp).collect::<Option<Vec<_>>>();
+            policies.iter().map(|policy| policy.meta().creation_timestamp).collect::<Option<Vec<_>>>();
         let Some(newest) = newest.and_then(|times| times.into_iter().max()) else { return false };
         pods.iter().any(|pod| {
             pod.metadata.namespace != home
@@ -56,7 +64,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && pod.metadata.creation_timestamp.is_some_and(|created| created > newest)
         })
     };
-    let called = shut.values().any(|shut| is_injector(shut) && injected(&shut.policies));
+    let called = shut.values().any(|shut| {
+        let policies: Vec<Policy<'_>> = shut.by.iter().map(|decides| decides.policy).collect();
+        is_injector(shut) && injected(&policies)
+    });
+    if !called && !injected(&doubts.iter().map(|doubt| doubt.policy).collect::<Vec<_>>()) {
+        cannot_say(ctx, &doubts);
+    }
     let findings = shut.values().filter(|_| !called).map(|shut| finding(ctx, shut));
     Ok(findings.collect::<Vec<_>>().into())
 }
@@ -74,64 +88,47 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
         }
     };
     let message = format!(
-        "NetworkPolicies don't let the API server in to {}: it runs in the network of its host, which no selector of pods or \
-         namespaces matches; {then}",
+        "{} don't let the API server in to {}: it runs in the network of its host, which no selector of pods or namespaces \
+         matches; {then}",
+        network_policies::in_words(&shut.by),
         listed.join(", ")
     );
-    let home = &ctx.namespaces().control_plane;
     let mut finding = ctx.finding(Subject::thing("NetworkPolicies"), message).likely();
-    finding.subjects = shut
-        .policies
-        .iter()
-        .map(|policy| Subject::object("NetworkPolicy", home, &policy.metadata.name))
-        .collect();
-    for policy in &shut.policies {
-        let said = match policy.spec.ingress.as_slice() {
-            [] => "no rule: nothing is let in",
-            _ => "none of its rules lets a host in to these ports",
+    finding.subjects = shut.by.iter().map(|decides| network_policies::subject(decides.policy)).collect();
+    finding.subjects.dedup();
+    for decides in &shut.by {
+        let said = match decides.said.as_str() {
+            _ if decides.denies => format!("denies it: {}", decides.said),
+            said if said.starts_with("no rule") => "no rule: nothing is let in".to_owned(),
+            _ => "none of its rules lets a host in to these ports".to_owned(),
         };
         finding = finding.evidence(Evidence::field(
-            format!("NetworkPolicy {home}/{}", policy.metadata.name),
-            "spec.ingress",
+            network_policies::subject(decides.policy),
+            &decides.field,
             said,
         ));
     }
+    if let Some(parameter) = network_policies::parameter(&shut.by) {
+        finding = finding.parameter(parameter);
+    }
     let pods: Vec<&str> = shut.pods.iter().copied().collect();
-    let finding = finding
-        .evidence(Evidence::other("Pods that they hold for", pods.join(", ")))
-        .remedy(remedy(home, shut));
+    let finding =
+        finding.evidence(Evidence::other("Pods that they hold for", pods.join(", "))).remedy(remedy(shut));
     match is_injector(shut) {
         true => finding.tie(silent_injector()),
         false => finding.severity(Severity::Warning),
     }
 }
 
-fn remedy(home: &str, shut: &Shut<'_>) -> Remedy {
+fn remedy(shut: &Shut<'_>) -> Remedy {
     let ports: BTreeSet<u16> = shut.webhooks.iter().map(|(_, port)| *port).collect();
-    let ports: Vec<serde_json::Value> =
-        ports.iter().map(|port| serde_json::json!({"protocol": "TCP", "port": port})).collect();
-    let rule = serde_json::json!({ "ports": ports });
-    let Some(policy) = shut.policies.first() else { return Remedy::new() };
-    let patch = match policy.spec.ingress.as_slice() {
-        // There is no list yet to which one could be added.
-        [] => serde_json::json!([{"op": "add", "path": "/spec/ingress", "value": [rule]}]),
-        _ => serde_json::json!([{"op": "add", "path": "/spec/ingress/-", "value": rule}]),
+    let ports = ports.into_iter().map(|port| ("TCP", port)).collect();
+    let Some(decides) = shut.by.first() else { return Remedy::new() };
+    let narrow = match decides.policy {
+        Policy::Kubernetes(_) => "where the addresses of the API servers are known, an ipBlock can narrow it",
+        Policy::Cilium(_) => "fromEntities with kube-apiserver can narrow it",
+        Policy::Calico(_) => "where the addresses of the API servers are known, source.nets can narrow it",
     };
-    let add = kubectl()
-        .namespace(home)
-        .words("patch networkpolicy")
-        .operand(&policy.metadata.name)
-        .words("--type=json -p")
-        .arg(patch.to_string());
-    Remedy::new()
-        .run(
-            StepKind::Command,
-            "Let anybody in to the ports of the webhooks, which serve TLS; where the addresses of the API servers are known, an \
-             ipBlock can narrow it",
-            add,
-        )
-        .step(
-            StepKind::Note,
-            "Make the change where the policy comes from, too: a chart or an operator puts it back",
-        )
+    let words = format!("Let anybody in to the ports of the webhooks, which serve TLS; {narrow}");
+    network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)
 }

@@ -25,6 +25,7 @@ mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
 mod trace_collector_identity;
+mod transport;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 

@@ -3,64 +3,46 @@
 
 use std::collections::BTreeMap;
 
-use super::opaque::{self, Opaque};
+use super::transport::{MODE, Mode, OWN, Transport, declared, inbound_port, is_tcp};
+use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::{Direction, Passage, Peer, Policies, Port, covers_peer, covers_port};
-use crate::model::owners::Owner;
-use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{
-    ConfigMap, Namespace, NetworkPolicy, NetworkPolicyPort, NetworkPolicyRule, Pod, TargetPort,
+use crate::model::network_policy::{
+    Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
 };
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, Kind, Pod};
 
-/// Where the proxy listens unless it is told otherwise.
-const INBOUND: u16 = 4143;
-/// The ports of the proxy itself, which say nothing of the application's.
-const OWN: [u16; 3] = [4143, 4190, 4191];
-/// The variable that says where it listens.
-const LISTENS: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
 /// How many pods are quoted.
 const QUOTED: usize = 3;
-/// Where the mode is set in which proxies connect.
-const MODE: &str = "proxy.outboundTransportMode";
-
-/// How the proxies of a mesh come to each other.
-struct Transport {
-    /// Always by the port of the proxy; otherwise only where a port is opaque.
-    header: bool,
-    /// The ports that are opaque unless something else is said.
-    opaque: Opaque,
-}
 
 /// A policy that is to be completed, and for whom.
 struct Shut<'a> {
-    policy: &'a NetworkPolicy,
-    /// Which of its rules.
-    rule: usize,
+    policy: Policy<'a>,
+    /// What its rules let through, by the ports that they name.
+    named: Vec<String>,
+    /// Which of its rules is to be completed, or denies the port of the proxy.
+    field: String,
+    denies: bool,
+    /// Whether that rule asks more of connections than its ports.
+    asks: bool,
     pods: Vec<&'a Pod>,
     /// Of those that it keeps from getting out, to whom.
     to: Vec<&'a Pod>,
 }
 
-/// Direction, namespace and name of a policy, port of the proxy.
-type At<'a> = (Direction, &'a str, &'a str, u16);
+/// Direction, policy, field, port of the proxy.
+type At<'a> = (Direction, (Kind, &'a str, &'a str), bool, u16);
+type All<'a> = BTreeMap<At<'a>, Shut<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let policies = ctx.seen::<NetworkPolicy>();
+    let policies = network_policies::policies(ctx);
     let pods = ctx.seen::<Pod>();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
-    let values = config.and_then(ConfigMap::chart_values);
-    let text = |path| values.as_ref().and_then(|values| values.text(path));
-    let transport = Transport {
-        header: text(MODE) == Some("transport-header"),
-        opaque: text("proxy.opaquePorts")
-            .map(|list| Opaque::parse(list, &BTreeMap::new()))
-            .unwrap_or_default(),
-    };
-    let policies = Policies::of(policies?);
+    let transport = Transport::of(ctx, config);
+    let policies = policies?;
     // The proxies of the control plane are spoken to at its own ports.
     let counts = |pod: &&Pod| {
         !pod.is_finished() && pod.spec.proxy().is_some() && pod.metadata.label(COMPONENT).is_none()
@@ -68,36 +50,97 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods: Vec<&Pod> = pods?.iter().filter(counts).collect();
     let mut shut = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        incoming(&policies, &transport, pod, &mut shut);
+        incoming(ctx, &policies, &transport, pod, &mut shut);
     }
     outgoing(ctx, &policies, &transport, &pods, &mut shut);
     let findings = shut
         .iter()
-        .map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.header));
+        .map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.mode));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
 /// Policies that let clients in by ports of the application, and by none of them to the proxy.
 fn incoming<'a>(
+    ctx: &Context<'_>,
     policies: &Policies<'a>,
     transport: &Transport,
     pod: &'a Pod,
-    shut: &mut BTreeMap<At<'a>, Shut<'a>>,
+    shut: &mut All<'a>,
 ) {
-    let port = inbound_port(pod);
+    let number = inbound_port(pod);
+    let said = |number| {
+        let port = Port { protocol: "TCP", number, of: Some(pod) };
+        policies.passage(Direction::Ingress, pod, port, Peer::Anyone)
+    };
     let holding = policies.holding(Direction::Ingress, pod);
-    let proxy = Port { protocol: "TCP", number: port, of: Some(pod) };
-    if holding.iter().any(|policy| policy.spec.ingress.iter().any(|rule| covers_port(rule, proxy))) {
-        return;
-    }
     // Who lets in nothing at all means it.
-    for policy in holding {
-        let asked = |rule: &NetworkPolicyRule| rule.ports.iter().any(|named| transport.uses(named, pod));
-        let Some(rule) = policy.spec.ingress.iter().position(asked) else { continue };
-        let at = at(Direction::Ingress, policy, port);
-        let new = || Shut { policy, rule, pods: Vec::new(), to: Vec::new() };
-        shut.entry(at).or_insert_with(new).pods.push(pod);
+    let asked = |rule: &&Rule<'_>| {
+        rule.action == Action::Allow && rule.ports.iter().any(|named| transport.uses(named, pod))
+    };
+    match said(number) {
+        Passage::Open | Passage::Through(_) => {}
+        // A rule lets somebody in; who the clients are is not known.
+        Passage::Unknown(doubts) if asks_only_whom(&doubts) => {}
+        Passage::Unknown(doubts) => {
+            if holding.iter().any(|(held, _)| held.rules.iter().any(|rule| asked(&rule))) {
+                cannot_say(ctx, &doubts);
+            }
+        }
+        Passage::Shut(by) => {
+            let denies = by.iter().find(|decides| decides.denies);
+            // What a rule denies in the end is let through by one before it, where policies have an order.
+            let counts = |held: &Held<'_>, rule: &Rule<'_>| {
+                denies.is_none_or(|denies| before(held, rule, denies, &holding))
+            };
+            let mut found = holding.iter().filter_map(|(held, _)| {
+                let rule = held.rules.iter().find(|rule| asked(rule) && counts(held, rule))?;
+                Some(of_rule(held, rule))
+            });
+            match (found.next(), denies) {
+                (Some(first), _) => {
+                    for found in std::iter::once(first).chain(found) {
+                        add(shut, Direction::Ingress, number, found, pod, None);
+                    }
+                }
+                (None, Some(denies)) if let_in(transport, pod, &holding, said) => {
+                    let found = new(denies.policy, &denies.field, None, true);
+                    add(shut, Direction::Ingress, number, found, pod, None);
+                }
+                (None, _) => {}
+            }
+        }
     }
+}
+
+/// Whether a rule comes before the one that denies, as in Calico's order. Of Cilium's none does.
+fn before(held: &Held<'_>, rule: &Rule<'_>, denies: &Decides<'_>, holding: &[(&Held<'_>, Fits)]) -> bool {
+    let Policy::Calico(_) = denies.policy else { return false };
+    let Some((denying, _)) = holding.iter().find(|(held, _)| held.policy == denies.policy) else {
+        return false;
+    };
+    if held.policy != denying.policy {
+        return held.place.compare(&denying.place).is_lt();
+    }
+    let at = |field: &str| held.rules.iter().position(|rule| rule.field == field);
+    at(&rule.field) < at(&denies.field)
+}
+
+/// Whether somebody is let in to a port of the application at which clients with a proxy come to the proxy instead.
+fn let_in<'a>(
+    transport: &Transport,
+    pod: &Pod,
+    holding: &[(&Held<'_>, Fits)],
+    said: impl Fn(u16) -> Passage<'a>,
+) -> bool {
+    let rules = holding.iter().flat_map(|(held, _)| &held.rules).filter(|rule| rule.action == Action::Allow);
+    let named = rules.flat_map(|rule| &rule.ports).filter_map(|ports| match ports.which {
+        Which::Range(first, last) if first == last => Some(first),
+        Which::All | Which::Range(..) | Which::Named(_) => None,
+    });
+    declared(pod).chain(named).filter(|number| !OWN.contains(number)).any(|number| {
+        (transport.is_header() || transport.is_opaque(pod, number))
+            && matches!(said(number), Passage::Open | Passage::Through(_) | Passage::Unknown(_))
+    })
 }
 
 /// Policies that let clients out to ports of an application with a proxy, and not to its proxy.
@@ -106,7 +149,7 @@ fn outgoing<'a>(
     policies: &Policies<'a>,
     transport: &Transport,
     pods: &[&'a Pod],
-    shut: &mut BTreeMap<At<'a>, Shut<'a>>,
+    shut: &mut All<'a>,
 ) {
     // Replicas are the same to a policy.
     let owners = ctx.owners();
@@ -114,41 +157,65 @@ fn outgoing<'a>(
     for pod in pods {
         workloads.entry(owners.of(pod)).or_insert(pod);
     }
-    let labels: BTreeMap<&str, &BTreeMap<String, String>> = ctx
-        .hints::<Namespace>()
-        .iter()
-        .map(|namespace| (namespace.metadata.name.as_str(), &*namespace.metadata.labels))
-        .collect();
     for client in workloads.values().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        for policy in policies.holding(Direction::Egress, client) {
-            let limited =
-                policy.spec.egress.iter().enumerate().filter(|(_, rule)| rule.ports.iter().any(is_tcp));
-            for (index, rule) in limited {
-                for server in workloads.values() {
-                    let peer = Peer::Pod(server, labels.get(server.metadata.namespace.as_str()).copied());
-                    let port = Port { protocol: "TCP", number: inbound_port(server), of: Some(server) };
-                    if std::ptr::eq(*server, *client) || !transport.speaks(rule, server) {
-                        continue;
-                    }
-                    match covers_peer(rule, &policy.metadata.namespace, peer) {
-                        Some(true) => {}
-                        Some(false) => continue,
-                        // Whom the rule means hangs on labels of namespaces: where those could not be had, that is said.
-                        None => {
-                            ctx.noted(ctx.seen::<Namespace>());
-                            continue;
+        let holding = policies.holding(Direction::Egress, client);
+        if holding.is_empty() {
+            continue;
+        }
+        let mut rules = holding.iter().flat_map(|(held, _)| &held.rules);
+        let denies = rules.any(|rule| rule.action != Action::Allow);
+        for server in workloads.values().filter(|server| !std::ptr::eq(**server, *client)) {
+            let number = inbound_port(server);
+            let (peer, port) =
+                (Peer::Pod(server), |number| Port { protocol: "TCP", number, of: Some(server) });
+            let passage =
+                |number| policies.passage_of(&holding, Direction::Egress, client, port(number), peer);
+            // Rules that name the pod and a port of its application.
+            let speaks = |held: &Held<'a>| {
+                let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
+                let mut rules =
+                    held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
+                rules
+                    .find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No)
+                    .cloned()
+            };
+            let speaking: Vec<(&Held<'a>, Rule<'a>)> =
+                holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
+            if speaking.is_empty() && !denies {
+                continue;
+            }
+            match passage(number) {
+                Passage::Open | Passage::Through(_) => {}
+                Passage::Unknown(_) if speaking.is_empty() => {}
+                Passage::Unknown(doubts) => cannot_say(ctx, &doubts),
+                Passage::Shut(by) => {
+                    let denies = by.iter().find(|decides| decides.denies);
+                    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
+                        denies.is_none_or(|denies| before(held, rule, denies, &holding))
+                    };
+                    let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
+                    if let (Some(denies), true) = (denies, speaking.is_empty()) {
+                        if let_out(transport, server, passage) {
+                            let found = new(denies.policy, &denies.field, None, true);
+                            add(shut, Direction::Egress, number, found, client, Some(server));
                         }
-                    }
-                    let passage = || policies.passage(Direction::Egress, client, port, peer);
-                    if !matches!(passage(), Passage::Shut(_)) {
                         continue;
                     }
-                    let at = at(Direction::Egress, policy, port.number);
-                    let new = || Shut { policy, rule: index, pods: Vec::new(), to: Vec::new() };
-                    let entry = shut.entry(at).or_insert_with(new);
-                    for (list, pod) in [(&mut entry.pods, *client), (&mut entry.to, *server)] {
-                        if !list.iter().any(|known| std::ptr::eq(*known, pod)) {
-                            list.push(pod);
+                    for (held, rule) in speaking {
+                        match policies.means(held, &rule, Direction::Egress, client, peer) {
+                            Fits::Yes => {
+                                add(
+                                    shut,
+                                    Direction::Egress,
+                                    number,
+                                    of_rule(held, &rule),
+                                    client,
+                                    Some(server),
+                                );
+                            }
+                            // Whom the rule means is not known: where it means the pod, it is one to complete.
+                            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
+                            Fits::No => {}
                         }
                     }
                 }
@@ -157,139 +224,137 @@ fn outgoing<'a>(
     }
 }
 
-fn at(direction: Direction, policy: &NetworkPolicy, port: u16) -> At<'_> {
-    (direction, policy.metadata.namespace.as_str(), policy.metadata.name.as_str(), port)
+/// Whether pods are let out to a port of an application at which they come to its proxy instead.
+fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Passage<'a>) -> bool {
+    declared(server).filter(|number| !OWN.contains(number)).any(|number| {
+        (transport.is_header() || transport.is_opaque(server, number))
+            && matches!(said(number), Passage::Open | Passage::Through(_))
+    })
 }
 
-impl Transport {
-    /// Whether a port that a rule names is one of the application at which clients with a proxy come to the proxy instead.
-    fn uses(&self, named: &NetworkPolicyPort, pod: &Pod) -> bool {
-        if !is_tcp(named) {
-            return false;
-        }
-        let numbers: Vec<u16> = match &named.port {
-            None => Vec::new(),
-            Some(TargetPort::Number(first)) if named.end_port.is_none() => vec![*first],
-            // Of a range only what the pod is known to listen on.
-            Some(TargetPort::Number(_) | TargetPort::Name(_)) => {
-                let rule = NetworkPolicyRule { ports: vec![named.clone()], ..NetworkPolicyRule::default() };
-                let covered = |number: &u16| {
-                    covers_port(&rule, Port { protocol: "TCP", number: *number, of: Some(pod) })
-                };
-                declared(pod).filter(covered).collect()
-            }
-        };
-        match (&named.port, numbers.as_slice()) {
-            // A name that no container has is one of the application all the same.
-            (Some(TargetPort::Name(_)), []) => self.header,
-            (_, numbers) => numbers
-                .iter()
-                .any(|number| !OWN.contains(number) && (self.header || self.is_opaque(pod, *number))),
-        }
-    }
+fn new<'a>(policy: Policy<'a>, field: &str, held: Option<&Held<'a>>, denies: bool) -> Shut<'a> {
+    let rules = held.into_iter().flat_map(|held| &held.rules);
+    let rules = rules.filter(|rule| rule.action == Action::Allow);
+    let named = rules.flat_map(|rule| &rule.ports).map(Ports::in_words).collect();
+    let field = field.to_owned();
+    Shut { policy, named, field, denies, asks: false, pods: Vec::new(), to: Vec::new() }
+}
 
-    /// Whether a rule lets clients out to a port of the application of a pod at which they come to its proxy instead.
-    fn speaks(&self, rule: &NetworkPolicyRule, server: &Pod) -> bool {
-        let mut declared = declared(server).peekable();
-        if declared.peek().is_none() {
-            // It names no port; a rule that names the pod means it.
-            return self.header
-                && !rule.peers.is_empty()
-                && rule.ports.iter().any(|named| self.uses(named, server));
-        }
-        declared.any(|number| {
-            let port = Port { protocol: "TCP", number, of: Some(server) };
-            covers_port(rule, port) && (self.header || self.is_opaque(server, number))
-        })
-    }
+fn of_rule<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Shut<'a> {
+    Shut { asks: rule.doubt.is_some(), ..new(held.policy, &rule.field, Some(held), false) }
+}
 
-    fn is_opaque(&self, pod: &Pod, port: u16) -> bool {
-        opaque::of_pod(pod).as_ref().unwrap_or(&self.opaque).marks(port)
+fn add<'a>(
+    shut: &mut All<'a>,
+    direction: Direction,
+    port: u16,
+    found: Shut<'a>,
+    pod: &'a Pod,
+    to: Option<&'a Pod>,
+) {
+    let at = (direction, found.policy.key(), found.denies, port);
+    let entry = shut.entry(at).or_insert(found);
+    for (list, pod) in [(&mut entry.pods, Some(pod)), (&mut entry.to, to)] {
+        let Some(pod) = pod else { continue };
+        if !list.iter().any(|known| std::ptr::eq(*known, pod)) {
+            list.push(pod);
+        }
     }
 }
 
-/// The port at which a pod's proxy takes what clients send.
-fn inbound_port(pod: &Pod) -> u16 {
-    let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
-    let listens = env.into_iter().find(|variable| variable.name == LISTENS);
-    let address = listens.and_then(|variable| variable.value.as_ref());
-    address.and_then(|address| address.rsplit_once(':')?.1.parse().ok()).unwrap_or(INBOUND)
-}
-
-/// The ports that the containers of the application name.
-fn declared(pod: &Pod) -> impl Iterator<Item = u16> {
-    let containers = pod.spec.all_containers().filter(|container| container.name != PROXY_CONTAINER);
-    containers.flat_map(|container| &container.ports).map(|port| port.container_port)
-}
-
-fn is_tcp(port: &NetworkPolicyPort) -> bool {
-    matches!(port.protocol.as_str(), "" | "TCP")
-}
-
-fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, header: bool) -> Finding {
-    let policy = shut.policy;
-    let (namespace, name) = (policy.metadata.namespace.as_str(), policy.metadata.name.as_str());
-    let named = |port: &NetworkPolicyPort| match (&port.port, port.end_port) {
-        (None, _) => "all".to_owned(),
-        (Some(TargetPort::Number(first)), Some(last)) => format!("{first}-{last}"),
-        (Some(TargetPort::Number(number)), None) => number.to_string(),
-        (Some(TargetPort::Name(name)), _) => name.clone(),
-    };
-    let ports: Vec<String> = direction.rules(policy).iter().flat_map(|rule| &rule.ports).map(named).collect();
-    let path = format!("/spec/{}/{}/ports/-", direction.field(), shut.rule);
-    let patch = serde_json::json!([{"op": "add", "path": path, "value": {"protocol": "TCP", "port": port}}]);
-    let add = kubectl()
-        .namespace(namespace)
-        .words("patch networkpolicy")
-        .operand(name)
-        .words("--type=json -p")
-        .arg(patch.to_string());
-    let (message, words) = match direction {
-        Direction::Ingress => (
-            format!(
-                "it lets clients in by ports of the application alone; meshed clients come to port {port} of the proxy and get no \
-                 answer"
-            ),
-            "Let the same clients in by the port of the proxy; it carries all ports of the application, so who may use which \
-             of them is for Linkerd's authorization policies to say",
+fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
+    let message = match (direction, shut.denies) {
+        (Direction::Ingress, false) => format!(
+            "it lets clients in by ports of the application alone; meshed clients come to port {port} of the proxy and get no \
+             answer"
         ),
-        Direction::Egress => (
-            format!(
-                "it lets pods out to ports of an application alone; their proxies connect to port {port} of its proxy and get no \
-                 answer"
-            ),
-            "Let them out to the port of the proxy of the same pods; it carries all ports of the application",
+        (Direction::Egress, false) => format!(
+            "it lets pods out to ports of an application alone; their proxies connect to port {port} of its proxy and get no \
+             answer"
+        ),
+        (Direction::Ingress, true) => format!(
+            "it denies port {port} of the proxy, while clients are let in by ports of the application: meshed clients come to \
+             the proxy and get no answer"
+        ),
+        (Direction::Egress, true) => format!(
+            "it denies port {port} of proxies, while pods are let out to ports of an application: their proxies connect to its \
+             proxy and get no answer"
         ),
     };
-    let remedy = Remedy::new().run(StepKind::Command, words, add).step(
-        StepKind::Note,
-        "Make the change where the policy comes from, too: a chart or an operator puts it back",
-    );
-    let said = format!("{}; it holds for {}", ports.join(", "), some(&shut.pods, false));
+    let (field, said) = match (shut.denies, shut.policy, direction) {
+        (true, ..) => (shut.field.clone(), format!("denies port {port}")),
+        (false, Policy::Kubernetes(_), direction) => {
+            (format!("spec.{}[].ports", direction.field()), shut.named.join(", "))
+        }
+        (false, ..) => (shut.field.clone(), shut.named.join(", ")),
+    };
+    let said = format!("{said}; it holds for {}", some(&shut.pods, false));
     let said = match shut.to.as_slice() {
         [] => said,
         to => format!("{said}; on the way to {}", some(to, true)),
     };
-    let mode = if header { "transport-header" } else { "not transport-header: opaque ports alone" };
+    let subject = network_policies::subject(shut.policy);
     let finding = ctx
-        .finding(Subject::object("NetworkPolicy", namespace, name), message)
-        .evidence(Evidence::field(
-            format!("NetworkPolicy {namespace}/{name}"),
-            format!("spec.{}[].ports", direction.field()),
-            said,
-        ))
+        .finding(subject.clone(), message)
+        .evidence(Evidence::field(subject, field, said))
         .evidence(Evidence::field(
             format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
             format!("data.values: {MODE}"),
-            mode,
+            mode.in_words(),
         ))
-        .remedy(remedy);
+        .remedy(remedy(direction, port, shut));
     let finding = match direction {
         Direction::Ingress => finding,
         Direction::Egress => finding.parameter("egress"),
     };
+    let finding = if shut.denies { finding.parameter("denied") } else { finding };
+    let finding = match shut.policy.kind() {
+        Kind::NetworkPolicy => finding,
+        kind => finding.parameter(kind.resource()),
+    };
     // Whether the network enforces policies, and whether any client is meshed, is not known.
     finding.likely()
+}
+
+fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
+    let words = match direction {
+        Direction::Ingress if shut.denies => {
+            "Let pods in by the port of the proxy before that; it carries all ports of the application, so who may use which of \
+             them is for Linkerd's authorization policies to say"
+        }
+        Direction::Egress if shut.denies => "Let pods out to the port of proxies before that",
+        Direction::Ingress => {
+            "Let the same clients in by the port of the proxy; it carries all ports of the application, so who may use which \
+             of them is for Linkerd's authorization policies to say"
+        }
+        Direction::Egress => {
+            "Let them out to the port of the proxy of the same pods; it carries all ports of the application"
+        }
+    };
+    if shut.denies {
+        let decides =
+            Decides { policy: shut.policy, field: shut.field.clone(), denies: true, said: String::new() };
+        let openings = [(network_policies::Whom::Pods, vec![("TCP", port)])];
+        return network_policies::remedy(&decides, direction, &openings, words);
+    }
+    let path = pointer(&shut.field);
+    let (path, value) = match shut.policy {
+        Policy::Kubernetes(_) => {
+            (format!("{path}/ports/-"), serde_json::json!({"protocol": "TCP", "port": port}))
+        }
+        // What is asked of requests at the other ports is not to be asked of the proxy's.
+        Policy::Cilium(_) if shut.asks => {
+            let list = path.rsplit_once('/').map_or(path.as_str(), |(list, _)| list);
+            let ports = [serde_json::json!({"port": port.to_string(), "protocol": "TCP"})];
+            (format!("{list}/-"), serde_json::json!({ "ports": ports }))
+        }
+        Policy::Cilium(_) => {
+            (format!("{path}/ports/-"), serde_json::json!({"port": port.to_string(), "protocol": "TCP"}))
+        }
+        Policy::Calico(_) => (format!("{path}/destination/ports/-"), serde_json::json!(port)),
+    };
+    let add = patch(shut.policy, vec![serde_json::json!({"op": "add", "path": path, "value": value})]);
+    elsewhere(Remedy::new().run(StepKind::Command, words, add))
 }
 
 fn some(pods: &[&Pod], with_namespace: bool) -> String {

@@ -44,7 +44,7 @@ const OF_CLUSTER: [(&str, Kind); 6] = [
     ("mutating-webhook-configurations", Kind::MutatingWebhookConfiguration),
 ];
 /// The lists of a sysdump, by the beginnings of their files.
-const SYSDUMP: [(&str, Kind); 8] = [
+const SYSDUMP: [(&str, Kind); 10] = [
     ("k8s-nodes-", Kind::Node),
     ("k8s-namespaces-", Kind::Namespace),
     ("k8s-pods-", Kind::Pod),
@@ -53,6 +53,8 @@ const SYSDUMP: [(&str, Kind); 8] = [
     ("k8s-endpointslices-", Kind::EndpointSlice),
     ("k8s-events-", Kind::Event),
     ("k8s-networkpolicies-", Kind::NetworkPolicy),
+    ("ciliumnetworkpolicies-", Kind::CiliumNetworkPolicy),
+    ("ciliumclusterwidenetworkpolicies-", Kind::CiliumClusterwideNetworkPolicy),
 ];
 /// Namespaces that every cluster has: a collection without them was made of some namespaces alone.
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];

@@ -16,7 +16,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
     }
     // Where one has all of it, only what could not be read is missing; where one has some, it is not "not captured".
     reasons.retain(|why| match why {
-        Why::Malformed { .. } | Why::NoValue { .. } => true,
+        Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => true,
         Why::NotCaptured | Why::NotOffered => !some,
         Why::Denied { .. }
         | Why::NotServed
@@ -37,7 +37,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
     }
     // The one that says most.
     let telling = |why: &Why| match why {
-        Why::Malformed { .. } | Why::NoValue { .. } => 0,
+        Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => 0,
         Why::Denied { .. } => 1,
         Why::TimedOut { .. } | Why::Failed { .. } => 2,
         Why::NotServed | Why::PerhapsMore | Why::NotInManifests => 3,

@@ -1,0 +1,143 @@
+//! How clients with a proxy come to servers with one: at the port of the server's proxy or at that of the application. Shared by the
+//! checks of what the network lets through on the way.
+
+use std::collections::BTreeMap;
+
+use super::opaque::{self, Opaque};
+use crate::checks::Context;
+use crate::checks::rehearsal::CHART;
+use crate::model::network_policy::{Fits, Port, Ports, Rule, Which};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{ConfigMap, Pod};
+
+/// Where the proxy listens unless it is told otherwise.
+const INBOUND: u16 = 4143;
+/// The ports of the proxy itself, which say nothing of the application's.
+pub(super) const OWN: [u16; 3] = [4143, 4190, 4191];
+/// The variable that says where it listens.
+const LISTENS: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
+/// Where the mode is set in which proxies connect.
+pub(super) const MODE: &str = "proxy.outboundTransportMode";
+/// The mode in which they connect to the port of the proxy.
+const HEADER: &str = "transport-header";
+
+/// What says how the proxies of a mesh come to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The chart's values say: by the port of the proxy.
+    Header,
+    /// They say nothing, and the default of the release that an upgrade goes to does.
+    HeaderThen,
+    /// Another, or an older release.
+    Other,
+}
+
+impl Mode {
+    /// As a report quotes it.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Mode::Header => HEADER,
+            Mode::HeaderThen => "not there: transport-header, the default of the target",
+            Mode::Other => "not transport-header: opaque ports alone",
+        }
+    }
+}
+
+fn mode(ctx: &Context<'_>, written: Option<&str>) -> Mode {
+    let then = || {
+        let upgrade = ctx.upgraded()?;
+        ctx.knowledge.releases().default_of(CHART, MODE, &upgrade.to)
+    };
+    match written {
+        Some(HEADER) => Mode::Header,
+        Some(_) => Mode::Other,
+        None if then() == Some(HEADER) => Mode::HeaderThen,
+        None => Mode::Other,
+    }
+}
+
+/// How the proxies of a mesh come to each other.
+pub(super) struct Transport {
+    /// What says so.
+    pub(super) mode: Mode,
+    /// The ports that are opaque unless something else is said.
+    opaque: Opaque,
+}
+
+impl Transport {
+    /// As the chart's values say, or the default of the release that an upgrade goes to.
+    pub(super) fn of(ctx: &Context<'_>, config: Option<&ConfigMap>) -> Transport {
+        let values = config.and_then(ConfigMap::chart_values);
+        let text = |path| values.as_ref().and_then(|values| values.text(path));
+        let opaque = text("proxy.opaquePorts").map(|list| Opaque::parse(list, &BTreeMap::new()));
+        let mode = mode(ctx, text(MODE));
+        Transport { mode, opaque: opaque.unwrap_or_default() }
+    }
+
+    /// Whether clients always come to the port of the proxy.
+    pub(super) fn is_header(&self) -> bool {
+        matches!(self.mode, Mode::Header | Mode::HeaderThen)
+    }
+
+    /// Whether a port that a rule names is one of the application at which clients with a proxy come to the proxy instead.
+    pub(super) fn uses(&self, named: &Ports, pod: &Pod) -> bool {
+        if !is_tcp(named) {
+            return false;
+        }
+        let numbers: Vec<u16> = match &named.which {
+            Which::All => Vec::new(),
+            Which::Range(first, last) if first == last => vec![*first],
+            // Of a range only what the pod is known to listen on.
+            Which::Range(..) | Which::Named(_) => {
+                let covered = |number: &u16| {
+                    named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Fits::Yes
+                };
+                declared(pod).filter(covered).collect()
+            }
+        };
+        match (&named.which, numbers.as_slice()) {
+            // A name that no container has is one of the application all the same.
+            (Which::Named(_), []) => self.is_header(),
+            (_, numbers) => numbers
+                .iter()
+                .any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number))),
+        }
+    }
+
+    /// Whether a rule lets clients out to a port of the application of a pod at which they come to its proxy instead.
+    pub(super) fn speaks(&self, rule: &Rule<'_>, server: &Pod) -> bool {
+        let mut declared = declared(server).peekable();
+        if declared.peek().is_none() {
+            // It names no port; a rule that names the pod means it.
+            return self.is_header()
+                && !rule.is_for_all()
+                && rule.ports.iter().any(|named| self.uses(named, server));
+        }
+        declared.any(|number| {
+            let port = Port { protocol: "TCP", number, of: Some(server) };
+            rule.holds_port(port) == Fits::Yes && (self.is_header() || self.is_opaque(server, number))
+        })
+    }
+
+    pub(super) fn is_opaque(&self, pod: &Pod, port: u16) -> bool {
+        opaque::of_pod(pod).as_ref().unwrap_or(&self.opaque).marks(port)
+    }
+}
+
+/// The port at which a pod's proxy takes what clients send.
+pub(super) fn inbound_port(pod: &Pod) -> u16 {
+    let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
+    let listens = env.into_iter().find(|variable| variable.name == LISTENS);
+    let address = listens.and_then(|variable| variable.value.as_ref());
+    address.and_then(|address| address.rsplit_once(':')?.1.parse().ok()).unwrap_or(INBOUND)
+}
+
+/// The ports that the containers of the application name.
+pub(super) fn declared(pod: &Pod) -> impl Iterator<Item = u16> {
+    let containers = pod.spec.all_containers().filter(|container| container.name != PROXY_CONTAINER);
+    containers.flat_map(|container| &container.ports).map(|port| port.container_port)
+}
+
+pub(super) fn is_tcp(port: &Ports) -> bool {
+    port.protocol.as_deref().is_none_or(|protocol| protocol == "TCP")
+}

@@ -1,0 +1,266 @@
+//! What the checks of network policies share: the policies of every kind, what of them cannot be said, and how one is completed.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::policy::defined;
+use super::{Context, Unjudged};
+use crate::command::{Call, kubectl};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Item;
+use crate::model::network_policy::{
+    Decides, Direction, Doubt, Objects, Passage, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
+};
+use crate::objects::{
+    CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
+    CiliumNetworkPolicy, Kind, Listed, Namespace, NetworkPolicy, Pod,
+};
+
+/// The policies of every kind. Those of network plugins are none where nothing defines their kinds; where they could not be had, that
+/// is noted, and what those of Kubernetes say still counts.
+///
+/// # Errors
+/// Those of Kubernetes could not be had.
+pub(super) fn policies<'a>(ctx: &Context<'a>) -> Result<Policies<'a>, Unjudged> {
+    let kubernetes = ctx.seen::<NetworkPolicy>();
+    let objects = Objects {
+        cilium: plugins::<CiliumNetworkPolicy>(ctx),
+        cilium_clusterwide: plugins::<CiliumClusterwideNetworkPolicy>(ctx),
+        calico: plugins::<CalicoNetworkPolicy>(ctx),
+        calico_global: plugins::<CalicoGlobalNetworkPolicy>(ctx),
+        tiers: plugins::<CalicoTier>(ctx),
+        namespaces: ctx.hints::<Namespace>(),
+        kubernetes: kubernetes?,
+    };
+    Ok(Policies::of(objects))
+}
+
+fn plugins<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
+    ctx.noted(defined::<K>(ctx)).unwrap_or_default()
+}
+
+/// Notes that it cannot be said whether a connection gets through, and what it hangs on.
+pub(super) fn cannot_say(ctx: &Context<'_>, doubts: &[Doubt<'_>]) {
+    for doubt in doubts {
+        // Labels that could not be had are missing as such.
+        if doubt.why == UNKNOWN_NAMESPACE && ctx.noted(ctx.seen::<Namespace>()).is_none() {
+            continue;
+        }
+        let (kind, meta) = (doubt.policy.kind(), doubt.policy.meta());
+        let message = format!("{}: {}", doubt.field, doubt.why);
+        let part = Subject::object(kind, &meta.namespace, &meta.name).to_string();
+        ctx.gap(ctx.lacking(Item::List(kind), Why::NotJudged { message }, part));
+    }
+}
+
+/// Whether it is open only whom the policies mean.
+pub(super) fn asks_only_whom(doubts: &[Doubt<'_>]) -> bool {
+    doubts.iter().any(|doubt| doubt.why == WHOM)
+}
+
+/// What of several ways is the best that can be said: one is enough.
+pub(super) fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passage<'a>> {
+    let rank = |passage: &Passage<'_>| match passage {
+        Passage::Open | Passage::Through(_) => 0,
+        Passage::Unknown(_) => 1,
+        Passage::Shut(_) => 2,
+    };
+    passages.into_iter().min_by_key(rank)
+}
+
+/// Whether a policy was there before a pod.
+pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
+    match (policy.meta().creation_timestamp, pod.metadata.creation_timestamp) {
+        (Some(policy), Some(pod)) => policy < pod,
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// A policy as a subject.
+pub(super) fn subject(policy: Policy<'_>) -> Subject {
+    let meta = policy.meta();
+    Subject::object(policy.kind(), &meta.namespace, &meta.name)
+}
+
+/// What decides, as evidence.
+pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
+    let said = if decides.denies { format!("denies it: {}", decides.said) } else { decides.said.clone() };
+    Evidence::field(subject(decides.policy), &decides.field, said)
+}
+
+/// The policies in words: `NetworkPolicies`, or what network plugins have beside them.
+pub(super) fn in_words<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> &'static str {
+    let of_plugin = all.into_iter().any(|decides| decides.policy.kind() != Kind::NetworkPolicy);
+    if of_plugin { "network policies" } else { "NetworkPolicies" }
+}
+
+/// Tells policies of one name and several kinds apart in the fingerprint of a finding.
+pub(super) fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Option<String> {
+    let kinds: BTreeSet<String> = all
+        .into_iter()
+        .map(|decides| decides.policy.kind())
+        .filter(|kind| *kind != Kind::NetworkPolicy)
+        .map(Kind::resource)
+        .collect();
+    (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(","))
+}
+
+/// Who is to be let in, or whom pods are to be let out to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Whom<'a> {
+    /// The pods of a namespace.
+    Namespace(&'a str),
+    /// The pods of every namespace.
+    Pods,
+    /// Everybody.
+    Anybody,
+}
+
+/// The remedy: what shuts lets something more through, and where the change has to be made as well.
+pub(super) fn remedy(
+    decides: &Decides<'_>,
+    direction: Direction,
+    openings: &[(Whom<'_>, Vec<(&'static str, u16)>)],
+    words: impl Into<String>,
+) -> Remedy {
+    let remedy = match (decides.policy, decides.denies) {
+        (Policy::Cilium(_), true) => Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "Narrow {} of {}, by its ports or its peers: what a rule denies no other lets through",
+                decides.field,
+                subject(decides.policy)
+            ),
+        ),
+        _ => Remedy::new().run(StepKind::Command, words, completed(decides, direction, openings)),
+    };
+    elsewhere(remedy)
+}
+
+/// That a change does not last where something else writes the policy.
+pub(super) fn elsewhere(remedy: Remedy) -> Remedy {
+    remedy.step(
+        StepKind::Note,
+        "Make the change where the policy comes from, too: a chart or an operator puts it back",
+    )
+}
+
+/// A patch of a policy.
+pub(super) fn patch(policy: Policy<'_>, operations: Vec<Value>) -> Call {
+    let (kind, meta) = (policy.kind(), policy.meta());
+    let call = kubectl().namespace(&meta.namespace);
+    let call = match kind {
+        Kind::NetworkPolicy => call.words("patch networkpolicy"),
+        kind => call.words("patch").arg(kind.resource()),
+    };
+    call.operand(&meta.name).words("--type=json -p").arg(Value::from(operations).to_string())
+}
+
+fn completed(
+    decides: &Decides<'_>,
+    direction: Direction,
+    openings: &[(Whom<'_>, Vec<(&'static str, u16)>)],
+) -> Call {
+    let rules: Vec<Value> = openings
+        .iter()
+        .flat_map(|(whom, ports)| match decides.policy {
+            Policy::Kubernetes(_) => vec![of_kubernetes(direction, *whom, ports)],
+            Policy::Cilium(_) => vec![of_cilium(direction, *whom, ports)],
+            Policy::Calico(_) => of_calico(direction, *whom, ports),
+        })
+        .collect();
+    let path = pointer(&decides.field);
+    let operations = if decides.denies {
+        // Before the rule that denies it. What is put in first ends up last.
+        rules.iter().rev().map(|rule| json!({"op": "add", "path": path, "value": rule})).collect()
+    } else if has_rules(decides, direction) {
+        let path = format!("{path}/-");
+        rules.iter().map(|rule| json!({"op": "add", "path": path, "value": rule})).collect()
+    } else {
+        // There is no list yet to which one could be added.
+        vec![json!({"op": "add", "path": path, "value": rules})]
+    };
+    patch(decides.policy, operations)
+}
+
+/// A field as JSON Patch writes it: `spec.ingress[0].toPorts[1]` is `/spec/ingress/0/toPorts/1`.
+pub(super) fn pointer(field: &str) -> String {
+    format!("/{}", field.replace(']', "").replace(['[', '.'], "/"))
+}
+
+fn has_rules(decides: &Decides<'_>, direction: Direction) -> bool {
+    match (decides.policy, direction) {
+        (Policy::Kubernetes(policy), Direction::Ingress) => !policy.spec.ingress.is_empty(),
+        (Policy::Kubernetes(policy), Direction::Egress) => !policy.spec.egress.is_empty(),
+        (Policy::Calico(policy), Direction::Ingress) => !policy.spec.ingress.is_empty(),
+        (Policy::Calico(policy), Direction::Egress) => !policy.spec.egress.is_empty(),
+        (Policy::Cilium(policy), direction) => policy.rules().any(|(field, rule)| {
+            let list = match direction {
+                Direction::Ingress => &rule.ingress,
+                Direction::Egress => &rule.egress,
+            };
+            decides.field == format!("{field}.{}", direction.field()) && !list.is_empty()
+        }),
+    }
+}
+
+fn of_kubernetes(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Value {
+    let ports: Vec<Value> =
+        ports.iter().map(|(protocol, port)| json!({"protocol": protocol, "port": port})).collect();
+    let side = match direction {
+        Direction::Egress => "to",
+        Direction::Ingress => "from",
+    };
+    let selected = match whom {
+        Whom::Anybody => return json!({ "ports": ports }),
+        Whom::Pods => json!({}),
+        Whom::Namespace(name) => json!({"matchLabels": {"kubernetes.io/metadata.name": name}}),
+    };
+    json!({side: [{"namespaceSelector": selected}], "ports": ports})
+}
+
+fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Value {
+    let ports: Vec<Value> = ports
+        .iter()
+        .map(|(protocol, port)| json!({"protocol": protocol, "port": port.to_string()}))
+        .collect();
+    let ports = json!([{ "ports": ports }]);
+    let side = match direction {
+        Direction::Egress => "to",
+        Direction::Ingress => "from",
+    };
+    match whom {
+        Whom::Anybody => json!({ "toPorts": ports }),
+        Whom::Pods => json!({format!("{side}Entities"): ["cluster"], "toPorts": ports}),
+        Whom::Namespace(name) => {
+            let labels = json!([{"matchLabels": {"k8s:io.kubernetes.pod.namespace": name}}]);
+            json!({format!("{side}Endpoints"): labels, "toPorts": ports})
+        }
+    }
+}
+
+/// One rule for each transport.
+fn of_calico(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Vec<Value> {
+    let transports: BTreeSet<&str> = ports.iter().map(|(protocol, _)| *protocol).collect();
+    let selector = match whom {
+        Whom::Anybody => None,
+        Whom::Pods => Some("all()".to_owned()),
+        Whom::Namespace(name) => Some(format!("kubernetes.io/metadata.name == '{name}'")),
+    };
+    let rule = |transport: &str| {
+        let numbers: Vec<u16> =
+            ports.iter().filter(|(protocol, _)| *protocol == transport).map(|(_, port)| *port).collect();
+        let mut rule = json!({"action": "Allow", "protocol": transport, "destination": {"ports": numbers}});
+        if let Some(selector) = &selector {
+            let end = match direction {
+                Direction::Egress => "destination",
+                Direction::Ingress => "source",
+            };
+            rule[end]["namespaceSelector"] = json!(selector);
+        }
+        rule
+    };
+    transports.into_iter().map(rule).collect()
+}

@@ -1,0 +1,358 @@
+//! What policies of each kind say of connections, by the rules of their documentation.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn of<T: DeserializeOwned>(json: Value) -> T {
+    serde_json::from_value(json).expect("an object")
+}
+
+fn pod(namespace: &str, app: &str, ip: &str) -> Pod {
+    of(json!({
+        "metadata": {"name": app, "namespace": namespace, "labels": {"app": app}},
+        "spec": {"serviceAccountName": app, "containers": [{"name": "c", "ports": [{"name": "pg", "containerPort": 5432}]}]},
+        "status": {"podIP": ip},
+    }))
+}
+
+/// `T`hrough, `O`pen, `S`hut, `U`nknown.
+fn letter(passage: &Passage<'_>) -> char {
+    match passage {
+        Passage::Open => 'O',
+        Passage::Through(_) => 'T',
+        Passage::Shut(_) => 'S',
+        Passage::Unknown(_) => 'U',
+    }
+}
+
+/// Policies of every kind, told apart by their group.
+#[derive(Default)]
+struct World {
+    kubernetes: Vec<NetworkPolicy>,
+    cilium: Vec<CiliumPolicy>,
+    calico: Vec<CalicoPolicy>,
+    tiers: Vec<CalicoTier>,
+    namespaces: Vec<Namespace>,
+}
+
+impl World {
+    fn new() -> World {
+        let namespaces = [("shop", "a"), ("tools", "a"), ("db", "b")];
+        let namespaces =
+            namespaces.map(|(name, team)| of(json!({"metadata": {"name": name, "labels": {"team": team}}})));
+        World { namespaces: namespaces.into(), ..World::default() }
+    }
+
+    fn kubernetes(mut self, spec: Value) -> World {
+        self.kubernetes.push(of(json!({"metadata": {"name": "p", "namespace": "shop"}, "spec": spec})));
+        self
+    }
+
+    fn cilium(mut self, namespace: &str, spec: Value) -> World {
+        self.cilium.push(of(json!({"metadata": {"name": "p", "namespace": namespace}, "spec": spec})));
+        self
+    }
+
+    fn calico(mut self, namespace: &str, name: &str, spec: Value) -> World {
+        self.calico.push(of(json!({"metadata": {"name": name, "namespace": namespace}, "spec": spec})));
+        self
+    }
+
+    fn tier(mut self, name: &str, order: u32, action: &str) -> World {
+        let spec = json!({"order": order, "defaultAction": action});
+        self.tiers.push(of(json!({"metadata": {"name": name}, "spec": spec})));
+        self
+    }
+
+    fn say(&self, direction: Direction, pod: &Pod, port: u16, to: &Pod, peer: Peer<'_>) -> char {
+        let policies = Policies::of(Objects {
+            kubernetes: &self.kubernetes,
+            cilium: &self.cilium,
+            calico: &self.calico,
+            tiers: &self.tiers,
+            namespaces: &self.namespaces,
+            ..Objects::default()
+        });
+        let port = Port { protocol: "TCP", number: port, of: Some(to) };
+        letter(&policies.passage(direction, pod, port, peer))
+    }
+
+    /// What comes in to `shop/db` at 5432 from: a pod beside it, one of `tools`, one of a namespace that is not known, a host
+    /// network pod, an address, an API server, anyone.
+    fn said(&self) -> String {
+        let db = pod("shop", "db", "10.244.0.9");
+        let (near, far) = (pod("shop", "web", "10.244.0.7"), pod("tools", "web", "10.244.1.7"));
+        let nowhere = pod("nowhere", "web", "10.244.2.7");
+        let mut host = pod("tools", "web", "192.0.2.1");
+        host.spec.host_network = true;
+        let peers = [
+            Peer::Pod(&near),
+            Peer::Pod(&far),
+            Peer::Pod(&nowhere),
+            Peer::Pod(&host),
+            Peer::Address("192.0.2.7".parse().expect("an address")),
+            Peer::Host,
+            Peer::Anyone,
+        ];
+        peers.iter().map(|peer| self.say(Direction::Ingress, &db, 5432, &db, *peer)).collect()
+    }
+}
+
+#[test]
+fn a_pod_is_open_until_a_policy_of_the_direction_holds_for_it() {
+    let db = pod("shop", "db", "10.244.0.9");
+    for (spec, ingress, egress) in [
+        (json!({"podSelector": {}}), 'S', 'O'),
+        (json!({"podSelector": {}, "policyTypes": ["Egress"]}), 'O', 'S'),
+        (json!({"podSelector": {}, "egress": [{}]}), 'S', 'T'),
+        (json!({"podSelector": {"matchLabels": {"app": "web"}}}), 'O', 'O'),
+        (json!({"podSelector": {}, "ingress": [{}]}), 'T', 'O'),
+        (json!({"podSelector": {}, "ingress": [{"ports": [{"port": "pg"}]}]}), 'T', 'O'),
+        (json!({"podSelector": {}, "ingress": [{"ports": [{"port": 5000, "endPort": 6000}]}]}), 'T', 'O'),
+        (json!({"podSelector": {}, "ingress": [{"ports": [{"port": 5432, "protocol": "UDP"}]}]}), 'S', 'O'),
+        (json!({"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]}), 'S', 'O'),
+    ] {
+        let world = World::new().kubernetes(spec.clone());
+        for (direction, expected) in [(Direction::Ingress, ingress), (Direction::Egress, egress)] {
+            assert_eq!(world.say(direction, &db, 5432, &db, Peer::Host), expected, "{spec} {direction:?}");
+        }
+    }
+}
+
+#[test]
+fn peers_of_kubernetes_are_pods_namespaces_and_blocks() {
+    for (from, expected) in [
+        (json!([]), "TTTTTTT"),
+        (json!([{"podSelector": {}}]), "TSSSSSU"),
+        (json!([{"podSelector": {"matchLabels": {"app": "api"}}}]), "SSSSSSU"),
+        (json!([{"namespaceSelector": {}}]), "TTTSSSU"),
+        (json!([{"namespaceSelector": {"matchLabels": {"team": "a"}}}]), "TTUSSSU"),
+        (
+            json!([{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "nowhere"}}}]),
+            "SSTSSSU",
+        ),
+        (json!([{"namespaceSelector": {}, "podSelector": {"matchLabels": {"app": "api"}}}]), "SSSSSSU"),
+        (json!([{"ipBlock": {"cidr": "0.0.0.0/0"}}]), "TTTTTTU"),
+        (json!([{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.0.0.0/8"]}}]), "SSSTTTU"),
+        (json!([{"ipBlock": {"cidr": "10.244.0.0/24"}}, {"podSelector": {}}]), "TSSSSTU"),
+    ] {
+        let world = World::new().kubernetes(json!({"podSelector": {}, "ingress": [{"from": from}]}));
+        assert_eq!(world.said(), expected, "{from}");
+    }
+}
+
+#[test]
+fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
+    let world = World::new()
+        .kubernetes(json!({"podSelector": {}}))
+        .kubernetes(json!({"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]}));
+    let mut web = pod("shop", "web", "10.244.0.7");
+    let said = |pod: &Pod, number| world.say(Direction::Ingress, pod, number, pod, Peer::Host);
+    assert_eq!((said(&web, 80), said(&web, 81)), ('T', 'S'));
+    web.spec.host_network = true;
+    assert_eq!(said(&web, 81), 'O');
+}
+
+#[test]
+fn peers_of_cilium_are_endpoints_entities_and_blocks() {
+    let of_team = json!({"matchLabels": {"k8s:io.cilium.k8s.namespace.labels.team": "a"}});
+    for (namespace, side, expected) in [
+        // A rule about nothing shuts, and lets nothing through.
+        ("shop", json!({}), "SSSSSSS"),
+        ("shop", json!({"fromEndpoints": []}), "SSSSSSU"),
+        ("shop", json!({"fromEndpoints": [{}]}), "TSSSSSU"),
+        ("", json!({"fromEndpoints": [{}]}), "TTTSSSU"),
+        ("shop", json!({"fromEndpoints": [{"matchLabels": {"app": "web"}}]}), "TSSSSSU"),
+        ("shop", json!({"fromEndpoints": [{"matchLabels": {"k8s:app": "api"}}]}), "SSSSSSU"),
+        (
+            "shop",
+            json!({"fromEndpoints": [{"matchLabels": {"k8s:io.kubernetes.pod.namespace": "tools", "any:app": "web"}}]}),
+            "STSSSSU",
+        ),
+        (
+            "shop",
+            json!({"fromEndpoints": [{"matchExpressions": [{"key": "io.kubernetes.pod.namespace", "operator": "Exists"}]}]}),
+            "TTTSSSU",
+        ),
+        ("", json!({"fromEndpoints": [of_team]}), "TTUSSSU"),
+        ("shop", json!({"fromEndpoints": [of_team]}), "TUUSSSU"),
+        ("shop", json!({"fromEndpoints": [{"matchLabels": {"reserved:host": ""}}]}), "SSSUUUU"),
+        ("shop", json!({"fromEntities": ["all"]}), "TTTTTTT"),
+        ("shop", json!({"fromEntities": ["cluster"]}), "TTTTUUU"),
+        ("shop", json!({"fromEntities": ["world"]}), "SSSSUUU"),
+        ("shop", json!({"fromEntities": ["remote-node"]}), "SSSUUUU"),
+        ("shop", json!({"fromEntities": ["kube-apiserver"]}), "SSSUUTU"),
+        ("shop", json!({"fromCIDR": ["0.0.0.0/0"]}), "SSSUUUU"),
+        ("shop", json!({"fromCIDRSet": [{"cidr": "192.0.2.0/24", "except": ["192.0.2.7/32"]}]}), "SSSUSUU"),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "5432", "protocol": "TCP"}]}]}), "TTTTTTT"),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "pg"}]}]}), "TTTTTTT"),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "5000", "endPort": 6000}]}]}), "TTTTTTT"),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "0", "protocol": "ANY"}]}]}), "TTTTTTT"),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "5432", "protocol": "UDP"}]}]}), "SSSSSSS"),
+        (
+            "shop",
+            json!({"toPorts": [{"ports": [{"port": "5432"}], "rules": {"l7proto": "x", "l7": [{}]}}]}),
+            "UUUUUUU",
+        ),
+        ("shop", json!({"icmps": [{"fields": [{"type": 8}]}]}), "SSSSSSS"),
+        ("shop", json!({"fromEntities": ["all"], "authentication": {"mode": "required"}}), "UUUUUUU"),
+    ] {
+        let world =
+            World::new().cilium(namespace, json!({"endpointSelector": {}, "ingress": [side.clone()]}));
+        assert_eq!(world.said(), expected, "{namespace} {side}");
+    }
+}
+
+#[test]
+fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
+    let all = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
+    let web = json!([{"fromEndpoints": [{"matchLabels": {"app": "web"}}]}]);
+    let denied = World::new()
+        .cilium("shop", all.clone())
+        .cilium("shop", json!({"endpointSelector": {}, "ingressDeny": web}));
+    assert_eq!(denied.said(), "STTTTTU");
+    let denied = World::new().cilium(
+        "shop",
+        json!({"endpointSelector": {}, "ingressDeny": [{"toPorts": [{"ports": [{"port": "5432"}]}]}]}),
+    );
+    assert_eq!(denied.said(), "SSSSSSS");
+    // A rule that shuts nothing: what it denies is denied, and everything else is open.
+    let denied = World::new().cilium(
+        "shop",
+        json!({"endpointSelector": {}, "ingressDeny": web, "enableDefaultDeny": {"ingress": false}}),
+    );
+    assert_eq!(denied.said(), "SOOOOOU");
+
+    let shut = json!({"podSelector": {}});
+    assert_eq!(World::new().kubernetes(shut.clone()).cilium("shop", all.clone()).said(), "TTTTTTT");
+    let node = json!({"nodeSelector": {}, "ingress": [{}]});
+    assert_eq!(World::new().cilium("", node).said(), "OOOOOOO");
+    let empty = json!({"endpointSelector": {}, "ingress": []});
+    assert_eq!(World::new().cilium("shop", empty).said(), "OOOOOOO");
+    let other = json!({"endpointSelector": {"matchLabels": {"app": "web"}}, "ingress": [{}]});
+    assert_eq!(World::new().cilium("shop", other).said(), "OOOOOOO");
+    let cluster =
+        json!({"endpointSelector": {"matchLabels": {"io.cilium.k8s.policy.cluster": "c"}}, "ingress": [{}]});
+    assert_eq!(World::new().cilium("shop", cluster).said(), "UUUUUUU");
+}
+
+#[test]
+fn names_of_hosts_are_outside_and_dns_is_let_be_asked_for_every_name_or_some() {
+    let (web, db) = (pod("shop", "web", "10.244.0.7"), pod("shop", "db", "10.244.0.9"));
+    let world = |side: Value| World::new().cilium("shop", json!({"endpointSelector": {}, "egress": [side]}));
+    let names = world(json!({"toFQDNs": [{"matchName": "example.com"}]}));
+    assert_eq!(names.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'S');
+    let outside = Peer::Address("192.0.2.7".parse().expect("an address"));
+    assert_eq!(names.say(Direction::Egress, &web, 5432, &db, outside), 'U');
+    let services = world(json!({"toServices": [{"k8sService": {"serviceName": "db"}}]}));
+    assert_eq!(services.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'U');
+    for (pattern, expected) in [("*", 'T'), ("*.example.com", 'U')] {
+        let port = json!({"ports": [{"port": "5432", "protocol": "ANY"}], "rules": {"dns": [{"matchPattern": pattern}]}});
+        let dns = world(json!({"toEndpoints": [{}], "toPorts": [port]}));
+        assert_eq!(dns.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn rules_of_calico_are_about_both_ends() {
+    for (namespace, rule, expected) in [
+        ("shop", json!({"action": "Allow"}), "TTTTTTT"),
+        ("shop", json!({"action": "Log"}), "SSSSSSS"),
+        ("shop", json!({"action": "Deny"}), "SSSSSSS"),
+        ("shop", json!({"action": "Pass"}), "TTTTTTT"),
+        ("shop", json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": [5432]}}), "TTTTTTT"),
+        ("shop", json!({"action": "Allow", "protocol": 6, "destination": {"ports": ["pg"]}}), "TTTTTTT"),
+        (
+            "shop",
+            json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": ["5000:6000"]}}),
+            "TTTTTTT",
+        ),
+        ("shop", json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": [80]}}), "SSSSSSS"),
+        ("shop", json!({"action": "Allow", "protocol": "UDP"}), "SSSSSSS"),
+        ("shop", json!({"action": "Allow", "source": {"selector": "app == 'web'"}}), "TSSUUUU"),
+        ("", json!({"action": "Allow", "source": {"selector": "app == 'web'"}}), "TTTUUUU"),
+        ("shop", json!({"action": "Allow", "source": {"namespaceSelector": "team == 'a'"}}), "TTUUUUU"),
+        (
+            "shop",
+            json!({"action": "Allow", "source": {"namespaceSelector": "projectcalico.org/name in {'tools', 'nowhere'}"}}),
+            "STTUUUU",
+        ),
+        ("shop", json!({"action": "Allow", "source": {"namespaceSelector": "global()"}}), "SSSUUUU"),
+        ("shop", json!({"action": "Allow", "source": {"notSelector": "app == 'web'"}}), "SSSUUUU"),
+        ("shop", json!({"action": "Allow", "source": {"nets": ["10.244.0.0/24", "192.0.2.7"]}}), "TSSSTUU"),
+        ("shop", json!({"action": "Allow", "source": {"notNets": ["10.0.0.0/8"]}}), "SSSTTUU"),
+        ("shop", json!({"action": "Allow", "source": {"serviceAccounts": {"names": ["web"]}}}), "TSSUUUU"),
+        ("shop", json!({"action": "Allow", "source": {"services": {"name": "web"}}}), "UUUUUUU"),
+        ("shop", json!({"action": "Allow", "source": {"selector": "app like 'web'"}}), "USSUUUU"),
+        ("shop", json!({"action": "Allow", "destination": {"selector": "app == 'web'"}}), "SSSSSSS"),
+        ("shop", json!({"action": "Allow", "http": {"methods": ["GET"]}}), "UUUUUUU"),
+    ] {
+        let world =
+            World::new().calico(namespace, "p", json!({"types": ["Ingress"], "ingress": [rule.clone()]}));
+        assert_eq!(world.said(), expected, "{namespace} {rule}");
+    }
+}
+
+#[test]
+fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
+    let allow = || json!([{"action": "Allow"}]);
+    let deny = || json!([{"action": "Deny", "protocol": "TCP", "destination": {"ports": [5432]}}]);
+    let with = |order: Option<u32>, tier: &str, ingress: Value| json!({"order": order, "tier": tier, "types": ["Ingress"], "ingress": ingress});
+    let first = |letters: String| letters.chars().next().expect("a letter");
+    let world = |a: Option<u32>, b: Option<u32>| {
+        let world = World::new().calico("", "a", with(a, "", allow()));
+        first(world.calico("shop", "b", with(b, "default", deny())).said())
+    };
+    assert_eq!(world(Some(1), Some(2)), 'T');
+    assert_eq!(world(Some(2), Some(1)), 'S');
+    assert_eq!(world(None, Some(1)), 'S');
+    assert_eq!(world(None, None), 'T', "by name");
+
+    // Kubernetes' policies let in at 1000, and what they do not let in is left to those behind them.
+    let open = json!({"podSelector": {}, "ingress": [{}]});
+    let behind = World::new().kubernetes(open.clone()).calico("", "a", with(Some(2000), "", deny()));
+    assert_eq!(first(behind.said()), 'T');
+    let before = World::new().kubernetes(open).calico("", "a", with(Some(10), "", deny()));
+    assert_eq!(first(before.said()), 'S');
+    let shut = json!({"podSelector": {}});
+    let behind = World::new().kubernetes(shut.clone()).calico("", "a", with(Some(2000), "", allow()));
+    assert_eq!(first(behind.said()), 'T');
+
+    let pass = || json!([{"action": "Pass"}]);
+    let tiers = || World::new().tier("security", 1, "Deny").tier("soft", 2, "Pass");
+    let passed = tiers().calico("", "a", with(None, "security", pass()));
+    assert_eq!(first(passed.said()), 'T');
+    let passed = tiers().calico("", "a", with(None, "security", pass())).kubernetes(shut.clone());
+    assert_eq!(first(passed.said()), 'S');
+    let denied = tiers().calico("", "a", with(None, "security", json!([{"action": "Log"}])));
+    assert_eq!(first(denied.kubernetes(json!({"podSelector": {}, "ingress": [{}]})).said()), 'S');
+    let left = tiers().calico("", "a", with(None, "soft", json!([])));
+    assert_eq!(first(left.said()), 'O');
+    let lost = World::new().calico("", "a", with(None, "security", allow()));
+    assert_eq!(first(lost.said()), 'U');
+
+    // What may fit before counts where it decides otherwise.
+    let maybe =
+        |action: &str| json!([{"action": action, "source": {"selector": "x like 'y'"}}, {"action": "Allow"}]);
+    let said = |action| first(World::new().calico("", "a", with(None, "", maybe(action))).said());
+    assert_eq!((said("Allow"), said("Deny"), said("Pass")), ('T', 'U', 'U'));
+    let hosts = json!({"preDNAT": true, "applyOnForward": true, "types": ["Ingress"]});
+    assert_eq!(first(World::new().calico("", "a", hosts).said()), 'O');
+    let accounts = json!({"serviceAccountSelector": "team == 'a'", "types": ["Ingress"]});
+    assert_eq!(first(World::new().calico("", "a", accounts).said()), 'U');
+    let namespaces = json!({"namespaceSelector": "team == 'b'", "types": ["Ingress"]});
+    assert_eq!(first(World::new().calico("", "a", namespaces).said()), 'O');
+}
+
+#[test]
+fn where_two_plugins_have_policies_only_what_both_say_is_said() {
+    let open = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
+    let said = |action: &str| {
+        let rules = json!({"types": ["Ingress"], "ingress": [{"action": action}]});
+        World::new().cilium("shop", open.clone()).calico("shop", "a", rules).said()
+    };
+    assert_eq!(said("Allow"), "TTTTTTT");
+    assert_eq!(said("Deny"), "UUUUUUU");
+}
