@@ -71,7 +71,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --skip 'Leave out these checks or categories (comma-separated)'
             cand -n 'Check only workloads in these namespaces (comma-separated). The control plane is always checked'
             cand --namespace 'Check only workloads in these namespaces (comma-separated). The control plane is always checked'
-            cand --to-cni 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By default the newest release that meshdoctor knows'
+            cand --to-cni 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break, and where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows'
             cand --manifests 'Judge manifests without a cluster: files, folders or ''-'' for standard input, as helm template, kustomize build and linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable'
             cand --linkerd-version 'With --manifests: the release of Linkerd that they are for, where they do not hold the control plane. With --bundle beside --manifests it is read from there'
             cand --kubernetes-version 'With --manifests: the Kubernetes that they are for, such as 1.34'

@@ -68,6 +68,9 @@ pub struct Front {
     /// Whether it is judged of the release that `--to` names as well, as if the upgrade were done.
     #[serde(default)]
     pub rehearsed: bool,
+    /// Whether what is only worth knowing of the target is told as well: not where it follows from every upgrade.
+    #[serde(default = "yes")]
+    pub rehearsed_infos: bool,
     /// Whether what it finds may go by itself, while pods start and what depends on them follows: what `--wait` waits for.
     #[serde(default)]
     pub heals: bool,
@@ -252,6 +255,10 @@ impl Mode {
     pub fn asks(self, of: &[Mode]) -> bool {
         of.contains(&self) || (self == Mode::Upgrade && of.contains(&Mode::Installed))
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn after_install() -> Vec<Mode> {

@@ -115,10 +115,13 @@ impl Values {
         }
     }
 
-    /// The same values but for one, that is there.
+    /// The same values but for one, which is added where it is not there.
     pub fn with(&self, path: &str, text: &str) -> Values {
         let mut root = self.0.root.clone();
-        let place = path.split('.').try_fold(&mut root, |map, key| map.get_mut(key));
+        let place = path.split('.').try_fold(&mut root, |map, key| {
+            let map = map.as_mapping_mut()?;
+            Some(map.entry(Value::String(key.to_owned())).or_insert_with(|| Value::Mapping(Mapping::new())))
+        });
         if let Some(place) = place {
             *place = match text {
                 "true" => Value::Bool(true),

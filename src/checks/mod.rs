@@ -52,7 +52,7 @@ use context::Run;
 pub use context::{Context, Settings};
 use expressed::Expressed;
 use joins::Joins;
-pub use rehearsal::{NoTarget, Upgrade};
+pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use unjudged::Unjudged;
 pub use upgrades::plan::{Phase, Plan};
 
@@ -274,12 +274,12 @@ pub fn evaluate(
     let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
     let run = Run { cluster, knowledge, settings, joins: &joins };
     let judged = checks.iter().map(|check| {
-        let today = evaluate_one(check, &run);
-        match then.as_ref().filter(|_| check.card().front.rehearsed) {
+        let (card, today) = (check.card(), evaluate_one(check, &run));
+        match then.as_ref().filter(|_| card.front.rehearsed) {
             None => today,
             Some(settings) => {
                 let then = evaluate_one(check, &Run { settings, joins: &then_joins, ..run });
-                rehearsal::both(today, then)
+                rehearsal::both(today, then, card.front.rehearsed_infos)
             }
         }
     });

@@ -28,8 +28,33 @@ pub struct Upgrade {
     pub from: Option<LinkerdVersion>,
     /// `--to-kubernetes`: the Kubernetes that the cluster will run by then.
     pub kubernetes: Option<K8sVersion>,
-    /// The linkerd-cni that the charts of the target install, where that is known.
-    pub plugin: Option<CniVersion>,
+    /// The linkerd-cni that the target installs, where that is known.
+    pub plugin: Option<Plugin>,
+}
+
+/// The linkerd-cni that a release installs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugin {
+    /// With `linkerd install-cni`.
+    pub by_cli: CniVersion,
+    /// With Helm's chart.
+    pub by_chart: CniVersion,
+}
+
+impl Plugin {
+    /// What a release installs, where that is known.
+    pub fn of(release: &LinkerdVersion, releases: &Releases) -> Option<Plugin> {
+        let plugin = releases.cni_plugin(release)?;
+        Some(Plugin {
+            by_cli: CniVersion::Plugin(plugin.by_cli),
+            by_chart: CniVersion::Plugin(plugin.by_chart),
+        })
+    }
+
+    /// What a way to install it brings; that of the chart where the way is not known.
+    pub fn by(&self, cli: bool) -> &CniVersion {
+        if cli { &self.by_cli } else { &self.by_chart }
+    }
 }
 
 /// A target that names no release that is known.
@@ -63,8 +88,7 @@ impl Upgrade {
         releases: &Releases,
     ) -> Result<Upgrade, NoTarget> {
         let to = Upgrade::target(given, releases)?;
-        let row = releases.for_version(&to);
-        let plugin = row.map(|row| CniVersion::from_tag(&format!("v{}", row.cni_plugin)));
+        let plugin = Plugin::of(&to, releases);
         Ok(Upgrade { given: given.to_owned(), to, from, kubernetes, plugin })
     }
 
@@ -123,23 +147,23 @@ impl<'a> Context<'a> {
         self.upgrade().filter(|_| self.settings.upgraded)
     }
 
-    /// Chart values as the upgrade leaves them: where one has the default of the release that is installed, it gets that of the
-    /// target. Who wrote that value out keeps it, which the values do not tell.
+    /// Chart values as the upgrade leaves them: where one has the default of the release that is installed, or that release has
+    /// no such value, it gets that of the target. Who wrote that value out keeps it, which the values do not tell.
     pub(super) fn upgraded_values(&self, values: Values, installed: Option<&LinkerdVersion>) -> Values {
         let (Some(upgrade), Some(installed)) = (self.upgraded(), installed) else { return values };
         let releases = self.knowledge.releases();
         releases.changed_defaults(CHART, installed, &upgrade.to).into_iter().fold(
             values,
-            |values, changed| match values.written(changed.value).as_deref() == Some(changed.from) {
-                true => values.with(changed.value, changed.to),
-                false => values,
+            |values, changed| match values.written(changed.value) {
+                Some(written) if Some(written.as_str()) != changed.from => values,
+                Some(_) | None => values.with(changed.value, changed.to),
             },
         )
     }
 }
 
-/// What a check says of both worlds.
-pub(super) fn both(mut today: CheckResult, then: CheckResult) -> CheckResult {
+/// What a check says of both worlds. `infos` is whether what is only worth knowing of the second is told.
+pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> CheckResult {
     let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings) && then.gaps.is_empty();
     let worse = |prints: &BTreeSet<(Fingerprint, Severity)>, print: &Fingerprint, severity: Severity| {
         !prints.iter().any(|(known, how)| known == print && *how >= severity)
@@ -156,8 +180,7 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult) -> CheckResult {
         }
     }
     for mut finding in then.findings {
-        // What is only worth knowing of the other release is not what an upgrade breaks or changes.
-        if finding.severity < Severity::Warning {
+        if finding.severity < Severity::Warning && !infos {
             continue;
         }
         let new: Vec<_> = finding

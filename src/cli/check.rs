@@ -82,13 +82,6 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let checks = select(&policy)?;
     let loaded = knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    if let Some(to) = args.to_cni.as_ref().filter(|to| knowledge.cni_plugin().for_version(to).is_none()) {
-        return Err(Stop::usage(
-            format!("--to-cni: what linkerd-cni {to} brings is not known"),
-            "name a version that meshdoctor knows, or take a newer meshdoctor; without --to-cni the newest known release is meant",
-        )
-        .into());
-    }
     let upgrade = upgrade(&args.rehearsal, knowledge)?;
     let values = chart::given(args, knowledge)?;
     let mut manifests = change::flags(args);

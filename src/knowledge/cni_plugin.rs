@@ -239,6 +239,11 @@ impl CniPlugin {
         &self.last_release
     }
 
+    /// The newest version that was looked at, pre-releases too.
+    pub fn last(&self) -> &Version {
+        &self.last
+    }
+
     /// Every CNI specification there is, oldest first.
     pub fn cni_specs(&self) -> &[Version] {
         &self.cni_specs

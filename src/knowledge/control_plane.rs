@@ -118,6 +118,13 @@ pub struct Definition {
     releases: ReleaseRange,
 }
 
+impl Definition {
+    /// Whether both want the same version of the same definition.
+    pub fn is(&self, other: &Definition) -> bool {
+        self.name == other.name && self.version == other.version
+    }
+}
+
 /// A ClusterRole of the control plane in its namespace, with what it must allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedRole<'a> {

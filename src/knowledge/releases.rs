@@ -17,6 +17,7 @@ pub struct Releases {
     newest_edge: EdgeTag,
     releases: Vec<ReleaseRow>,
     kubernetes_minimums: Vec<KubernetesMinimum>,
+    cni_plugins: Vec<CniPluginOf>,
     gateway_api_managers: Vec<GatewayApiManager>,
     defaults: Vec<ChartDefault>,
     defects: Vec<Defect>,
@@ -77,6 +78,8 @@ pub struct GatewayApi {
     pub http_route: String,
     /// Version of GRPCRoute that has to be served.
     pub grpc_route: String,
+    /// Version of TLSRoute and TCPRoute that is read; none where neither is.
+    pub tls_route: Option<String>,
     /// The channel in which the newest supported release serves all of that.
     #[serde(default)]
     pub channel: GatewayChannel,
@@ -131,6 +134,23 @@ struct KubernetesMinimum {
     minimum: K8sMinor,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CniPluginOf {
+    from: EdgeTag,
+    plugin: semver::Version,
+    chart: Option<semver::Version>,
+}
+
+/// The linkerd-cni plugin that a release installs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledPlugin {
+    /// With `linkerd install-cni`.
+    pub by_cli: semver::Version,
+    /// With Helm's chart.
+    pub by_chart: semver::Version,
+}
+
 /// A chart value and how its default changed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -147,8 +167,8 @@ pub struct ChartDefault {
 pub struct ChangedDefault<'a> {
     /// Path of the value.
     pub value: &'a str,
-    /// What it was.
-    pub from: &'a str,
+    /// What it was; `None` where the release has no such value.
+    pub from: Option<&'a str>,
     /// What it is.
     pub to: &'a str,
 }
@@ -254,6 +274,22 @@ impl Releases {
         Some(KubernetesRange { minimum: exact.unwrap_or(range.minimum), ..range })
     }
 
+    /// The linkerd-cni plugin that `version` installs: of an edge its own, of others that of their minor.
+    pub fn cni_plugin(&self, version: &LinkerdVersion) -> Option<InstalledPlugin> {
+        let row = self.for_version(version)?;
+        let exact = version
+            .edge()
+            .filter(|_| version.channel() == Channel::Edge)
+            .and_then(|edge| self.cni_plugins.iter().rev().find(|row| row.from <= edge));
+        Some(match exact {
+            Some(exact) => InstalledPlugin {
+                by_cli: exact.plugin.clone(),
+                by_chart: exact.chart.as_ref().unwrap_or(&exact.plugin).clone(),
+            },
+            None => InstalledPlugin { by_cli: row.cni_plugin.clone(), by_chart: row.cni_plugin.clone() },
+        })
+    }
+
     /// The default of a chart value in `version`. For a vendor's build, that of the edge which opened its minor, unless
     /// that edge is not known.
     pub fn default_of(&self, chart: &str, value: &str, version: &LinkerdVersion) -> Option<&str> {
@@ -268,7 +304,15 @@ impl Releases {
         row.changes.iter().rev().find(holds).map(|change| change.default.as_str())
     }
 
-    /// The values of a chart whose default is another in `to` than in `from`.
+    /// Whether a release is known to lack a chart value: it is older than the first of its defaults.
+    fn lacks(&self, row: &ChartDefault, version: &LinkerdVersion) -> bool {
+        row.changes.first().is_some_and(|first| {
+            let introduced = Introduced { edge: Some(first.from), stable: first.from_stable, minor: None };
+            version.contains(&introduced, &self.minors) == Contains::No
+        })
+    }
+
+    /// The values of a chart whose default is another in `to` than in `from`, also where `from` has no such value.
     pub fn changed_defaults(
         &self,
         chart: &str,
@@ -278,8 +322,9 @@ impl Releases {
         let of_chart = self.defaults.iter().filter(|row| row.chart == chart);
         let changed = of_chart.filter_map(|row| {
             let default = |version| self.default_of(chart, &row.value, version);
-            let (from, to) = (default(from)?, default(to)?);
-            (from != to).then_some(ChangedDefault { value: &row.value, from, to })
+            let (before, to) = (default(from), default(to)?);
+            let known = before.is_some() || self.lacks(row, from);
+            (known && before != Some(to)).then_some(ChangedDefault { value: &row.value, from: before, to })
         });
         changed.collect()
     }

@@ -16,16 +16,26 @@ use crate::recordings::{folder, memory, report_on};
 
 /// A recording, the target, and what begins with the upgrade: severity, check, and what tells it from others of that check.
 const BRINGS: &[(&str, &str, &[&str])] = &[
-    ("healthy-2.15", "2.16", &[]),
-    ("healthy-2.15", "2.17", &["error upgrade-path skips", "warning data-plane-skew behind 2"]),
-    ("healthy-2.15", "2.18", &["error upgrade-path skips", "warning data-plane-skew behind 3"]),
+    ("healthy-2.15", "2.16", &["warning crd-missing before"]),
+    (
+        "healthy-2.15",
+        "2.17",
+        &["error upgrade-path skips", "warning crd-missing before", "warning data-plane-skew behind 2"],
+    ),
+    (
+        "healthy-2.15",
+        "2.18",
+        &["error upgrade-path skips", "warning crd-missing before", "warning data-plane-skew behind 3"],
+    ),
     (
         "healthy-2.15",
         "2.19",
         &[
             "error upgrade-path skips",
             "warning gateway-api-missing",
+            "warning crd-missing before",
             "warning upgrade-changes-default proxyInit.iptablesMode",
+            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 4",
         ],
@@ -36,8 +46,10 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
         &[
             "error upgrade-path skips",
             "warning gateway-api-missing",
+            "warning crd-missing before",
             "warning upgrade-changes-default proxy.nativeSidecar",
             "warning upgrade-changes-default proxyInit.iptablesMode",
+            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 5",
         ],
@@ -50,6 +62,7 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
             "error upgrade-path skips",
             "warning gateway-api-missing",
             "warning upgrade-changes-default proxyInit.iptablesMode",
+            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 2",
         ],
@@ -62,6 +75,8 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
             "warning gateway-api-missing",
             "warning upgrade-changes-default proxy.nativeSidecar",
             "warning upgrade-changes-default proxyInit.iptablesMode",
+            "warning upgrade-needs-storage-migration",
+            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 3",
         ],

@@ -72,6 +72,18 @@ pub(super) fn set(
     }
 }
 
+/// Adds the steps that bring linkerd-cni to a version, with the chart of a release of Linkerd. Reads what [`set`] reads.
+pub(in crate::checks) fn onto(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    version: &CniVersion,
+    release: &LinkerdVersion,
+) -> Remedy {
+    let chart = release.edge().map(|edge| format!("20{}.{}.{}", edge.year, edge.month, edge.number));
+    let words = format!("Upgrade linkerd-cni to {version}, and let its DaemonSet come up on every node");
+    set(ctx, remedy, words, chart.as_deref(), &[image_version(version)])
+}
+
 fn listed(values: &[ChartValue]) -> String {
     match values {
         [] => "with the same values".to_owned(),

@@ -1,24 +1,26 @@
 //! `cni-plugin-upgrade-hazard`: what an upgrade of linkerd-cni would break: on the way, or once it is there.
 
-use super::crossing::{self, Upgrade, asked_for, image};
+use super::crossing::{self, Upgrade, asked_for, destination, image};
 use super::installers::{installers, subject};
 use super::remedy::onto_version;
+use super::target::target;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Arg, Line, kubectl, program};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, When};
 use crate::item::{Item, Kind};
 use crate::model::cni;
 use crate::objects::Workload;
 use crate::version::CniVersion;
 
+/// The parameter of what leaving the installed version does.
+const CLEAN_UP: &str = "clean-up";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = ctx.knowledge.cni_plugin();
     let newest = CniVersion::Plugin(known.last_release().clone());
     let to = asked_for(ctx).unwrap_or(&newest);
-    let Some(row) = known.for_version(to) else {
-        return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is not known")));
-    };
+    let row = known.for_version(to);
     let mut unknown_versions = Vec::new();
     let mut findings = Vec::new();
     let (mut at_it, mut others) = (false, false);
@@ -37,7 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         others = true;
-        findings.extend(crossing::judge(ctx, &Upgrade { set, runs, to, row }));
+        match row {
+            Some(row) => findings.extend(crossing::judge(ctx, &Upgrade { set, runs, to, row })),
+            None => findings.push(not_known(ctx, set, to)),
+        }
     }
     if let Some(from) = unknown_versions.first() {
         // Of a vendor's build nobody can say what an upgrade changes; only who asked for it is told so.
@@ -50,10 +55,59 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         }
     }
+    findings.extend(chart_and_cli(ctx));
+    // With an upgrade of Linkerd, this one comes along; what leaving the installed version does is so today.
+    let of_today = |finding: &Finding| finding.parameters.iter().any(|parameter| parameter == CLEAN_UP);
+    for finding in findings.iter_mut().filter(|finding| ctx.upgrade().is_some() && !of_today(finding)) {
+        finding.when = When::AfterUpgrade;
+    }
     if at_it && !others && unknown_versions.is_empty() && findings.is_empty() {
         return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is what is installed")));
     }
     Ok(findings.into())
+}
+
+/// The chart of the target and its CLI install different versions, and nobody has said which is meant.
+fn chart_and_cli(ctx: &Context<'_>) -> Option<Finding> {
+    let upgrade = ctx.upgrade().filter(|_| ctx.settings.to_cni.is_none())?;
+    let plugin = upgrade.plugin.as_ref().filter(|plugin| plugin.by_cli != plugin.by_chart)?;
+    let set = target(ctx).set?;
+    let (by_chart, by_cli) = (&plugin.by_chart, &plugin.by_cli);
+    let words =
+        format!("Choose one, and say it in the values of the chart: image.version={by_cli} or {by_chart}");
+    Some(
+        ctx.finding(
+            subject(set),
+            format!(
+                "the chart linkerd2-cni of the target installs linkerd-cni {by_chart}, and its linkerd install-cni {by_cli}: which \
+                 one comes with the upgrade depends on how it is done"
+            ),
+        )
+        .severity(Severity::Info)
+        .parameter("chart-and-cli")
+        .evidence(image(set))
+        .evidence(upgrade.evidence())
+        .remedy(Remedy::new().step(StepKind::ChartValue, words)),
+    )
+}
+
+/// What the version brings is not in the data: nobody may take that for nothing.
+fn not_known(ctx: &Context<'_>, set: &Workload, to: &CniVersion) -> Finding {
+    let known = ctx.knowledge.cni_plugin();
+    let words = format!(
+        "Read the notes of linkerd-cni {to} for its iptables modes, the files that it takes and the rights that it needs, and have \
+         it on one node first; a newer meshdoctor, or --knowledge, may know it"
+    );
+    ctx.finding(
+        subject(set),
+        "what this version of linkerd-cni brings is not known here: only what leaving the installed one does was looked at",
+    )
+    .severity(Severity::Info)
+    .parameter("not-known")
+    .evidence(image(set))
+    .evidence(destination(ctx, to))
+    .evidence(Evidence::other("linkerd-cni plugin", format!("known up to v{}", known.last())))
+    .remedy(Remedy::new().step(StepKind::Note, words))
 }
 
 /// Replaces the pod of one node while no other pod is there that could be locked out; the reader names the node.
@@ -90,7 +144,7 @@ fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniV
         subject(set),
         "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its entry, whose token dies with its pod, and then no pod starts there, including the new linkerd-cni",
     )
-    .parameter("clean-up")
+    .parameter(CLEAN_UP)
     .evidence(image(set))
     .remedy(remedy)
 }

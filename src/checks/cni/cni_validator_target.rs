@@ -13,6 +13,7 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
 use crate::objects::container::VALIDATOR_CONTAINER;
+use crate::objects::pod::ContainerState;
 use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the ports that skip the proxy on their way out.
@@ -29,6 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut answered: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
     let mut skipped: BTreeMap<(Owner, SocketAddr, &'static str), (Evidence, Vec<String>)> = BTreeMap::new();
+    let mut other_family: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
@@ -45,9 +47,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if let Some((kind, seen)) = places.skips(target) {
             let (_, names) = skipped.entry((owners.of(pod), target, kind)).or_insert((seen, Vec::new()));
             names.push(meta.name.clone());
+        } else if let Some(own) =
+            pod.status.pod_ip.filter(|own| own.is_ipv4() != target.is_ipv4() && fails(pod))
+        {
+            let own = if own.is_ipv4() { "IPv4" } else { "IPv6" };
+            other_family.entry((owners.of(pod), target, own.to_owned())).or_default().push(meta.name.clone());
         }
     }
-    if answered.is_empty() && skipped.is_empty() {
+    if answered.is_empty() && skipped.is_empty() && other_family.is_empty() {
         return Ok(Verdict::fine());
     }
     let cure = || {
@@ -95,7 +102,41 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .remedy(cure()),
         );
     }
+    for ((owner, target, own), names) in other_family {
+        let address = if own == "IPv6" { "[fd00::1]:20001" } else { "1.1.1.1:20001" };
+        let seen = quoted(&owner, &names, target);
+        let object = format!("Pod {}/{}", owner.namespace, names[0]);
+        let remedy = upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::ChartValue,
+            "Have it dial an address of the family that pods have, then restart the workloads; where disableIPv6 is false, releases \
+             from 2.16 on do so by themselves",
+            Options::none().set("networkValidator.connectAddr", address),
+        );
+        findings.push(
+            ctx.finding(
+                owner.subject(names),
+                "linkerd-network-validator dials an address of a family that the pod has no address of: there is no way to it, so nothing \
+                 can redirect it, and the pod does not start",
+            )
+            .parameter("family")
+            .likely()
+            .evidence(seen)
+            .evidence(Evidence::field(object, "status.podIP", format!("an {own} address")))
+            .remedy(remedy),
+        );
+    }
     Ok(findings.into())
+}
+
+/// Whether its validator has ended with an error, or is not through after more than one start.
+fn fails(pod: &Pod) -> bool {
+    let status = pod.status.init_container_statuses.iter().find(|status| status.name == *VALIDATOR_CONTAINER);
+    status.is_some_and(|status| {
+        let ended = |state: &ContainerState| state.terminated.as_ref().is_some_and(|end| end.exit_code != 0);
+        ended(&status.state) || (status.restart_count > 0 && ended(&status.last_state))
+    })
 }
 
 /// What the validator of a pod dials.

@@ -47,10 +47,15 @@ pub(super) fn image(set: &Workload) -> Evidence {
 /// The version that the run was told an upgrade goes to, where it was told of one.
 pub(super) fn asked_for<'a>(ctx: &Context<'a>) -> Option<&'a CniVersion> {
     let settings = ctx.settings;
-    settings.to_cni.as_ref().or_else(|| settings.upgrade.as_ref()?.plugin.as_ref())
+    settings.to_cni.as_ref().or_else(|| Some(settings.upgrade.as_ref()?.plugin.as_ref()?.by(by_cli(ctx))))
 }
 
-fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
+/// Whether the CLI installed linkerd-cni.
+pub(super) fn by_cli(ctx: &Context<'_>) -> bool {
+    target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli) && by.gitops.is_none())
+}
+
+pub(super) fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
     let said = match (&ctx.settings.to_cni, asked_for(ctx)) {
         (Some(_), _) => format!("to {to} (--to-cni)"),
         (None, Some(_)) => format!("to {to}, which comes with the target (--to); --to-cni sets another"),
@@ -211,8 +216,7 @@ fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode
         let values = [ChartValue::new("iptablesMode", "plain"), to];
         return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
-    let by_cli = target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli));
-    let with = if by_cli { " with the linkerd CLI of the new release" } else { "" };
+    let with = if by_cli(ctx) { " with the linkerd CLI of the new release" } else { "" };
     let words = format!("Upgrade{with} and set the mode in the same step: {mode} is what runs now");
     let values = [ChartValue::new("iptablesMode", mode.to_string()), to];
     set(ctx, Remedy::new(), words, Some(&chart), &values)

@@ -5,7 +5,7 @@ use super::{Check, row};
 mod absent;
 mod add_failures;
 mod carried;
-mod chart;
+pub(in crate::checks) mod chart;
 mod chart_value;
 mod cni_plugin_defect;
 mod cni_pod_security;

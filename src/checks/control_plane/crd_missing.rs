@@ -1,6 +1,8 @@
 //! `crd-missing`: a custom resource definition of the release is not there, or does not serve the version that is asked for.
 
-use crate::checks::control_plane::installation::{about_to_be, installed, note_presumed, release};
+use crate::checks::control_plane::installation::{
+    about_to_be, before_upgrade, installed, note_presumed, release,
+};
 use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -18,6 +20,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("which CRDs {version} needs is not known here")));
     }
     let mut findings = Vec::new();
+    // What only the target needs comes with its own CRDs, if these are brought before.
+    let before = ctx.upgraded().map(|_| before_upgrade(ctx)).transpose()?;
+    let needed_today: Vec<&Definition> =
+        before.iter().flat_map(|before| table.definitions(before, minors)).collect();
+    let only_then =
+        |wanted: &Definition| before.is_some() && !needed_today.iter().any(|known| known.is(wanted));
+    let mut to_bring = Vec::new();
     for wanted in table.definitions(&version, minors) {
         let unmet = match unmet(ctx, wanted) {
             Ok(None) => continue,
@@ -27,6 +36,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
         };
+        if only_then(wanted) {
+            to_bring.push((wanted, unmet.evidence));
+            continue;
+        }
         let message = if unmet.absent {
             "a CRD of the release is missing: nothing of its kind can be created, and the controller that watches it does not \
              become ready after its next restart"
@@ -49,11 +62,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         findings.push(finding);
     }
+    findings.extend(before_the_control_plane(ctx, &version, seen, to_bring));
     if present && !about_to_be(ctx) {
         findings.extend(of_the_cli_alone(ctx, &version));
     }
     note_presumed(ctx, &findings);
     Ok(findings.into())
+}
+
+/// What the control plane of the target waits for until its CRDs are there.
+fn before_the_control_plane(
+    ctx: &Context<'_>,
+    version: &LinkerdVersion,
+    seen: Evidence,
+    to_bring: Vec<(&Definition, Evidence)>,
+) -> Option<Finding> {
+    let subject = |wanted: &Definition| Subject::object("CustomResourceDefinition", "", &wanted.name);
+    let (first, _) = to_bring.first()?;
+    let message = "the target needs CRDs that are not there yet, or not in its versions: bring them before its control plane, whose \
+                   linkerd-destination does not become ready without them";
+    let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false);
+    let finding = ctx.finding(subject(first), message).severity(Severity::Warning).parameter("before");
+    let finding =
+        to_bring.iter().skip(1).fold(finding, |finding, (wanted, _)| finding.subject(subject(wanted)));
+    let evidence = to_bring.into_iter().map(|(_, evidence)| evidence);
+    Some(finding.evidences(evidence).evidence(seen).explains_nothing().remedy(remedy))
 }
 
 /// A definition that does not meet a release.
@@ -97,9 +130,8 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
         }
     };
     let needed: Vec<&Definition> = table.definitions(installed, minors).collect();
-    let further = table.definitions(cli, minors).filter(|wanted| {
-        !needed.iter().any(|known| known.name == wanted.name && known.version == wanted.version)
-    });
+    let further =
+        table.definitions(cli, minors).filter(|wanted| !needed.iter().any(|known| known.is(wanted)));
     let seen: Vec<Evidence> =
         further.filter_map(|wanted| unmet(ctx, wanted).ok().flatten()).map(|unmet| unmet.evidence).collect();
     if seen.is_empty() {

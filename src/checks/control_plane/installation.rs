@@ -13,7 +13,7 @@ use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::meta::Meta;
-use crate::objects::{ConfigMap, Deployment};
+use crate::objects::{ConfigMap, Deployment, Workload};
 use crate::version::LinkerdVersion;
 
 /// The ConfigMap in which the charts leave their values.
@@ -110,7 +110,6 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
 /// Deployments could not be had, or nothing about the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     let deployments = ctx.seen::<Deployment>()?;
-    let config = config(ctx).ok().flatten();
     let namespace = &ctx.namespaces().control_plane;
     if components(deployments, namespace).is_empty() {
         if let Some(version) = &ctx.settings.linkerd_version {
@@ -122,8 +121,24 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     if let Some(upgrade) = ctx.upgraded() {
         return Ok(Some((upgrade.to.clone(), upgrade.evidence())));
     }
-    match version(deployments, config, namespace) {
-        Some(found) => Ok(Some(found)),
+    of_evidence(ctx, deployments).map(Some)
+}
+
+/// The release that the upgrade begins at, also in the world in which it is done. Reads what [`installed`] reads.
+///
+/// # Errors
+/// As [`installed`].
+pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVersion, Missing> {
+    match ctx.upgrade().and_then(|upgrade| upgrade.from.clone()) {
+        Some(from) => Ok(from),
+        None => Ok(of_evidence(ctx, ctx.seen::<Deployment>()?)?.0),
+    }
+}
+
+/// What the objects of a control plane state.
+fn of_evidence(ctx: &Context<'_>, deployments: &[Workload]) -> Result<(LinkerdVersion, Evidence), Missing> {
+    match version(deployments, config(ctx).ok().flatten(), &ctx.namespaces().control_plane) {
+        Some(found) => Ok(found),
         None => Err(ctx.lacking(
             Item::List(Kind::Deployment),
             Why::Malformed {

@@ -8,6 +8,7 @@ use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
 pub(super) mod plan;
+mod reached;
 mod release;
 mod upgrade_changes_default;
 mod upgrade_changes_policy;
@@ -17,6 +18,8 @@ mod upgrade_drops_architecture;
 mod upgrade_drops_extension;
 mod upgrade_drops_mesh_tls;
 mod upgrade_drops_value;
+mod upgrade_needs_storage_migration;
+mod upgrade_orphans_gateway_api;
 mod upgrade_path;
 mod upgrade_pinned_proxy;
 mod upgrade_refuses_undeclared_port;
@@ -33,6 +36,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-drops-extension", upgrade_drops_extension),
     row!("upgrades", "upgrade-drops-mesh-tls", upgrade_drops_mesh_tls),
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
+    row!("upgrades", "upgrade-needs-storage-migration", upgrade_needs_storage_migration),
+    row!("upgrades", "upgrade-orphans-gateway-api", upgrade_orphans_gateway_api),
     row!("upgrades", "upgrade-path", upgrade_path),
     row!("upgrades", "upgrade-pinned-proxy", upgrade_pinned_proxy),
     row!("upgrades", "upgrade-refuses-undeclared-port", upgrade_refuses_undeclared_port),

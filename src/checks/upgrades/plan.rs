@@ -1,21 +1,19 @@
 //! The plan of an upgrade: what is done in which order, one release after the other, with the commands that fit how Linkerd was
 //! installed, and how each step is seen to have worked. Made from the same evidence as the findings.
 
-use std::cmp::Ordering;
-
+use super::reached::Reached;
 use super::release;
+use crate::checks::cni::chart::onto;
 use crate::checks::restart;
 use crate::checks::upgrade;
 use crate::checks::versions::cli_install::install;
-use crate::checks::versions::gateway_api::{HTTP, bring, bundle, definition, serves};
+use crate::checks::versions::gateway_api::{bring, stored_again};
 use crate::checks::{Context, Upgrade};
 use crate::command::{linkerd, meshdoctor};
 use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::ReleaseRow;
-use crate::model::cni;
-use crate::model::control_plane::CREATED_BY;
-use crate::objects::{DaemonSet, Namespace};
+use crate::objects::Namespace;
 use crate::version::{Channel, LinkerdVersion};
 
 /// The bundle that is taken before.
@@ -47,8 +45,9 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     }
     let mut phases = vec![before()];
     let data_plane = data_plane(ctx);
+    let mut reached = Reached::now(ctx);
     for release in hops(ctx, &from, &upgrade.to)? {
-        hop(ctx, &release, &mut phases);
+        hop(ctx, &release, &mut reached, &mut phases);
         phases.push(Phase { title: format!("Data plane to {release}"), remedy: data_plane.clone() });
     }
     phases.push(back(ctx, &from));
@@ -58,7 +57,11 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
 }
 
 /// The releases that are gone to, one after the other; `None` where the target is behind.
-fn hops(ctx: &Context<'_>, from: &LinkerdVersion, to: &LinkerdVersion) -> Option<Vec<LinkerdVersion>> {
+pub(super) fn hops(
+    ctx: &Context<'_>,
+    from: &LinkerdVersion,
+    to: &LinkerdVersion,
+) -> Option<Vec<LinkerdVersion>> {
     let table = ctx.knowledge.minors();
     let (first, last) = (from.minor(table)?, to.minor(table)?);
     if last < first || to.cmp_same_channel(from).is_some_and(std::cmp::Ordering::is_lt) {
@@ -80,9 +83,8 @@ fn before() -> Phase {
     Phase { title: "Before".to_owned(), remedy }
 }
 
-fn hop(ctx: &Context<'_>, to: &LinkerdVersion, phases: &mut Vec<Phase>) {
-    let row = ctx.knowledge.releases().for_version(to);
-    phases.extend(row.and_then(|row| gateway_api(ctx, row, to)));
+fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &mut Vec<Phase>) {
+    phases.extend(gateway_api(ctx, to, reached));
     let act = format!("Install the linkerd CLI {to}");
     let remedy = match to.channel() {
         Channel::Edge | Channel::Stable => Remedy::new().run(StepKind::Command, act, install(to)),
@@ -94,22 +96,7 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, phases: &mut Vec<Phase>) {
     );
     phases.push(Phase { title: format!("CLI and CRDs of {to}"), remedy });
 
-    let installs = ctx.hints::<DaemonSet>().iter().any(cni::is_installer);
-    if let Some(row) = row.filter(|_| installs) {
-        let plugin = format!("v{}", row.cni_plugin);
-        let remedy = Remedy::new()
-            .run(
-                StepKind::Command,
-                format!("See what linkerd-cni {plugin} changes on these nodes"),
-                meshdoctor().words("check --to-cni").arg(&*plugin).words("--only cni-plugin-upgrade-hazard"),
-            )
-            .step(
-                StepKind::Upgrade,
-                format!("Upgrade linkerd-cni to {plugin}, with what installed it, and let its DaemonSet come up on every node"),
-            )
-            .shown_by(meshdoctor().words("check --only cni"));
-        phases.push(Phase { title: format!("linkerd-cni to {plugin}"), remedy });
-    }
+    phases.extend(linkerd_cni(ctx, to, reached));
 
     let remedy = release::control_plane(ctx, Remedy::new(), to);
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
@@ -137,25 +124,42 @@ fn data_plane(ctx: &Context<'_>) -> Remedy {
         .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on warning"))
 }
 
-/// The Gateway API, where what is there is too old for the release.
-fn gateway_api(ctx: &Context<'_>, row: &ReleaseRow, to: &LinkerdVersion) -> Option<Phase> {
-    let wanted = row.gateway_api.as_ref()?;
-    // Linkerd's own come with its CRDs.
-    let definition = definition(ctx, HTTP).ok()??;
-    if definition.metadata.annotations.contains_key(CREATED_BY) {
-        return None;
-    }
-    let (bundle, number) = bundle(definition)?;
-    if wanted.compare(&number) != Ordering::Less && serves(definition, &wanted.http_route) {
-        return None;
-    }
-    let remedy = bring(ctx, Remedy::new(), Some(definition), wanted).shown_by(
+/// linkerd-cni, where it is installed and older than what comes with the release or was named with `--to-cni`.
+fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
+    let plugin = reached.next_plugin(ctx, to)?;
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        format!("See what linkerd-cni {plugin} changes on these nodes"),
+        meshdoctor()
+            .words("check --to-cni")
+            .arg(plugin.to_string())
+            .words("--only cni-plugin-upgrade-hazard"),
+    );
+    let remedy = match ctx.knowledge.cni_plugin().is_beyond(&plugin) {
+        true => remedy.step(
+            StepKind::Note,
+            format!("What {plugin} brings is not known here: read its notes, and try it on one node first"),
+        ),
+        false => remedy,
+    };
+    let remedy = onto(ctx, remedy, &plugin, to).shown_by(meshdoctor().words("check --only cni"));
+    Some(Phase { title: format!("linkerd-cni to {plugin}"), remedy })
+}
+
+/// The Gateway API, where what is there by then is too old for the release, and its charts do not bring it.
+fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
+    let step = reached.next_gateway_api(ctx, to)?;
+    let remedy = match step.stored_as_alpha {
+        Some(grpc) => stored_again(Remedy::new(), grpc, step.stores_v1),
+        None => Remedy::new(),
+    };
+    let remedy = bring(ctx, remedy, Some(step.definition), step.wanted).shown_by(
         meshdoctor()
             .words("check --to")
             .arg(to.to_string())
             .words("--only gateway-api-missing,gateway-api-unsupported"),
     );
-    Some(Phase { title: format!("Gateway API for {to}, which finds {bundle}"), remedy })
+    Some(Phase { title: format!("Gateway API for {to}, which finds v{}", step.there), remedy })
 }
 
 fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {

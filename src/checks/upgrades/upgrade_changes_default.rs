@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let findings: Vec<Finding> = changed
         .into_iter()
-        .filter(|changed| values.written(changed.value).is_none_or(|written| written == changed.from))
+        .filter(|changed| values.written(changed.value).is_none_or(|written| Some(&*written) == changed.from))
         // Who says it in the values of the upgrade keeps it.
         .filter(|changed| !said(ctx, changed.value))
         // With linkerd-cni there is no linkerd-init whose rules could change.
@@ -22,9 +22,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter_map(|changed| {
             let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
             let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
+            let before = changed.from.unwrap_or("not there");
             let message = format!(
-                "{} is {} by default in the target, where it was {}: {}",
-                changed.value, changed.to, changed.from, matters.why
+                "{} is {} by default in the target, where it was {before}: {}",
+                changed.value, changed.to, matters.why
             );
             let place = format!("ConfigMap {home}/{CONFIG}");
             let said = values.written(changed.value).unwrap_or_else(|| "not set".to_owned());
@@ -36,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
                     .evidence(way.target.clone())
                     .remedy(Remedy::new().step(StepKind::ChartValue, keep(ctx, &matters.keep)))
-                    .fact(format!("{}: {} to {}", changed.value, changed.from, changed.to)),
+                    .fact(format!("{}: {before} to {}", changed.value, changed.to)),
             )
         })
         .collect();

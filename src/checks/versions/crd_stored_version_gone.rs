@@ -1,7 +1,7 @@
 //! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is about to lose.
 
+use super::gateway_api::restore;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::CustomResourceDefinition;
 
@@ -33,19 +33,7 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
     let remedy = Remedy::new().run(
         StepKind::Command,
         "Have every object stored again in the version of today, then say that no other is in use",
-        Command::lines([
-            kubectl()
-                .words("get")
-                .arg(name.clone())
-                .words("-A -o json")
-                .pipe(kubectl().words("replace -f -")),
-            kubectl()
-                .words("patch customresourcedefinition")
-                .operand(name)
-                .words("--subresource=status --type=merge -p")
-                .arg(format!("{{\"status\":{{\"storedVersions\":[\"{storage}\"]}}}}"))
-                .into(),
-        ]),
+        restore(name, storage),
     );
     Some(
         ctx.finding(

@@ -1,13 +1,17 @@
 //! The definitions of Gateway API as checks of versions look at them: which they are, who manages them, and how they are
 //! brought to a release that Linkerd supports. What is wrong with them is for the checks to say.
 
+use semver::Version;
+
 use crate::checks::Context;
-use crate::command::kubectl;
+use crate::command::{Command, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
+use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
+use crate::version::LinkerdVersion;
 
 /// The API group.
 pub(in crate::checks) const GROUP: &str = "gateway.networking.k8s.io";
@@ -34,6 +38,88 @@ pub(in crate::checks) fn bundle(definition: &CustomResourceDefinition) -> Option
 /// Whether a definition serves a version.
 pub(in crate::checks) fn serves(definition: &CustomResourceDefinition, version: &str) -> bool {
     definition.spec.versions.iter().any(|known| known.name == version && known.served)
+}
+
+/// Whether the charts of a release bring a definition by themselves: it is Linkerd's, and they still have it.
+pub(in crate::checks) fn comes_with_linkerd(
+    ctx: &Context<'_>,
+    definition: &CustomResourceDefinition,
+    release: &LinkerdVersion,
+) -> bool {
+    brings_gateway_api(ctx, release) && definition.metadata.annotations.contains_key(CREATED_BY)
+}
+
+/// Whether the charts of a release have the definitions, unless somebody says otherwise.
+pub(in crate::checks) fn brings_gateway_api(ctx: &Context<'_>, release: &LinkerdVersion) -> bool {
+    ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", release) != Some("false")
+}
+
+/// Whether the policy controller of a release reads a kind of routes: it has the right to list them.
+pub(in crate::checks) fn reads(ctx: &Context<'_>, version: &LinkerdVersion, resource: &str) -> bool {
+    let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
+    let roles = table.roles(&ctx.namespaces().control_plane, version, minors);
+    roles.iter().any(|role| role.rights.contains(&(GROUP, resource, "list")))
+}
+
+/// A release in which GRPCRoute has both versions, so that objects can be stored in the newer one.
+const WITH_BOTH: Version = Version::new(1, 1, 1);
+/// The first release of Gateway API without the older one.
+const WITHOUT_ALPHA: Version = Version::new(1, 2, 0);
+/// The older version.
+pub(in crate::checks) const ALPHA: &str = "v1alpha2";
+
+/// Whether the newest release in the range would be refused for a definition: it has a version no more in which objects are stored.
+pub(in crate::checks) fn is_refused(definition: &CustomResourceDefinition, wanted: &GatewayApi) -> bool {
+    let stored = definition.status.stored_versions.iter().any(|stored| stored == ALPHA);
+    definition.metadata.name == GRPC && stored && wanted.maximum >= WITHOUT_ALPHA
+}
+
+/// Adds the steps that have GRPCRoutes stored in v1, by way of a release that does so where what is there does not.
+pub(in crate::checks) fn stored_again(
+    remedy: Remedy,
+    grpc: &CustomResourceDefinition,
+    stores_v1: bool,
+) -> Remedy {
+    let channel = grpc.metadata.annotations.get(CHANNEL).map_or("experimental", String::as_str);
+    let remedy = match stores_v1 {
+        true => remedy,
+        false => remedy.run(
+            StepKind::Command,
+            format!(
+                "First go to Gateway API {WITH_BOTH}, in which GRPCRoute has v1alpha2 and v1, and stores v1"
+            ),
+            kubectl().words("apply --server-side -f").arg(bundle_address(&WITH_BOTH, channel)),
+        ),
+    };
+    remedy.run(
+        StepKind::Command,
+        "Have every GRPCRoute stored again as v1, then say that v1alpha2 is in use no more: the API server refuses the newer CRD \
+         otherwise",
+        restore(GRPC, "v1"),
+    )
+}
+
+/// Has every object of a definition stored again, and then says that no other version is in use.
+pub(in crate::checks) fn restore(definition: &str, version: &str) -> Command {
+    Command::lines([
+        kubectl()
+            .words("get")
+            .arg(definition.to_owned())
+            .words("-A -o json")
+            .pipe(kubectl().words("replace -f -")),
+        kubectl()
+            .words("patch customresourcedefinition")
+            .operand(definition)
+            .words("--subresource=status --type=merge -p")
+            .arg(format!("{{\"status\":{{\"storedVersions\":[\"{version}\"]}}}}"))
+            .into(),
+    ])
+}
+
+fn bundle_address(version: &Version, channel: &str) -> String {
+    format!(
+        "https://github.com/kubernetes-sigs/gateway-api/releases/download/v{version}/{channel}-install.yaml"
+    )
 }
 
 /// Adds the step that brings the definitions to the newest release in the range: those that are there in their own channel,
@@ -68,9 +154,6 @@ pub(in crate::checks) fn bring(
              make sure that no other controller in the cluster needs another release",
             wanted.maximum
         ),
-        kubectl().words("apply --server-side -f").arg(format!(
-            "https://github.com/kubernetes-sigs/gateway-api/releases/download/v{}/{channel}-install.yaml",
-            wanted.maximum
-        )),
+        kubectl().words("apply --server-side -f").arg(bundle_address(&wanted.maximum, channel)),
     )
 }

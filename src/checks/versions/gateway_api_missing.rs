@@ -1,6 +1,6 @@
 //! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
 
-use super::gateway_api::{GROUP, GRPC, HTTP, bring, definition, serves};
+use super::gateway_api::{GROUP, GRPC, HTTP, bring, brings_gateway_api, definition, reads, serves};
 use crate::checks::control_plane::installation::{about_to_be, note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (definition, wanted_version) in [(http, &wanted.http_route), (grpc, &wanted.grpc_route)] {
         let Some(definition) = definition else { continue };
         let reported = unserved.asked.iter().any(|asked| asked.version == *wanted_version);
-        let read = definition.metadata.name != GRPC || reads_grpc(ctx, &judged.version);
+        let read = definition.metadata.name != GRPC || reads(ctx, &judged.version, "grpcroutes");
         if read && !reported && !serves(definition, wanted_version) {
             findings.push(without(ctx, &judged, definition, wanted_version));
         }
@@ -74,17 +74,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether the chart of the target's CRDs brings the definitions in its own versions: it has them, and nobody else's are there.
 fn comes_with_the_upgrade(ctx: &Context<'_>, there: [Option<&CustomResourceDefinition>; 2]) -> bool {
     let Some(upgrade) = ctx.upgraded() else { return false };
-    let brought = ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", &upgrade.to);
     let linkerds =
         |definition: &CustomResourceDefinition| definition.metadata.annotations.contains_key(CREATED_BY);
-    brought != Some("false") && there.into_iter().flatten().all(linkerds)
-}
-
-/// Whether a release reads GRPCRoutes: it has the right to.
-fn reads_grpc(ctx: &Context<'_>, version: &LinkerdVersion) -> bool {
-    let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
-    let roles = table.roles(&ctx.namespaces().control_plane, version, minors);
-    roles.iter().any(|role| role.rights.contains(&(GROUP, "grpcroutes", "list")))
+    brings_gateway_api(ctx, &upgrade.to) && there.into_iter().flatten().all(linkerds)
 }
 
 /// The versions that the policy controller asks for as it starts, and that nothing serves.

@@ -17,6 +17,7 @@ mod gateway_api_owned_elsewhere;
 mod gateway_api_unsupported;
 mod kubernetes_unsupported;
 mod newest;
+mod route_version_not_served;
 mod stale_endpoints_release;
 
 /// In alphabetical order.
@@ -32,5 +33,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "gateway-api-owned-elsewhere", gateway_api_owned_elsewhere),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
+    row!("versions", "route-version-not-served", route_version_not_served),
     row!("versions", "stale-endpoints-release", stale_endpoints_release),
 ];

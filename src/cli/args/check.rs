@@ -43,8 +43,8 @@ pub struct Check {
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
     pub namespace: Vec<String>,
-    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break. By
-    /// default the newest release that meshdoctor knows.
+    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break, and
+    /// where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     #[command(flatten)]

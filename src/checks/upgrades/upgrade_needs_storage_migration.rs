@@ -1,0 +1,40 @@
+//! `upgrade-needs-storage-migration`: the Gateway API that the target asks for is refused while GRPCRoutes may be stored as v1alpha2.
+
+use super::Way;
+use super::plan::hops;
+use super::reached::Reached;
+use crate::checks::versions::gateway_api::{ALPHA, BUNDLE, GRPC, HTTP, bundle, definition, stored_again};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::finding::{Evidence, Remedy, Subject};
+use crate::item::Kind;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let (grpc, http) = (definition(ctx, GRPC), definition(ctx, HTTP));
+    let (grpc, _) = (grpc?, http?);
+    if grpc.is_none() {
+        return Err(Unjudged::not_applicable("there is no CRD of GRPCRoute"));
+    }
+    let Some(hops) = hops(ctx, &way.from, way.to) else {
+        return Err(Unjudged::not_applicable("this is no upgrade to a later release"));
+    };
+    let mut reached = Reached::now(ctx);
+    let refused = hops.into_iter().find_map(|hop| {
+        let step = reached.next_gateway_api(ctx, &hop)?;
+        Some((step.stored_as_alpha?, step, hop))
+    });
+    let Some((grpc, step, hop)) = refused else { return Ok(Verdict::fine()) };
+    let (minimum, maximum) = (&step.wanted.minimum, &step.wanted.maximum);
+    let object = format!("CustomResourceDefinition {GRPC}");
+    let message = format!(
+        "{hop} asks for Gateway API {minimum} to {maximum}, and the API server refuses the CRD of {maximum} while {ALPHA} is among the \
+         versions in which GRPCRoutes may be stored: that step of the upgrade fails"
+    );
+    let finding = ctx
+        .finding(Subject::object(Kind::CustomResourceDefinition, "", GRPC), message)
+        .evidence(Evidence::field(&object, "status.storedVersions", grpc.status.stored_versions.join(", ")));
+    let of = bundle(grpc)
+        .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
+    let remedy = stored_again(Remedy::new(), grpc, step.stores_v1);
+    Ok(vec![finding.evidences(of).evidence(way.target.clone()).remedy(remedy)].into())
+}

@@ -1,0 +1,62 @@
+//! `upgrade-orphans-gateway-api`: Linkerd brought the Gateway API, and the target leaves that to others.
+
+use super::Way;
+use crate::checks::versions::gateway_api::{
+    BUNDLE, GRPC, HTTP, brings_gateway_api, bundle, comes_with_linkerd, definition,
+};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::model::control_plane::CREATED_BY;
+use crate::objects::CustomResourceDefinition;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
+    let there: Vec<&CustomResourceDefinition> = [http?, grpc?].into_iter().flatten().collect();
+    let row = ctx.knowledge.releases().for_version(way.to);
+    let Some(wanted) = row.and_then(|row| row.gateway_api.as_ref()) else {
+        return Err(Unjudged::not_applicable(format!(
+            "which Gateway API {} speaks is not known here",
+            way.to
+        )));
+    };
+    if there.is_empty() {
+        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
+    }
+    let linkerds = |one: &&&CustomResourceDefinition| one.metadata.annotations.contains_key(CREATED_BY);
+    let own: Vec<_> = there.iter().filter(linkerds).collect();
+    let Some(first) = own.first() else { return Ok(Verdict::fine()) };
+    if comes_with_linkerd(ctx, first, way.to) || !brings_gateway_api(ctx, &way.from) {
+        return Ok(Verdict::fine());
+    }
+    let subject = |one: &CustomResourceDefinition| {
+        Subject::object(Kind::CustomResourceDefinition, "", &one.metadata.name)
+    };
+    let message = "Linkerd brought these definitions of the Gateway API, and the charts of the target leave that to others: they stay as \
+                   they are, and nobody brings newer ones";
+    let seen = own.iter().flat_map(|one| {
+        let object = format!("CustomResourceDefinition {}", one.metadata.name);
+        let by = one.metadata.annotations.get(CREATED_BY);
+        let by = by.map(|by| Evidence::field(&object, format!("metadata.annotations[{CREATED_BY}]"), by));
+        let of = bundle(one)
+            .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
+        by.into_iter().chain(of)
+    });
+    let remedy = Remedy::new()
+        .step(
+            StepKind::Note,
+            format!(
+                "Decide who brings the Gateway API from now on: its own manifests, {} to {} for the target, or \
+                 installGatewayAPI=true in the values of linkerd-crds",
+                wanted.minimum, wanted.maximum
+            ),
+        )
+        .step(
+            StepKind::Note,
+            "Hand the definitions over: https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
+        );
+    let finding =
+        ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);
+    Ok(vec![own.iter().skip(1).fold(finding, |finding, one| finding.subject(subject(one)))].into())
+}
