@@ -71,6 +71,9 @@ pub struct Front {
     /// Whether what is only worth knowing of the target is told as well: not where it follows from every upgrade.
     #[serde(default = "yes")]
     pub rehearsed_infos: bool,
+    /// The part of an upgrade in which to deal with what begins with that.
+    #[serde(default)]
+    pub part: Part,
     /// Whether what it finds may go by itself, while pods start and what depends on them follows: what `--wait` waits for.
     #[serde(default)]
     pub heals: bool,
@@ -89,6 +92,29 @@ pub struct Front {
     /// The rule, where it is an expression.
     #[serde(default)]
     pub rule: Option<ExpressedRule>,
+}
+
+/// A part of an upgrade.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Before anything is upgraded.
+    #[default]
+    Before,
+    /// The Gateway API, where it does not come with Linkerd.
+    GatewayApi,
+    /// The CLI and the CRDs.
+    Crds,
+    /// linkerd-cni.
+    LinkerdCni,
+    /// The control plane.
+    ControlPlane,
+    /// Its extensions.
+    Extensions,
+    /// The workloads.
+    DataPlane,
+    /// What is known of going back.
+    WayBack,
 }
 
 /// A rule that is an expression, after Kubernetes' ValidatingAdmissionPolicy: true means that an object is fine.

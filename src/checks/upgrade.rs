@@ -8,7 +8,7 @@ use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd,
 use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::control_plane::{components, installed};
-use crate::model::managed_by::{Installer, ManagedBy, Release};
+use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{CustomResourceDefinition, Deployment};
 use crate::version::{Channel, LinkerdVersion};
 
@@ -308,6 +308,15 @@ fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
         let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
         ManagedBy::told(&meta.labels, &meta.annotations).release()
+    })
+}
+
+/// The GitOps controller that manages Linkerd's CRDs, as those that are there say it. Reads them by name.
+pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
+    CRDS.iter().find_map(|name| {
+        let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
+        let meta = &found.ok().flatten()?.metadata;
+        ManagedBy::told(&meta.labels, &meta.annotations).gitops
     })
 }
 

@@ -16,6 +16,8 @@ pub struct Upgrades {
     defaults: Vec<DefaultMatters>,
     init_in_proxy: EdgeTag,
     undeclared_ports_refused: EdgeTag,
+    undeclared_ports_refused_with_profile: EdgeTag,
+    open_census_gone: EdgeTag,
     ports_renamed: EdgeTag,
     port_names: Vec<RenamedPort>,
     mesh_tls_renamed: EdgeTag,
@@ -87,6 +89,8 @@ pub struct GoneExtension {
     /// Its name.
     pub name: String,
     from: EdgeTag,
+    /// The webhook that it leaves.
+    pub webhook: String,
     /// Where Linkerd says what to do.
     pub guide: String,
 }
@@ -145,6 +149,17 @@ impl Upgrades {
     /// The edge from which on clients are refused ports that a Service does not declare, where the target is the first to do so.
     pub fn undeclared_ports(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
+    }
+
+    /// The same, of Services with a ServiceProfile.
+    pub fn undeclared_ports_with_profile(&self, between: Between<'_>) -> Option<EdgeTag> {
+        let edge = self.undeclared_ports_refused_with_profile;
+        between.begins(edge).then_some(edge)
+    }
+
+    /// The edge from which on nothing sends traces to OpenCensus's port, where the target is the first.
+    pub fn open_census(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.open_census_gone).then_some(self.open_census_gone)
     }
 
     /// The edge from which on ports of the control plane have other names, where the target is the first to have them, and which.

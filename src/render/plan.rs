@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::subject;
 use super::text::clean;
-use crate::checks::find;
+use crate::checks::{Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
 
@@ -32,10 +32,11 @@ pub fn markdown(report: &Report) -> String {
     );
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
-    section(&mut text, "Will break", later().filter(|finding| finding.severity == Severity::Error));
-    section(&mut text, "Will change", later().filter(|finding| finding.severity < Severity::Error));
+    let plan = rehearsal.plan.as_ref();
+    section(&mut text, "Will break", plan, later().filter(|finding| finding.severity == Severity::Error));
+    section(&mut text, "Will change", plan, later().filter(|finding| finding.severity < Severity::Error));
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
-    section(&mut text, "To be repaired before", roots().filter(today));
+    section(&mut text, "To be repaired before", plan, roots().filter(today));
     let gaps: Vec<_> = report.coverage.gaps.iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
     if !gaps.is_empty() {
         text.push_str("## Could not be rehearsed\n\n");
@@ -50,6 +51,15 @@ pub fn markdown(report: &Report) -> String {
     };
     for (number, phase) in (1..).zip(&plan.phases) {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
+        for finding in later().filter(|finding| plan.step_of(finding) == Some(number)) {
+            let subjects = subject::brief(finding.subjects.iter());
+            _ = writeln!(
+                text,
+                "- [ ] Deal with **{}** of {}, as said above",
+                finding.check,
+                clean(&subjects)
+            );
+        }
         steps(&mut text, &phase.remedy);
     }
     text
@@ -60,7 +70,12 @@ fn is_of_an_upgrade(checks: &[&str]) -> bool {
     checks.iter().filter_map(|id| find(id)).any(|check| check.card().front.with_an_upgrade().is_some())
 }
 
-fn section<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'a Finding>) {
+fn section<'a>(
+    text: &mut String,
+    title: &str,
+    plan: Option<&Plan>,
+    findings: impl Iterator<Item = &'a Finding>,
+) {
     let mut findings = findings.peekable();
     if findings.peek().is_none() {
         return;
@@ -69,10 +84,12 @@ fn section<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'
     for finding in findings {
         _ = writeln!(
             text,
-            "- [ ] **{}**, {}: {}",
+            "- [ ] **{}**, {}: {}{}",
             finding.check,
             clean(&subject::brief(finding.subjects.iter())),
-            clean(&finding.message)
+            clean(&finding.message),
+            plan.and_then(|plan| plan.step_of(finding))
+                .map_or_else(String::new, |step| format!(" (step {step})"))
         );
         for step in &finding.remedy.steps {
             _ = writeln!(text, "  - {}", clean(&step.text));

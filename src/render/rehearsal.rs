@@ -1,7 +1,7 @@
 //! What a rehearsed upgrade brings, in a line that heads its findings.
 
 use super::look::Look;
-use super::text::{count, wrap_from};
+use super::text::{clean, count, wrap_from};
 use crate::finding::Finding;
 use crate::report::{Brings, Rehearsal};
 
@@ -35,5 +35,10 @@ pub(super) fn lines(rehearsal: &Rehearsal, findings: &[Finding], look: Look) -> 
     let mut lines =
         wrap_from(&said, look.prose().saturating_sub(WORD.len() + 1), look.prose() - 2).into_iter();
     let first = format!("{painted} {}", lines.next().unwrap_or_default());
-    std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
+    let phases = rehearsal.plan.iter().flat_map(|plan| &plan.phases);
+    let steps: Vec<String> =
+        (1..).zip(phases).map(|(step, phase)| format!("{step} {}", clean(&phase.title))).collect();
+    let plan = wrap_from(&steps.join(" · "), look.prose() - 2, look.prose() - 2);
+    let plan = plan.into_iter().filter(|_| !steps.is_empty());
+    std::iter::once(first).chain(lines.chain(plan).map(|line| format!("  {line}"))).collect()
 }

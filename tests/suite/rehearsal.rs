@@ -254,6 +254,45 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
 }
 
 #[test]
+fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
+    let Some(folder) = folder() else { return };
+    let plan = |recording: &str, to: &str, cni: Option<&str>| -> String {
+        let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+        let to_cni = cni.map(meshdoctor::version::CniVersion::from_tag);
+        let settings =
+            Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), to_cni, ..Settings::default() };
+        render::plan::markdown(&report_on(&memory(&folder.join(recording)), &settings))
+    };
+    let newer = plan("healthy-2.18-cni", "2.20", Some("v1.7.0"));
+    assert!(newer.contains("linkerd-cni to v1.6.4\n"), "{newer}");
+    assert!(newer.contains("linkerd-cni to v1.7.0\n"), "{newer}");
+    assert!(newer.contains("What v1.7.0 brings is not known here"), "{newer}");
+    let named = plan("healthy-2.18-cni", "2.20", Some("v1.6.3"));
+    assert!(
+        named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"),
+        "{named}"
+    );
+    // Its v1.6.2 is what 2.18 brings.
+    assert!(!plan("healthy-2.18-cni", "edge-25.5.1", None).contains("linkerd-cni to"));
+}
+
+/// The charts of 2.18 bring a Gateway API that 2.19 takes and 2.20 does not.
+#[test]
+fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gateway_api() {
+    let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
+    // Before the first step stands what it finds, with the same remedy.
+    let plan = render::plan::markdown(&report);
+    let (_, plan) = plan.split_once("## 1. ").unwrap();
+    let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
+    assert!(at("Data plane to edge-25.10.7") < at("Gateway API for edge-26.6.3"));
+    assert!(at("Gateway API for edge-26.6.3") < at("Have every GRPCRoute stored again"));
+    assert!(at("Have every GRPCRoute stored again") < at("Install Gateway API 1.5.1"));
+    assert!(!plan.contains("Gateway API for edge-25.10.7"), "{plan}");
+    let report = rehearsed("healthy-2.17", "2.19").unwrap();
+    assert!(!render::plan::markdown(&report).contains("stored again"));
+}
+
+#[test]
 fn a_target_that_is_none_is_refused_with_what_would_be_one() {
     for (words, said) in [
         (&["--to", "2.99"][..], "what 2.99 brings is not known"),

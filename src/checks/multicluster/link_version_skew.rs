@@ -1,12 +1,21 @@
 //! `link-version-skew`: a Link was made by the command of another release.
 
 use super::links::{field, link_again, links, subject};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::checks::{Context, Judgement, Upgrade};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::CREATED_BY;
+use crate::objects::Link;
+use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
+    if let Some(upgrade) = ctx.upgraded() {
+        return Ok(links
+            .iter()
+            .filter_map(|link| before_upgrade(ctx, upgrade, link))
+            .collect::<Vec<_>>()
+            .into());
+    }
     let cli = ctx.cli_version()?;
     let path = format!("metadata.annotations[{CREATED_BY}]");
     let mut findings = Vec::new();
@@ -41,4 +50,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// A link of another minor than the target: it is to be made again once the extension has followed.
+fn before_upgrade(ctx: &Context<'_>, upgrade: &Upgrade, link: &Link) -> Option<Finding> {
+    let minors = ctx.knowledge.minors();
+    let by = link.metadata.annotation(CREATED_BY).unwrap_or_default();
+    let made_by: LinkerdVersion = by.strip_prefix("linkerd/cli ")?.parse().ok()?;
+    if made_by.minor(minors)? == upgrade.to.minor(minors)? {
+        return None;
+    }
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Once the extension multicluster is upgraded, on both sides: make the link again with the linkerd CLI of the target, or have \
+         the multicluster chart make it",
+    );
+    Some(
+        ctx.finding(
+            subject(link),
+            "the link was made by a linkerd CLI of another minor than the target: it lacks what that writes, until it is made again",
+        )
+        .severity(Severity::Info)
+        .parameter("upgrade")
+        .evidence(field(link, &format!("metadata.annotations[{CREATED_BY}]"), by))
+        .evidence(upgrade.evidence())
+        .remedy(remedy),
+    )
 }

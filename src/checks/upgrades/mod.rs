@@ -7,6 +7,7 @@ use crate::finding::Evidence;
 use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
+mod gitops;
 pub(super) mod plan;
 mod reached;
 mod release;
@@ -17,6 +18,7 @@ mod upgrade_deletes_gateway_api;
 mod upgrade_drops_architecture;
 mod upgrade_drops_extension;
 mod upgrade_drops_mesh_tls;
+mod upgrade_drops_opencensus;
 mod upgrade_drops_value;
 mod upgrade_needs_storage_migration;
 mod upgrade_orphans_gateway_api;
@@ -35,6 +37,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-drops-architecture", upgrade_drops_architecture),
     row!("upgrades", "upgrade-drops-extension", upgrade_drops_extension),
     row!("upgrades", "upgrade-drops-mesh-tls", upgrade_drops_mesh_tls),
+    row!("upgrades", "upgrade-drops-opencensus", upgrade_drops_opencensus),
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
     row!("upgrades", "upgrade-needs-storage-migration", upgrade_needs_storage_migration),
     row!("upgrades", "upgrade-orphans-gateway-api", upgrade_orphans_gateway_api),

@@ -3,16 +3,18 @@
 
 use super::reached::Reached;
 use super::release;
+use crate::card::Part;
 use crate::checks::cni::chart::onto;
 use crate::checks::restart;
 use crate::checks::upgrade;
 use crate::checks::versions::cli_install::install;
 use crate::checks::versions::gateway_api::{bring, stored_again};
-use crate::checks::{Context, Upgrade};
-use crate::command::{linkerd, meshdoctor};
-use crate::finding::{Remedy, StepKind};
+use crate::checks::{Context, Upgrade, find};
+use crate::command::{Command, Line, kubectl, linkerd, meshdoctor};
+use crate::finding::{Finding, Remedy, StepKind, When};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::ReleaseRow;
+use crate::model::control_plane::CORE;
 use crate::objects::Namespace;
 use crate::version::{Channel, LinkerdVersion};
 
@@ -33,8 +35,23 @@ pub struct Plan {
 pub struct Phase {
     /// What it is about: `Control plane to edge-26.6.3`.
     pub title: String,
+    /// Which part of the upgrade it is.
+    pub part: Part,
     /// The steps, and what verifies them.
     pub remedy: Remedy,
+}
+
+impl Plan {
+    /// The number of the phase in which to deal with what begins with the upgrade, from 1: the first that is of the part which the
+    /// card names, else what is done before.
+    pub fn step_of(&self, finding: &Finding) -> Option<usize> {
+        if finding.when != When::AfterUpgrade {
+            return None;
+        }
+        let part = find(finding.check).map_or(Part::Before, |check| check.card().front.part);
+        let at = |part| self.phases.iter().position(|phase| phase.part == part);
+        at(part).or_else(|| at(Part::Before)).map(|at| at + 1)
+    }
 }
 
 /// The plan from what is installed to the target. `None` for what is no upgrade to a later minor or release.
@@ -48,7 +65,10 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     let mut reached = Reached::now(ctx);
     for release in hops(ctx, &from, &upgrade.to)? {
         hop(ctx, &release, &mut reached, &mut phases);
-        phases.push(Phase { title: format!("Data plane to {release}"), remedy: data_plane.clone() });
+        let remedy =
+            Remedy { steps: Vec::new(), ..data_plane.clone() }.step(StepKind::Note, no_return(&release));
+        let remedy = Remedy { steps: [remedy.steps, data_plane.steps.clone()].concat(), ..remedy };
+        phases.push(Phase { title: format!("Data plane to {release}"), part: Part::DataPlane, remedy });
     }
     phases.push(back(ctx, &from));
     let connection = &ctx.settings.rerun.connection;
@@ -80,7 +100,7 @@ fn before() -> Phase {
             "Keep what is there now, to compare with and to go back to",
             meshdoctor().words("collect --output").arg(BEFORE),
         );
-    Phase { title: "Before".to_owned(), remedy }
+    Phase { title: "Before".to_owned(), part: Part::Before, remedy }
 }
 
 fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &mut Vec<Phase>) {
@@ -90,20 +110,28 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
         Channel::Edge | Channel::Stable => Remedy::new().run(StepKind::Command, act, install(to)),
         _ => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
     };
-    let remedy = upgrade::crds(ctx, remedy, &format!("Bring the CRDs of {to}"), to, false);
+    let remedy = release::crds(ctx, remedy, to).step(
+        StepKind::Note,
+        "From here on leave the CRDs as they are, whatever else goes back: older ones may lack a version in which objects are stored by now",
+    );
     let remedy = remedy.shown_by(
         meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
     );
-    phases.push(Phase { title: format!("CLI and CRDs of {to}"), remedy });
+    phases.push(Phase { title: format!("CLI and CRDs of {to}"), part: Part::Crds, remedy });
 
     phases.extend(linkerd_cni(ctx, to, reached));
 
     let remedy = release::control_plane(ctx, Remedy::new(), to);
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Watch it come up: each of its Deployments gets through, and pods that are created meanwhile get a proxy and start",
+        watched(ctx),
+    );
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
     let remedy = remedy
         .run(StepKind::Command, "Have Linkerd check itself", checked)
         .shown_by(meshdoctor().words("check --expected-version").arg(to.to_string()));
-    phases.push(Phase { title: format!("Control plane to {to}"), remedy });
+    phases.push(Phase { title: format!("Control plane to {to}"), part: Part::ControlPlane, remedy });
 
     let namespaces = ctx.hints::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
@@ -113,8 +141,28 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
     if !names.is_empty() {
         let remedy =
             names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
-        phases.push(Phase { title: format!("Extensions to {to}"), remedy });
+        phases.push(Phase { title: format!("Extensions to {to}"), part: Part::Extensions, remedy });
     }
+}
+
+/// What shows how the Deployments of the control plane come up.
+fn watched(ctx: &Context<'_>) -> Command {
+    let home = ctx.namespaces().control_plane.as_str();
+    let rollout = |name: &str| {
+        let call =
+            kubectl().namespace(home).words("rollout status").operand(format!("deployment/linkerd-{name}"));
+        Line::from(call.words("--timeout=10m"))
+    };
+    Command::lines(CORE.map(rollout))
+}
+
+/// From where on this hop does not go back.
+fn no_return(release: &LinkerdVersion) -> String {
+    format!(
+        "The point of no return of {release} is here: once a pod runs its proxy, an older control plane is behind that, which no \
+         release supports. Begin with one namespace that can be spared, watch its success rate and latency for as long as its \
+         traffic takes to come by, and only then go on"
+    )
 }
 
 /// What brings the data plane along, the same after each control plane.
@@ -143,7 +191,7 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         false => remedy,
     };
     let remedy = onto(ctx, remedy, &plugin, to).shown_by(meshdoctor().words("check --only cni"));
-    Some(Phase { title: format!("linkerd-cni to {plugin}"), remedy })
+    Some(Phase { title: format!("linkerd-cni to {plugin}"), part: Part::LinkerdCni, remedy })
 }
 
 /// The Gateway API, where what is there by then is too old for the release, and its charts do not bring it.
@@ -159,7 +207,11 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
             .arg(to.to_string())
             .words("--only gateway-api-missing,gateway-api-unsupported"),
     );
-    Some(Phase { title: format!("Gateway API for {to}, which finds v{}", step.there), remedy })
+    Some(Phase {
+        title: format!("Gateway API for {to}, which finds v{}", step.there),
+        part: Part::GatewayApi,
+        remedy,
+    })
 }
 
 fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
@@ -179,5 +231,5 @@ fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
         "Leave the CRDs of the newer release: taking a definition away takes its objects with it. Once pods run the newer proxy, \
          take the data plane back first, which Linkerd has no procedure for",
     );
-    Phase { title: "The way back".to_owned(), remedy }
+    Phase { title: "The way back".to_owned(), part: Part::WayBack, remedy }
 }

@@ -1,8 +1,9 @@
 //! How the control plane and its extensions are brought to another release: by the tool that installed them, with the values
 //! that were given and the defaults of the target for all others.
 
+use super::gitops;
 use crate::checks::Context;
-use crate::checks::upgrade::{CONTROL_PLANE, apply, chart_of, guarded, managed_by, which_tool};
+use crate::checks::upgrade::{self, CONTROL_PLANE, apply, chart_of, guarded, managed_by, which_tool};
 use crate::command::{Arg, Command, Line, helm, linkerd};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::{Installer, Release};
@@ -14,12 +15,7 @@ pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersi
     let by = managed_by(ctx);
     let act = format!("Upgrade the control plane to {to}");
     if let Some(owner) = by.gitops {
-        return remedy.step(
-            StepKind::Upgrade,
-            format!(
-                "{act}: in Git (the version of the chart linkerd-control-plane), and have {owner} sync it"
-            ),
-        );
+        return gitops::bring(remedy, owner, &act, "linkerd-control-plane", chart_number(to).as_deref());
     }
     match by.installer {
         Some(Installer::Release(release)) => remedy.run(
@@ -59,9 +55,8 @@ pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &Link
         )
     };
     match (by.gitops, by.installer, name) {
-        (Some(owner), ..) => {
-            remedy.step(StepKind::Upgrade, format!("{act}: in Git, and have {owner} sync it"))
-        }
+        (Some(owner), ..) => remedy
+            .step(StepKind::Upgrade, format!("{act}: in Git, as the control plane that {owner} manages")),
         (None, Some(Installer::Cli), "viz") => remedy.run(
             StepKind::Upgrade,
             format!("{act}, with the values that it was installed with"),
@@ -76,12 +71,27 @@ pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &Link
     }
 }
 
-/// The version of the chart of a release: edges have charts of their own date. Others are told by whoever releases them.
-fn chart_version(to: &LinkerdVersion) -> Arg {
-    match to.edge() {
-        Some(edge) => Arg::from(format!("20{}.{}.{}", edge.year, edge.month, edge.number)),
-        None => Arg::placeholder("CHART_VERSION"),
+/// Adds the step that brings the CRDs of a release, by who manages them. Reads `deployments.apps` and the CRDs by name.
+pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
+    let act = format!("Bring the CRDs of {to}");
+    // They may be another Application's than the control plane.
+    let owner = upgrade::gitops_of_crds(ctx).or_else(|| managed_by(ctx).gitops);
+    match owner {
+        Some(owner) => gitops::bring(remedy, owner, &act, "linkerd-crds", chart_number(to).as_deref()),
+        None => upgrade::crds(ctx, remedy, &act, to, false),
     }
+}
+
+/// The version of the chart of a release: edges have charts of their own date since edge-24.3.1. Others are told by whoever
+/// releases them.
+fn chart_number(to: &LinkerdVersion) -> Option<String> {
+    const SINCE: (u16, u16, u16) = (24, 3, 1);
+    let edge = to.edge().filter(|edge| (edge.year, edge.month, edge.number) >= SINCE)?;
+    Some(format!("20{}.{}.{}", edge.year, edge.month, edge.number))
+}
+
+fn chart_version(to: &LinkerdVersion) -> Arg {
+    chart_number(to).map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from)
 }
 
 fn by_helm(release: Release<'_>, to: &LinkerdVersion) -> Command {

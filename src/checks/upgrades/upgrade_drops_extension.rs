@@ -2,13 +2,21 @@
 
 use super::Way;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
-use crate::objects::Namespace;
+use crate::objects::{MutatingWebhookConfiguration, Namespace};
+
+/// Whether a namespace says that it is an extension's.
+fn named(namespaces: &[Namespace], extension: &str) -> bool {
+    namespaces.iter().any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(extension))
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
+    let webhooks = ctx.seen::<MutatingWebhookConfiguration>();
     let namespaces = ctx.every::<Namespace>()?;
+    let webhooks = webhooks?;
     let gone: Vec<_> = ctx.knowledge.upgrades().extensions(way.between(ctx)).collect();
     let mut findings: Vec<Finding> = Vec::new();
     for namespace in namespaces {
@@ -35,6 +43,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                             StepKind::Note,
                             "Take the extension away before the upgrade, with what installed it",
                         ),
+                ),
+        );
+    }
+    // The webhook alone, without a namespace that says whose it is.
+    for row in gone.iter().filter(|row| !named(namespaces, &row.name)) {
+        let Some(webhook) = webhooks.iter().find(|webhook| webhook.metadata.name == row.webhook) else {
+            continue;
+        };
+        let name = &webhook.metadata.name;
+        let message = format!(
+            "the webhook of the extension {}, which has no release beside the target, is there without its namespace: it goes on to \
+             change new pods, or to be asked in vain",
+            row.name
+        );
+        let evidence = Evidence::other(format!("MutatingWebhookConfiguration {name}"), "exists");
+        let subject = Subject::object(Kind::MutatingWebhookConfiguration, "", name);
+        let remove = kubectl().words("delete mutatingwebhookconfiguration").operand(name);
+        findings.push(
+            ctx.finding(subject, message)
+                .parameter(row.name.clone())
+                .evidence(evidence)
+                .evidence(way.target.clone())
+                .remedy(
+                    Remedy::new()
+                        .step(StepKind::Note, format!("Move to what replaces it: {}", row.guide))
+                        .run(StepKind::Command, "Take the webhook away", remove),
                 ),
         );
     }

@@ -1,11 +1,13 @@
 //! `upgrade-path`: the target is not the next minor of the same channel.
 
 use super::Way;
+use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::ReleaseRow;
+use crate::objects::CustomResourceDefinition;
 use crate::version::{Channel, LinkerdVersion, Minor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -79,6 +81,13 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
 
 /// Before 2.12 there was one chart.
 fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+    let release = |one: &&CustomResourceDefinition| one.metadata.annotations.contains_key(HELM_RELEASE);
+    let owned = ctx.hints::<CustomResourceDefinition>().iter().filter(release);
+    let owned: Vec<&str> = owned
+        .map(|one| one.metadata.name.as_str())
+        .filter(|name| name.ends_with("linkerd.io") || name.ends_with("split.smi-spec.io"))
+        .collect();
+    let seen = (!owned.is_empty()).then(|| Evidence::other("CRDs of a Helm release", owned.join(", ")));
     about(
         ctx,
         way,
@@ -86,6 +95,7 @@ fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
          TrafficSplit is an extension's, and the CRDs of the old Helm release go with it, with every policy and profile",
     )
     .parameter("one chart")
+    .evidences(seen)
     .remedy(
         Remedy::new()
             .step(

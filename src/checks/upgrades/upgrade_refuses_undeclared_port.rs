@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Way;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::refusal::LINKERDS;
-use crate::objects::{Pod, Service, ServicePort, TargetPort};
+use crate::objects::{Pod, Service, ServicePort, ServiceProfile, TargetPort};
+use crate::version::EdgeTag;
 
 /// How many Services are quoted.
 const QUOTED: usize = 5;
@@ -19,14 +20,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>();
     let pods = ctx.seen::<Pod>()?;
     let services = services?;
-    let Some(since) = ctx.knowledge.upgrades().undeclared_ports(way.between(ctx)) else {
+    let profiles = ctx.seen::<ServiceProfile>()?;
+    let upgrades = ctx.knowledge.upgrades();
+    let since = [
+        upgrades.undeclared_ports(way.between(ctx)),
+        upgrades.undeclared_ports_with_profile(way.between(ctx)),
+    ];
+    if since == [None, None] {
         return Ok(Verdict::fine());
+    }
+    let with_profile = |service: &Service| {
+        let of = format!("{}.{}.svc.", service.metadata.name, service.metadata.namespace);
+        profiles.iter().any(|profile| profile.metadata.name.starts_with(&of))
     };
     let mut by_namespace: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| !pod.is_finished()) {
         by_namespace.entry(pod.metadata.namespace.as_str()).or_default().push(pod);
     }
-    let mut affected: Vec<(&Service, BTreeSet<u16>)> = Vec::new();
+    let mut affected: [Vec<(&Service, BTreeSet<u16>)>; 2] = Default::default();
     // Linkerd's own clients, and those of Kubernetes' own Services, use what these declare.
     let homes = ctx.namespaces();
     let own = |namespace: &str| {
@@ -49,10 +60,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let mut others = pods.filter(behind).map(|pod| undeclared(service, pod));
         if let Some(others) = others.find(|others| !others.is_empty()) {
-            affected.push((service, others));
+            affected[usize::from(with_profile(service))].push((service, others));
         }
     }
-    let Some((first, _)) = affected.first() else { return Ok(Verdict::fine()) };
+    let each = since.into_iter().zip(affected);
+    let findings = each.filter_map(|(since, affected)| about(ctx, &way, since?, &affected));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Services that are affected from the same edge on.
+fn about(
+    ctx: &Context<'_>,
+    way: &Way<'_>,
+    since: EdgeTag,
+    affected: &[(&Service, BTreeSet<u16>)],
+) -> Option<Finding> {
+    let (first, _) = affected.first()?;
     let subject = |service: &Service| {
         Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
     };
@@ -78,9 +101,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "See in the configuration of their clients whether one uses such a port; have it use the declared one, or declare the \
              other in the Service too, before the upgrade",
         ));
-    let finding =
-        affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service)));
-    Ok(vec![finding].into())
+    Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
 }
 
 /// Whether a port of TCP leads to another port of the pods, or to one that the pods name.

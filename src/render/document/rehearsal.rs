@@ -26,9 +26,13 @@ pub struct Rehearsal {
 
 /// A phase of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Phase {
     /// What it is about.
     pub title: String,
+    /// The findings that begin with the upgrade and are to be dealt with in it, by their fingerprints.
+    #[serde(default)]
+    pub deals_with: Vec<String>,
     /// What is done, and what shows that it worked.
     pub remedy: Remedy,
 }
@@ -37,7 +41,13 @@ impl Rehearsal {
     /// Of a report.
     pub(super) fn of(rehearsal: &report::Rehearsal, findings: &[finding::Finding]) -> Rehearsal {
         let Brings { breaks, changes, ends } = Brings::of(findings);
-        let phases = rehearsal.plan.iter().flat_map(|plan| &plan.phases);
+        let dealt_with = |step: usize| -> Vec<String> {
+            let of = |finding: &&finding::Finding| {
+                rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step)
+            };
+            findings.iter().filter(of).map(|finding| finding.fingerprint().0).collect()
+        };
+        let phases = (1..).zip(rehearsal.plan.iter().flat_map(|plan| &plan.phases));
         Rehearsal {
             target: rehearsal.target.clone(),
             to: rehearsal.to.to_string(),
@@ -45,7 +55,11 @@ impl Rehearsal {
             will_change: changes,
             ends,
             plan: phases
-                .map(|phase| Phase { title: phase.title.clone(), remedy: Remedy::from(&phase.remedy) })
+                .map(|(step, phase)| Phase {
+                    title: phase.title.clone(),
+                    deals_with: dealt_with(step),
+                    remedy: Remedy::from(&phase.remedy),
+                })
                 .collect(),
         }
     }

@@ -1,0 +1,76 @@
+//! `upgrade-drops-opencensus`: traces go to a collector that speaks OpenCensus alone, and the target sends OpenTelemetry.
+
+use super::Way;
+use crate::checks::control_plane::installation::CONFIG;
+use crate::checks::written::{MAKE_PODS, Written, values};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::Kind;
+use crate::objects::Service;
+
+/// OpenCensus's port, and that of OpenTelemetry.
+const OPEN_CENSUS: u16 = 55678;
+const OTLP: u16 = 4317;
+/// The annotation that names a collector.
+const COLLECTOR: &str = "config.linkerd.io/trace-collector";
+/// And the one that says how it is spoken to.
+const PROTOCOL: &str = "config.linkerd.io/trace-collector-protocol";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let services = ctx.seen::<Service>()?;
+    let Some(since) = ctx.knowledge.upgrades().open_census(way.between(ctx)) else {
+        return Err(Unjudged::not_applicable("OpenCensus does not end with this upgrade"));
+    };
+    let about = |subject: Subject, evidence: Evidence| -> Finding {
+        let message = format!(
+            "traces go to OpenCensus's port here, and from {since} on proxies and the control plane speak OpenTelemetry alone: no \
+             trace arrives"
+        );
+        let remedy = Remedy::new()
+            .step(StepKind::Note, format!("Have the collector take OTLP over gRPC at port {OTLP}, and its Service declare that"))
+            .step(
+                StepKind::ChartValue,
+                format!(
+                    "Name it with the upgrade: proxy.tracing.enabled=true and proxy.tracing.collector.endpoint=HOST:{OTLP} for \
+                     proxies, controller.tracing likewise for the control plane"
+                ),
+            );
+        ctx.finding(subject, message).evidence(evidence).evidence(way.target.clone()).remedy(remedy)
+    };
+    let is_old =
+        |text: &str| text.trim().rsplit_once(':').is_some_and(|(_, port)| port == OPEN_CENSUS.to_string());
+    let mut findings = Vec::new();
+    for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        let has = |number| service.spec.ports.iter().any(|port| port.port == number);
+        if has(OPEN_CENSUS) && !has(OTLP) {
+            let (namespace, name) = service.metadata.key();
+            let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
+            let subject = Subject::object(Kind::Service, namespace, name);
+            let evidence = Evidence::field(subject.clone(), "spec.ports[].port", declared.join(", "));
+            findings.push(about(subject, evidence).likely());
+        }
+    }
+    let written = Written::of(ctx, &MAKE_PODS);
+    for object in &written.objects {
+        let said = object.sites.iter().find_map(|site| {
+            let address =
+                site.meta.annotation(COLLECTOR).filter(|text| is_old(text)).map(|text| (COLLECTOR, text));
+            let protocol = site.meta.annotation(PROTOCOL).filter(|text| *text == "opencensus");
+            Some((site, address.or_else(|| protocol.map(|text| (PROTOCOL, text)))?))
+        });
+        if let Some((site, (key, text))) = said {
+            findings.push(about(object.subject(), object.evidence(site, "annotations", key, text)));
+        }
+    }
+    let home = ctx.namespaces().control_plane.as_str();
+    for leaf in values(ctx).iter().flat_map(|values| values.leaves()) {
+        if let Some(text) = leaf.value.as_str().filter(|text| is_old(text)) {
+            let object = format!("ConfigMap {home}/{CONFIG}");
+            let evidence = Evidence::field(object, format!("data.values: {}", leaf.names.join(".")), text);
+            let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
+            findings.push(about(subject, evidence).parameter(leaf.names.join(".")));
+        }
+    }
+    Ok(findings.into())
+}
