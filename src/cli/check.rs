@@ -56,29 +56,14 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
+    asks_well(args)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
     let again = opened.as_ref().and_then(|captured| again::asked(args, captured.asked()?)).transpose()?;
     let args = again.as_ref().unwrap_or(args);
     let earlier = accepted::baseline(args)?;
     let wait = Wait::new(args, began)?;
-    let policy = Policy {
-        only: args.selection.only.clone(),
-        skip: args.selection.skip.clone(),
-        mode: match args.rehearsal.to {
-            Some(_) => Mode::Upgrade,
-            None => mode(args.stage.pre, args.stage.crds),
-        },
-        severities: severities(&args.severity)?,
-        confidence: match args.confidence {
-            Told::Likely => Confidence::Likely,
-            Told::Observed => Confidence::Observed,
-        },
-        gate: args.fail_on.map_or(Gate::Error, gate),
-        on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
-        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
-        waivers: accepted::waivers(args)?,
-        baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
-    };
+    let policy =
+        Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..policy_of(args)? };
     let checks = select(&policy)?;
     let loaded = knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
@@ -179,6 +164,35 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         }
     }
     status
+}
+
+/// What is wrong with flags themselves is said before anything is read, so also where what they read is not there.
+fn asks_well(args: &Check) -> anyhow::Result<()> {
+    select(&policy_of(args)?)?;
+    params::set(&args.param)?;
+    evidence::reads_input_once(&args.evidence)
+}
+
+/// What is judged and how it counts, without what was found before.
+fn policy_of(args: &Check) -> anyhow::Result<Policy> {
+    Ok(Policy {
+        only: args.selection.only.clone(),
+        skip: args.selection.skip.clone(),
+        mode: match args.rehearsal.to {
+            Some(_) => Mode::Upgrade,
+            None => mode(args.stage.pre, args.stage.crds),
+        },
+        severities: severities(&args.severity)?,
+        confidence: match args.confidence {
+            Told::Likely => Confidence::Likely,
+            Told::Observed => Confidence::Observed,
+        },
+        gate: args.fail_on.map_or(Gate::Error, gate),
+        on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
+        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
+        waivers: accepted::waivers(args)?,
+        baseline: None,
+    })
 }
 
 /// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.

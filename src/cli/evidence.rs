@@ -166,16 +166,18 @@ pub(super) fn asks_for_logs(evidence: &EvidenceArgs) -> bool {
     evidence.logs.contains(&LogsArg::Live)
 }
 
+/// The files of `--logs`, with what each is a log of.
+fn log_files(evidence: &EvidenceArgs) -> Vec<(String, PathBuf)> {
+    let given = evidence.logs.iter().filter_map(|logs| match logs {
+        LogsArg::File(name, path) => Some((name.clone(), path.clone())),
+        LogsArg::Live => None,
+    });
+    given.collect()
+}
+
 /// The logs of `--logs`, if any was given.
 fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
-    let files: Vec<(String, PathBuf)> = evidence
-        .logs
-        .iter()
-        .filter_map(|logs| match logs {
-            LogsArg::File(name, path) => Some((name.clone(), path.clone())),
-            LogsArg::Live => None,
-        })
-        .collect();
+    let files = log_files(evidence);
     if asks_for_logs(evidence) && !evidence.bundle.is_empty() {
         let cause = "--logs without a file reads them from a cluster, and --bundle reads none";
         return Err(Stop::usage(cause, "give files: --logs NAMESPACE/POD/CONTAINER=FILE").into());
@@ -183,12 +185,18 @@ fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
     if files.is_empty() {
         return Ok(None);
     }
+    reads_input_once(evidence)?;
+    Ok(Some(Logs::open(&files, std::io::stdin()).map_err(load)?))
+}
+
+/// Refuses flags of which two read standard input.
+pub(super) fn reads_input_once(evidence: &EvidenceArgs) -> anyhow::Result<()> {
     let stdin = |path: &PathBuf| path.as_os_str() == STDIN;
-    if evidence.bundle.iter().any(stdin) && files.iter().any(|(_, path)| stdin(path)) {
+    if evidence.bundle.iter().any(stdin) && log_files(evidence).iter().any(|(_, path)| stdin(path)) {
         let cause = "--bundle - and --logs NAME=- both read standard input";
         return Err(Stop::usage(cause, "give one of them as a file").into());
     }
-    Ok(Some(Logs::open(&files, std::io::stdin()).map_err(load)?))
+    Ok(())
 }
 
 /// Opens what `--bundle` names, before it is read; `None` where it names nothing.

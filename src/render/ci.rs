@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::text::clean;
 use crate::exit;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, Written};
 use crate::report::{Gap, Report};
 
@@ -117,7 +118,12 @@ pub(super) fn gap_fails(report: &Report, gap: &Gap) -> bool {
 /// Which gap it is: the same in every run that lacks the same.
 pub(super) fn gap_fingerprint(gap: &Gap) -> Fingerprint {
     let part = gap.missing.part.as_deref().unwrap_or_default();
-    print_of("meshdoctor.gap/1", &format!("{}\n{part}", gap.missing.request))
+    // Of one object several things may be beyond saying.
+    let what = match &gap.missing.why {
+        Why::NotJudged { message } => format!("\n{message}"),
+        _ => String::new(),
+    };
+    print_of("meshdoctor.gap/1", &format!("{}\n{part}{what}", gap.missing.request))
 }
 
 /// Which trouble of a run it is.

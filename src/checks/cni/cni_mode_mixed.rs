@@ -38,7 +38,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && ctx.judges(&pod.metadata.namespace)
     });
     for pod in own {
-        if relies_on_plugin(pod) && pod.spec.container(VALIDATOR_CONTAINER).is_some() {
+        // One that never started has no rules to keep.
+        let runs = pod.status.phase == "Running";
+        if runs && relies_on_plugin(pod) && pod.spec.container(VALIDATOR_CONTAINER).is_some() {
             by_plugin.entry(owners.of(pod)).or_default().push(pod);
         } else if pod.spec.container(INIT_CONTAINER).is_some() && !pod.is_finished() {
             by_init.entry(owners.of(pod)).or_default().push(pod);

@@ -6,7 +6,7 @@ use super::nodes::Nodes;
 use super::places::in_file;
 use crate::annotations::POD_ENI;
 use crate::checks::renew::renew;
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -37,13 +37,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if own.is_empty() {
         return Err(Unjudged::not_applicable("no meshed pod has security groups of its own"));
     }
-    let nodes = Nodes::hinted(ctx);
+    let waiting = |pod: &&Pod| {
+        let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+        !ready && unhealthy(pod).is_some()
+    };
+    let own: Vec<&Pod> = own.into_iter().filter(waiting).collect();
+    if own.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let nodes = Nodes::perhaps_with_files(ctx);
     let owners = ctx.owners();
     let mut stuck: BTreeMap<Owner, (Evidence, Vec<&Pod>)> = BTreeMap::new();
     for pod in own {
-        let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
         let mode = nodes.snapshots().find(|one| one.node == pod.spec.node_name).and_then(mode);
-        if ready || unhealthy(pod).is_none() || mode.as_ref().is_some_and(|(mode, _)| mode == "standard") {
+        if mode.as_ref().is_some_and(|(mode, _)| mode == "standard") {
             continue;
         }
         let by = mode.map_or_else(
