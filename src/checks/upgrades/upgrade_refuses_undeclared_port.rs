@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Way;
+use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -20,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>();
     let pods = ctx.seen::<Pod>()?;
     let services = services?;
-    let profiles = ctx.seen::<ServiceProfile>()?;
+    let profiles = defined::<ServiceProfile>(ctx)?;
     let upgrades = ctx.knowledge.upgrades();
     let since = [
         upgrades.undeclared_ports(way.between(ctx)),

@@ -23,7 +23,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("which TLSRoutes {version} reads is not known here")));
     }
     let [tls_definition, tcp_definition] = definitions;
-    let (tls, tcp, tls_definition, tcp_definition) = (tls?, tcp?, tls_definition?, tcp_definition?);
+    let (tls_definition, tcp_definition) = (tls_definition?, tcp_definition?);
+    // Of a kind that nothing defines there are no routes, and the API server says that it does not serve it.
+    let tls = tls_definition.map_or(Ok(&[][..]), |_| tls)?;
+    let tcp = tcp_definition.map_or(Ok(&[][..]), |_| tcp)?;
     let each = [(Kind::TLSRoute, tls_definition, tls), (Kind::TCPRoute, tcp_definition, tcp)];
     let findings = each.into_iter().filter_map(|(kind, definition, routes)| -> Option<Finding> {
         let definition = definition.filter(|definition| !serves(definition, wanted))?;
