@@ -8,7 +8,9 @@ mod order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, Subject, Tie, When, timeline_of};
+use crate::finding::{
+    Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of,
+};
 
 /// What a card says of a check, by id: other checks' ids.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
@@ -90,8 +92,7 @@ struct Group {
     message: String,
     fact: Option<String>,
     parameters: Vec<String>,
-    rows: Option<Vec<&'static str>>,
-    rows_as: Option<Severity>,
+    rows: FailedRows,
     verify: Option<Command>,
     steps: Vec<(String, bool)>,
     causes: BTreeSet<usize>,
@@ -108,7 +109,6 @@ impl Group {
             fact: finding.fact.clone(),
             parameters: finding.parameters.clone(),
             rows: finding.rows.clone(),
-            rows_as: finding.rows_as,
             verify: finding.remedy.verify.clone(),
             // The commands may name the subject; the steps are equal when their words are.
             steps: finding
@@ -218,28 +218,8 @@ mod tests {
     use crate::finding::{Moment, StepKind};
 
     pub(super) fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
-        Finding {
-            check,
-            severity,
-            confidence: Confidence::Observed,
-            subjects: vec![Subject::node(node)],
-            message: format!("{check} happened"),
-            evidence: vec![Evidence::other(node, "x")],
-            timeline: vec![],
-            remedy: Remedy::new(),
-            parameters: vec![],
-            ties: vec![],
-            explains_nothing: false,
-            standing: Default::default(),
-            rows: None,
-            rows_as: None,
-            raised: false,
-            when: crate::finding::When::default(),
-            written: Vec::new(),
-            caused_by: vec![],
-            after: vec![],
-            fact: None,
-        }
+        Finding::new(check, severity, Subject::node(node), format!("{check} happened"))
+            .evidence(Evidence::other(node, "x"))
     }
 
     fn linked<'a>(findings: Vec<Finding>, explains: &'a Related<'a>) -> Vec<Finding> {

@@ -8,11 +8,13 @@ use sha2::{Digest, Sha256};
 
 mod evidence;
 mod remedy;
+mod rows;
 mod subject;
 mod timeline;
 
 pub use evidence::{Evidence, Place, Reference, Written};
 pub use remedy::{Remedy, Step, StepKind};
+pub use rows::FailedRows;
 pub use subject::Subject;
 pub use timeline::Moment;
 pub(crate) use timeline::sorted as timeline_of;
@@ -173,12 +175,8 @@ pub struct Finding {
     pub ties: Vec<Tie>,
     /// It is there and not in effect, so it accounts for no symptom, whatever its card explains.
     pub explains_nothing: bool,
-    /// The rows of `linkerd check`, by description, that it fails, where the card answers more than it fails; `None`: all
-    /// that the card answers.
-    pub rows: Option<Vec<&'static str>>,
-    /// How its rows of `linkerd check` fail, where that differs from its severity: that command asks of one moment, in which
-    /// a pod that has just been made is not ready, and it waits before it says so.
-    pub rows_as: Option<Severity>,
+    /// What it is to `linkerd check`; read by the rows alone.
+    pub rows: FailedRows,
     /// Whether its severity is that of what it explains; filled in by `cause`.
     pub raised: bool,
     /// The causes, filled in by `cause`.
@@ -197,6 +195,36 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What a check says of a subject: seen rather than inferred, and so far without evidence and remedy.
+    pub fn new(
+        check: &'static str,
+        severity: Severity,
+        subject: Subject,
+        message: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            check,
+            severity,
+            confidence: Confidence::Observed,
+            subjects: vec![subject],
+            message: message.into(),
+            evidence: Vec::new(),
+            timeline: Vec::new(),
+            remedy: Remedy::default(),
+            parameters: Vec::new(),
+            ties: Vec::new(),
+            explains_nothing: false,
+            rows: FailedRows::default(),
+            raised: false,
+            caused_by: Vec::new(),
+            after: Vec::new(),
+            when: When::default(),
+            standing: Standing::default(),
+            written: Vec::new(),
+            fact: None,
+        }
+    }
+
     /// Which finding this is: schema tag, check id, subjects and parameters; never message, counts, times or lines.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
@@ -303,15 +331,16 @@ impl Finding {
     }
 
     /// Says which of the card's rows of `linkerd check` it fails, by description; none: the matter is one that command
-    /// does not ask about. See [`Finding::rows`].
+    /// does not ask about.
     pub fn fails_rows(mut self, descriptions: impl IntoIterator<Item = &'static str>) -> Finding {
-        self.rows = Some(descriptions.into_iter().collect());
+        self.rows.only(descriptions);
         self
     }
 
-    /// Says how its rows fail; see [`Finding::rows_as`].
+    /// Says how its rows of `linkerd check` fail, where that differs from its severity: that command asks of one moment, in
+    /// which a pod that has just been made is not ready, and it waits before it says so.
     pub fn rows_as(mut self, severity: Severity) -> Finding {
-        self.rows_as = Some(severity);
+        self.rows.weigh(severity);
         self
     }
 

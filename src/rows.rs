@@ -178,13 +178,12 @@ fn verdict(
 }
 
 fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
-    answers.iter().any(|judged| judged.id == finding.check)
-        && finding.rows.as_ref().is_none_or(|rows| rows.contains(&description))
+    answers.iter().any(|judged| judged.id == finding.check) && finding.rows.contain(description)
 }
 
 /// How a finding fails its rows.
 fn weight(finding: &Finding) -> Severity {
-    finding.rows_as.unwrap_or(finding.severity)
+    finding.rows.weight(finding.severity)
 }
 
 /// Whether the check says something of the row, be it that the row does not apply and passes therefore.
@@ -274,28 +273,8 @@ mod tests {
     }
 
     fn finding(severity: Severity) -> Finding {
-        Finding {
-            check: check(),
-            severity,
-            confidence: Confidence::Observed,
-            subjects: vec![Subject::thing("linkerd-destination")],
-            message: "it is not ready".to_owned(),
-            evidence: Vec::new(),
-            remedy: Remedy::default().step(StepKind::Note, "Look at it"),
-            parameters: Vec::new(),
-            ties: Vec::new(),
-            timeline: vec![],
-            explains_nothing: false,
-            standing: Default::default(),
-            rows: None,
-            rows_as: None,
-            raised: false,
-            when: crate::finding::When::default(),
-            written: Vec::new(),
-            caused_by: Vec::new(),
-            after: Vec::new(),
-            fact: None,
-        }
+        Finding::new(check(), severity, Subject::thing("linkerd-destination"), "it is not ready")
+            .remedy(Remedy::default().step(StepKind::Note, "Look at it"))
     }
 
     /// The two rows that the check answers, as `RESULT ERROR`; `-` for one that is left out.

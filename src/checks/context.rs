@@ -13,7 +13,7 @@ use crate::card::{Card, Mode, Unit};
 use crate::chart::given::Given;
 use crate::command::Rerun;
 use crate::fetched::{Fetched, Why};
-use crate::finding::{Confidence, Finding, Remedy, Subject, When};
+use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
 use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
@@ -200,28 +200,7 @@ impl<'a> Context<'a> {
 
     /// A finding of this check with the card's severity, seen rather than inferred.
     pub fn finding(&self, subject: Subject, message: impl Into<String>) -> Finding {
-        Finding {
-            check: self.id,
-            severity: self.card.front.severity,
-            confidence: Confidence::Observed,
-            subjects: vec![subject],
-            message: message.into(),
-            evidence: Vec::new(),
-            remedy: Remedy::default(),
-            parameters: Vec::new(),
-            ties: Vec::new(),
-            timeline: vec![],
-            explains_nothing: false,
-            standing: Default::default(),
-            rows: None,
-            rows_as: None,
-            raised: false,
-            when: When::default(),
-            written: Vec::new(),
-            caused_by: Vec::new(),
-            after: Vec::new(),
-            fact: None,
-        }
+        Finding::new(self.id, self.card.front.severity, subject, message)
     }
 
     fn answer(&self, item: Item) -> Result<(&'a crate::model::Answer, &'a [Why]), Missing> {

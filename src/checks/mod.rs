@@ -57,7 +57,7 @@ pub use unjudged::Unjudged;
 pub use upgrades::plan::{Phase, Plan};
 
 use crate::card::Card;
-use crate::finding::{Finding, Remedy, When};
+use crate::finding::{FailedRows, Finding, Remedy, When};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
@@ -327,7 +327,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     for finding in &mut findings {
         if card.front.is_of_an_upgrade_alone() {
             finding.when = When::AfterUpgrade;
-            finding.rows = Some(Vec::new());
+            finding.rows = FailedRows::none();
         }
         verify(finding, card, run.settings);
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{CheckResult, Context, Outcome};
 use crate::chart::values::Values;
-use crate::finding::{Evidence, Fingerprint, Severity, When};
+use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, When};
 use crate::knowledge::{Knowledge, Releases};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 
@@ -196,7 +196,7 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> Ch
         finding.when = When::AfterUpgrade;
         finding.parameters.push(AFTER.to_owned());
         // `linkerd check` asks of today.
-        finding.rows = Some(Vec::new());
+        finding.rows = FailedRows::none();
         today.findings.push(finding);
     }
     today.gaps.extend(then.gaps);

@@ -13,9 +13,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::checks;
-use crate::finding::{
-    Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, When, Written,
-};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, Written};
 use crate::yaml;
 
 /// What is wrong with a waiver: the id of the finding, and what it says.
@@ -273,36 +271,20 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
             format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason)
         }
     };
-    Finding {
-        check: problem,
-        // What was not looked for is unused as well.
-        severity: if problem == "waiver-unused" { Severity::Info } else { Severity::Warning },
-        confidence: Confidence::Observed,
-        subjects: vec![Subject::thing(&format!("waiver of {}", waiver.words()))],
-        message: message.to_owned(),
-        evidence: vec![Evidence::other(by.place(), said)],
-        timeline: Vec::new(),
-        remedy: Remedy::new().step(StepKind::Note, step),
-        parameters: vec![by.reason.clone()],
-        ties: Vec::new(),
-        explains_nothing: true,
-        rows: Some(Vec::new()),
-        rows_as: None,
-        raised: false,
-        caused_by: Vec::new(),
-        after: Vec::new(),
-        when: When::Now,
-        standing: Default::default(),
-        written: Vec::from_iter((by.line > 0).then(|| Written {
-            object: format!("waiver of {}", waiver.words()),
-            path: None,
-            file: by.file.clone(),
-            line: by.line,
-            column: 1,
-            source: None,
-        })),
-        fact: None,
+    // What was not looked for is unused as well.
+    let severity = if problem == "waiver-unused" { Severity::Info } else { Severity::Warning };
+    let object = format!("waiver of {}", waiver.words());
+    let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
+        .evidence(Evidence::other(by.place(), said))
+        .remedy(Remedy::new().step(StepKind::Note, step))
+        .parameter(by.reason.clone())
+        .explains_nothing()
+        .fails_rows([]);
+    if by.line > 0 {
+        let (file, line) = (by.file.clone(), by.line);
+        finding.written.push(Written { object, path: None, file, line, column: 1, source: None });
     }
+    finding
 }
 
 #[cfg(test)]

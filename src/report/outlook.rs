@@ -78,32 +78,16 @@ fn outlook(findings: &[Finding], heals: &dyn Fn(&str) -> bool) -> Outlook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Evidence, Remedy, Severity, Subject, When};
+    use crate::finding::{Evidence, Severity, Subject};
 
     const HEALS: [&str; 2] = ["unready", "unserved"];
 
     fn finding(check: &'static str, standing: Standing, causes: &[&Finding]) -> Finding {
+        let finding = Finding::new(check, Severity::Error, Subject::node("n1"), format!("{check} happened"));
         Finding {
-            check,
-            severity: Severity::Error,
-            confidence: Confidence::Observed,
-            subjects: vec![Subject::node("n1")],
-            message: format!("{check} happened"),
-            evidence: vec![Evidence::other("n1", "x")],
-            timeline: vec![],
-            remedy: Remedy::new(),
-            parameters: vec![],
-            ties: vec![],
-            explains_nothing: false,
             standing,
-            rows: None,
-            rows_as: None,
-            raised: false,
-            when: When::default(),
-            written: Vec::new(),
             caused_by: causes.iter().map(|cause| cause.fingerprint()).collect(),
-            after: vec![],
-            fact: None,
+            ..finding.evidence(Evidence::other("n1", "x"))
         }
     }
 

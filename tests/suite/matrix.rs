@@ -57,10 +57,10 @@ fn who_fires_where() {
 /// The rows of `linkerd check` that a finding fails and that its card does not name: nobody would print them.
 fn strange_rows(check: &Check, finding: &Finding) -> Vec<String> {
     let named = &check.card().front.linkerd_check;
-    let failed = finding.rows.iter().flatten();
-    let strange = failed.filter(|row| !named.iter().any(|name| name.description == **row));
+    let strange =
+        finding.rows.named().iter().filter(|row| !named.iter().any(|name| name.description == **row));
     let mut strange: Vec<String> = strange.map(|row| format!("{}: {row}", check.id)).collect();
-    if finding.rows_as.is_some() && named.is_empty() {
+    if finding.rows.are_weighed() && named.is_empty() {
         strange.push(format!("{}: how its rows fail, of which its card names none", check.id));
     }
     strange

@@ -68,8 +68,7 @@ fn other_pods(
     findings: &[Finding],
 ) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
-    let reported =
-        |row: &str| findings.iter().any(|f| f.rows.as_ref().is_some_and(|rows| rows.contains(&row)));
+    let reported = |row: &str| findings.iter().any(|finding| finding.rows.named().contains(&row));
     let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unhealthy = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {

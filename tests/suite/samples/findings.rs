@@ -1,31 +1,11 @@
 //! The findings of the sample reports.
 
 use meshdoctor::command::{Arg, Command, Line, kubectl, meshdoctor, program};
-use meshdoctor::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
+use meshdoctor::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
 
 pub(super) fn finding(check: &'static str, severity: Severity, subject: Subject, message: &str) -> Finding {
-    Finding {
-        check,
-        severity,
-        confidence: Confidence::Observed,
-        subjects: vec![subject],
-        message: message.to_owned(),
-        evidence: vec![],
-        remedy: Remedy::verified_by(meshdoctor().words("check --only").arg(check)),
-        parameters: vec![],
-        ties: vec![],
-        timeline: vec![],
-        explains_nothing: false,
-        standing: Default::default(),
-        rows: None,
-        rows_as: None,
-        raised: false,
-        when: meshdoctor::finding::When::default(),
-        written: vec![],
-        caused_by: vec![],
-        after: vec![],
-        fact: None,
-    }
+    Finding::new(check, severity, subject, message)
+        .remedy(Remedy::verified_by(meshdoctor().words("check --only").arg(check)))
 }
 
 pub(super) fn workload(kind: &str, namespace: &str, name: &str, pods: &[String]) -> Subject {
