@@ -1,12 +1,20 @@
 //! Questions to programs in pods, through the API server and the kubelet, as `kubectl port-forward` goes: to the pod's own
 //! loopback, past the proxy and its policies. One GET, bounded in time and size, whatever answers.
 
+use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{HeaderMap, Request, header};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
+use hyper::body::Body;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use kube::api::{ObjectMeta, Portforward, Portforwarder};
 use kube::core::NamespaceResourceScope;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::api_client::{ApiClient, TRIES, pause};
 use super::broken::broken;
@@ -103,44 +111,89 @@ async fn exchange(
 ) -> Result<(u16, Vec<u8>), Why> {
     let mut forwarder = open(client, (namespace, pod), port).await?;
     let error = forwarder.take_error(port);
-    let Some(mut stream) = forwarder.take_stream(port) else { return Err(failed("no stream for the port")) };
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nUser-Agent: meshdoctor\r\nConnection: close\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).await.map_err(|error| failed(&error.to_string()))?;
-    let mut answer = Vec::new();
-    let heard = listen(&mut stream, &mut answer).await;
+    let Some(stream) = forwarder.take_stream(port) else { return Err(failed("no stream for the port")) };
+    let answer = ask(stream, path).await;
     let said = match error {
         // Only where nothing came is it worth waiting for what the kubelet says.
-        Some(error) if answer.is_empty() => {
+        Some(error) if answer == Err(NOTHING) => {
             tokio::time::timeout(Duration::from_secs(1), error).await.ok().flatten()
         }
         _ => None,
     };
     forwarder.abort();
-    heard.map_err(|wrong| failed(said.as_deref().unwrap_or(wrong)))
+    answer.map_err(|wrong| failed(said.as_deref().unwrap_or(wrong)))
 }
 
-/// Reads an answer to its end. A kubelet need not end the stream when the pod does, and a stream that ends may be one that
-/// broke, so the answer itself has to say where it ends.
-async fn listen(
-    stream: &mut (impl AsyncRead + Unpin),
-    answer: &mut Vec<u8>,
+/// Asks what listens on the other end: the HTTP status and the body.
+async fn ask(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    path: &str,
 ) -> Result<(u16, Vec<u8>), &'static str> {
-    loop {
-        let read = stream.read_buf(answer).await;
-        match parse(answer) {
-            Heard::Whole(status, body) => return Ok((status, body)),
-            Heard::Wrong(what) => return Err(what),
-            Heard::More => {}
-        }
-        match read {
-            Ok(1..) if answer.len() > MOST => return Err(TOO_LARGE),
-            Ok(1..) => {}
-            Ok(0) | Err(_) if answer.is_empty() => return Err("nothing came back"),
-            Ok(0) | Err(_) => return Err("the answer broke off"),
-        }
+    let request = Request::get(path)
+        .header(header::HOST, "localhost")
+        .header(header::ACCEPT, "*/*")
+        .header(header::USER_AGENT, "meshdoctor")
+        .header(header::CONNECTION, "close")
+        .body(Empty::<Bytes>::new())
+        .map_err(|_| "the path cannot be asked for")?;
+    let (mut requests, connection) = http1::Builder::new()
+        .max_buf_size(HEAD)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|_| NOTHING)?;
+    let answer = pin!(async {
+        let answer = requests.send_request(request).await.map_err(|error| unanswered(&error))?;
+        let status = answer.status().as_u16();
+        Ok((status, whole(answer).await?))
+    });
+    // What the connection is over for, the answer says as well.
+    let connection = pin!(async {
+        _ = connection.await;
+        std::future::pending::<()>().await;
+    });
+    tokio::select! {
+        answer = answer => answer,
+        () = connection => Err(NOTHING),
     }
+}
+
+/// Reads a body to its end. A kubelet need not end the stream when the pod does, and a stream that ends may be one that
+/// broke, so the answer itself has to say where it ends.
+async fn whole(answer: http::Response<hyper::body::Incoming>) -> Result<Vec<u8>, &'static str> {
+    let length = answer.body().size_hint().exact();
+    if length.is_none() && !is_chunked(answer.headers()) {
+        return Err("the answer does not say where it ends");
+    }
+    if length.is_some_and(|length| length > MOST as u64) {
+        return Err(TOO_LARGE);
+    }
+    match Limited::new(answer.into_body(), MOST).collect().await {
+        Ok(body) => Ok(body.to_bytes().into()),
+        Err(error) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
+        Err(error) if error.downcast_ref().is_some_and(is_cut) => Err("the answer broke off"),
+        Err(_) => Err(NO_HTTP),
+    }
+}
+
+fn is_chunked(headers: &HeaderMap) -> bool {
+    let last = headers.get_all(header::TRANSFER_ENCODING).iter().next_back();
+    let last = last.and_then(|codings| codings.to_str().ok()?.rsplit(',').next());
+    last.is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
+}
+
+/// Whether the stream ended before the answer did.
+fn is_cut(error: &hyper::Error) -> bool {
+    let below = std::error::Error::source(error).and_then(|below| below.downcast_ref::<io::Error>());
+    error.is_incomplete_message()
+        || error.is_closed()
+        || below.is_some_and(|below| {
+            below.kind() != io::ErrorKind::InvalidInput && below.kind() != io::ErrorKind::InvalidData
+        })
+}
+
+/// Why there is not even the head of an answer.
+fn unanswered(error: &hyper::Error) -> &'static str {
+    if error.is_parse() || error.is_parse_status() || error.is_parse_too_large() { NO_HTTP } else { NOTHING }
 }
 
 fn failed(words: &str) -> Why {
@@ -157,127 +210,124 @@ fn refused(error: kube::Error) -> Why {
     }
 }
 
+const NOTHING: &str = "no answer came back";
 const NO_HTTP: &str = "what answers on the port does not speak HTTP";
 const TOO_LARGE: &str = "the answer is larger than 16 MB";
 
-/// What was heard so far.
-#[derive(Debug, PartialEq)]
-enum Heard {
-    /// An answer: status and body.
-    Whole(u16, Vec<u8>),
-    /// Not enough of one yet.
-    More,
-    /// Something that will not become one.
-    Wrong(&'static str),
-}
-
-/// Reads an HTTP/1 answer.
-fn parse(answer: &[u8]) -> Heard {
-    let beginning = answer.iter().zip(b"HTTP/1.");
-    if beginning.clone().any(|(is, should)| is != should) {
-        return Heard::Wrong(NO_HTTP);
-    }
-    let top = answer.get(..HEAD).unwrap_or(answer);
-    let Some(end) = top.windows(4).position(|window| window == b"\r\n\r\n") else {
-        return if answer.len() < HEAD { Heard::More } else { Heard::Wrong(NO_HTTP) };
-    };
-    let Ok(head) = std::str::from_utf8(&answer[..end]) else { return Heard::Wrong(NO_HTTP) };
-    let head = head.to_ascii_lowercase();
-    let body = &answer[end + 4..];
-    let status = head.lines().next().and_then(|line| line.split_ascii_whitespace().nth(1));
-    let Some(status) = status.and_then(|status| status.parse().ok()) else { return Heard::Wrong(NO_HTTP) };
-    let header = |name: &str| {
-        head.lines().skip(1).find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
-    };
-    if header("transfer-encoding").is_some_and(|coding| coding.contains("chunked")) {
-        return joined(body).map_or(Heard::More, |body| Heard::Whole(status, body));
-    }
-    match header("content-length").map(str::parse::<usize>) {
-        Some(Ok(length)) if length > MOST => Heard::Wrong(TOO_LARGE),
-        Some(Ok(length)) => {
-            body.get(..length).map_or(Heard::More, |body| Heard::Whole(status, body.to_vec()))
-        }
-        Some(Err(_)) => Heard::Wrong(NO_HTTP),
-        None => Heard::Wrong("the answer does not say where it ends"),
-    }
-}
-
-/// The chunks of a body, joined; `None` while the last has not come.
-fn joined(mut body: &[u8]) -> Option<Vec<u8>> {
-    // Looked for from the end first: a long answer comes in many pieces.
-    if !body.ends_with(b"0\r\n\r\n") {
-        return None;
-    }
-    let mut whole = Vec::with_capacity(body.len());
-    loop {
-        let line = body.windows(2).position(|window| window == b"\r\n")?;
-        let size = std::str::from_utf8(&body[..line]).ok()?;
-        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
-        if size == 0 {
-            return Some(whole);
-        }
-        body = &body[line + 2..];
-        whole.extend_from_slice(body.get(..size)?);
-        body = body.get(size + 2..)?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
-    fn whole(status: u16, body: &str) -> Heard {
-        Heard::Whole(status, body.as_bytes().to_vec())
-    }
-
-    #[test]
-    fn an_answer_says_where_it_ends() {
-        let heard = |text: &str| parse(text.as_bytes());
-        assert_eq!(heard("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"), whole(200, "ok\n"));
-        assert_eq!(heard("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nok\n"), Heard::More);
-        let chunked =
-            "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
-        assert_eq!(heard(chunked), whole(503, "ok0\r\n"));
-        for cut in [0, 1, 12, 40, chunked.len() - 5] {
-            assert_eq!(heard(&chunked[..cut]), Heard::More, "{cut}");
+    /// What comes of these bytes; `ends`: and of the end of the stream behind them.
+    async fn heard(bytes: &[u8], ends: bool) -> Result<(u16, Vec<u8>), &'static str> {
+        let (ours, mut theirs) = tokio::io::duplex(256 * 1024);
+        let play = async {
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(theirs.read_u8().await.unwrap());
+            }
+            theirs.write_all(bytes).await.unwrap();
+            if ends {
+                theirs.shutdown().await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            answer = tokio::time::timeout(Duration::from_millis(300), ask(ours, "/metrics")) => answer.unwrap_or(Err(WAITS)),
+            () = play => Err(WAITS),
         }
     }
 
-    #[test]
-    fn an_answer_that_a_broken_stream_could_have_cut_is_none() {
-        let heard = parse(b"HTTP/1.0 200 OK\r\n\r\ngateway_alive");
-        assert_eq!(heard, Heard::Wrong("the answer does not say where it ends"));
+    const WAITS: &str = "it still waits";
+
+    fn whole(status: u16, body: &str) -> Result<(u16, Vec<u8>), &'static str> {
+        Ok((status, body.as_bytes().to_vec()))
     }
 
-    #[test]
-    fn what_is_no_http_is_no_answer() {
+    #[tokio::test]
+    async fn a_program_is_asked_for_the_path_on_its_own_machine() {
+        let (ours, mut theirs) = tokio::io::duplex(4096);
+        let asked = async {
+            let mut request = vec![0; 4096];
+            let read = theirs.read(&mut request).await.unwrap();
+            theirs.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+            String::from_utf8_lossy(&request[..read]).to_ascii_lowercase()
+        };
+        let (answer, asked) = tokio::join!(ask(ours, "/api/v1/query?query=up"), asked);
+        assert_eq!(answer, whole(200, ""));
+        assert!(asked.starts_with("get /api/v1/query?query=up http/1.1\r\n"), "{asked}");
+        for line in ["host: localhost", "connection: close", "user-agent: meshdoctor"] {
+            assert!(asked.contains(line), "{line}: {asked}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_says_where_it_ends() {
+        let known = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
+        assert_eq!(heard(known.as_bytes(), false).await, whole(200, "ok\n"));
+        let chunked =
+            "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
+        assert_eq!(heard(chunked.as_bytes(), false).await, whole(503, "ok0\r\n"));
+        for (text, cuts) in [(known, [0, 1, 12, 40]), (chunked, [0, 1, 40, chunked.len() - 5])] {
+            for cut in cuts {
+                assert_eq!(heard(&text.as_bytes()[..cut], false).await, Err(WAITS), "{cut}");
+                let cut_off = heard(&text.as_bytes()[..cut], true).await;
+                assert!(matches!(cut_off, Err(NOTHING | "the answer broke off")), "{cut}: {cut_off:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_a_broken_stream_could_have_cut_is_none() {
+        for version in ["1.0", "1.1"] {
+            let text = format!("HTTP/{version} 200 OK\r\n\r\ngateway_alive");
+            for ends in [true, false] {
+                assert_eq!(heard(text.as_bytes(), ends).await, Err("the answer does not say where it ends"));
+            }
+        }
+        let gzip = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n";
+        assert!(heard(gzip, true).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_http_is_no_answer() {
         for junk in [
             &b"SSH-2.0-OpenSSH\r\n\r\n"[..],
             b"\x15\x03\x01\x00\x02\x02\x16",
             b"HTTP/2 200 OK\r\n\r\n",
             b"HTTP/1.0 what\r\n\r\n",
             b"HTTP/1.1 200\r\nContent-Length: -1\r\n\r\n",
-            b"HTTP/1.1 200\r\nX: \xff\r\n\r\n",
-            &[&b"HTTP/1.1 200 "[..], &[b'x'; HEAD]].concat(),
+            b"HTTP/1.1 200\r\nX\xff: y\r\n\r\n",
+            &[&b"HTTP/1.1 200 "[..], &[b'x'; 2 * HEAD]].concat(),
+            &[&b"HTTP/1.1 200\r\nX: "[..], &[b'x'; 2 * HEAD]].concat(),
         ] {
-            assert_eq!(parse(junk), Heard::Wrong(NO_HTTP));
+            assert_eq!(heard(junk, false).await, Err(NO_HTTP), "{:?}", String::from_utf8_lossy(&junk[..12]));
         }
         let huge = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", MOST + 1);
-        assert_eq!(parse(huge.as_bytes()), Heard::Wrong(TOO_LARGE));
+        assert_eq!(heard(huge.as_bytes(), false).await, Err(TOO_LARGE));
         // Nothing that a chunk claims is believed before it has come.
-        for chunk in ["ffffffffffffffff", "fffffffffffffffff", "\u{ff}", "-1"] {
-            let text = format!("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}\r\n0\r\n\r\n");
-            assert_eq!(parse(text.as_bytes()), Heard::More, "{chunk}");
+        let chunk =
+            |size: &str| format!("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n0\r\n\r\n");
+        for size in ["fffffffffffffffff", "\u{ff}", "-1"] {
+            assert_eq!(heard(chunk(size).as_bytes(), false).await, Err(NO_HTTP), "{size}");
         }
+        assert_eq!(heard(chunk("ffffffffffffffff").as_bytes(), false).await, Err(WAITS));
     }
 
     #[tokio::test]
     async fn an_endless_answer_ends() {
-        let mut endless =
-            (&b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"[..]).chain(tokio::io::repeat(b'x'));
-        assert_eq!(listen(&mut endless, &mut Vec::new()).await, Err(TOO_LARGE));
-        for (text, said) in [("", "nothing came back"), ("HTTP/1.1 200 OK\r\n", "the answer broke off")] {
-            assert_eq!(listen(&mut text.as_bytes(), &mut Vec::new()).await, Err(said));
-        }
+        let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+        let endless = async {
+            theirs.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await.unwrap();
+            while theirs.write_all(&[&b"8000\r\n"[..], &[b'x'; 0x8000], b"\r\n"].concat()).await.is_ok() {}
+            std::future::pending::<()>().await;
+        };
+        let answer = tokio::select! {
+            answer = ask(ours, "/") => answer,
+            () = endless => Ok((0, Vec::new())),
+        };
+        assert_eq!(answer, Err(TOO_LARGE));
     }
 }
