@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use x509_cert::der::asn1::{AnyRef, UintRef};
-use x509_cert::der::{Decode, Encode, SliceReader};
+use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
+use x509_cert::der::{Decode, SliceReader};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 /// A kind of public key.
@@ -27,11 +27,12 @@ impl Key {
                 Key::Rsa(bits.unwrap_or_default())
             }
             "1.2.840.10045.2.1" => {
-                let curve = info.algorithm.parameters.as_ref().and_then(|any| any.to_der().ok());
-                Key::Ecdsa(match curve.as_deref() {
-                    Some(P256) => 256,
-                    Some(P384) => 384,
-                    Some(P521) => 521,
+                let named = info.algorithm.parameters.as_ref();
+                let curve = named.and_then(|any| any.decode_as::<ObjectIdentifier>().ok());
+                Key::Ecdsa(match curve.map(|curve| curve.to_string()).as_deref() {
+                    Some("1.2.840.10045.3.1.7") => 256,
+                    Some("1.3.132.0.34") => 384,
+                    Some("1.3.132.0.35") => 521,
                     _ => 0,
                 })
             }
@@ -52,11 +53,6 @@ impl fmt::Display for Key {
         }
     }
 }
-
-/// The curves as the parameters of a key name them, in DER.
-const P256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
-const P384: &[u8] = &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22];
-const P521: &[u8] = &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23];
 
 /// The name of a signature algorithm; its object identifier where it has none here.
 pub(super) fn signature_name(oid: &str) -> String {
