@@ -4,6 +4,11 @@
 //!
 //! Text with few brackets and no aliases, which is nearly all there is, passes at the cost of being searched once. Any
 //! other is walked through by a second parser that has limits, and that keeps nothing.
+//!
+//! Who reads what: `serde_yaml` everything that has the shape of Kubernetes objects, in the way of the libyaml that others
+//! write it for; `granit-parser` places in a text, and what this page says; `serde-saphyr`, which stands on it, what people
+//! write by hand and must hear of by line, or in a form that only it and kubectl take (`yes` in a kubeconfig). The client of
+//! Kubernetes brings the last two in any case.
 
 use std::collections::HashMap;
 

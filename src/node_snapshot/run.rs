@@ -1,5 +1,8 @@
 //! Runs a program of the node once: with a deadline, its output bounded, nothing on its standard input but what is given,
 //! and never left running. Only the node's own programs on the node's own root are run here.
+//!
+//! It blocks: the program that takes snapshots is built without an asynchronous runtime, so the runner of a live source
+//! (`source/live/process.rs`), which goes on asking the cluster meanwhile, is not there for it.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;

@@ -1,6 +1,8 @@
 //! Finds objects in JSON of any size without holding more than one of them: the items of Kubernetes Lists, objects that
 //! stand alone, and several documents one after the other. It knows brackets, strings and the keys of a List; whether
 //! an object is sound is for serde to say. What `kubectl cluster-info dump` writes between its lists is skipped.
+//!
+//! Answers of an API server are cut elsewhere (`source/live/split`): they are one list, and come in pieces.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,5 @@
-//! Runs another program once: with a deadline, its output bounded, and never left running when it is given up.
+//! Runs another program once: with a deadline, its output bounded, and never left running when it is given up. Every program
+//! that a live source needs is run here; those of a node are run by `node_snapshot/run.rs`, which does without a runtime.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};

@@ -1,5 +1,8 @@
 //! Lists in JSON. It knows where JSON values begin and end, not what they mean: each item is handed on as text, for whoever
 //! decodes it to accept or refuse.
+//!
+//! This is not the reader of dumps (`source/json`). Bytes are pushed here as they come off the wire, an item is offered before
+//! its end has come, and anything but one list is refused. There a file is read, whatever kubectl may have put into it.
 
 use std::ops::Range;
 
