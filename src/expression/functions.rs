@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cel::{Context, ExecutionError};
 
+use super::NODES;
 use super::value::{from_cel, to_cel};
 use crate::objects::LabelSelector;
 
@@ -14,7 +15,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 7] = [
     (
         "atLeast",
         "version, version",
-        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29')",
+        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29'), atLeast(cluster.linkerdMinor, '2.18'); \
+         an edge release is not compared with a minor",
     ),
     ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
     (
@@ -56,28 +58,37 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     type Text = Arc<String>;
     let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
     let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
-        let read =
-            |text: &str| numbers(text).ok_or_else(|| failed("atLeast", format!("{text:?} is no version")));
+        let read = |text: &str| {
+            numbers(text).ok_or_else(|| failed("atLeast", format!("the text is no version: {text:?}")))
+        };
+        if is_edge(&one) != is_edge(&other) {
+            let why = format!(
+                "{one:?} and {other:?} count differently; cluster.linkerdMinor compares edge releases as well"
+            );
+            return Err(failed("atLeast", why));
+        }
         Ok(read(&one)? >= read(&other)?)
     };
     let amount = move |text: Text| -> Result<f64, ExecutionError> {
-        amount(&text).ok_or_else(|| failed("quantity", format!("{text:?} is no quantity")))
+        amount(&text).ok_or_else(|| failed("quantity", format!("the text is no quantity: {text:?}")))
     };
     let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
-        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{text:?} is no {what}"));
+        let wrong = |what: &str, text: &str| failed("inCIDR", format!("the text is no {what}: {text:?}"));
         let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
         let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
         Ok(network.contains(&address))
     };
     let selects = move |selector: cel::Value, labels: cel::Value| -> Result<bool, ExecutionError> {
-        let json = |value: &cel::Value| from_cel(value).map_err(|why| failed("selects", why.to_string()));
+        let json = |value: &cel::Value| {
+            from_cel(value, &mut { NODES }).map_err(|why| failed("selects", why.to_string()))
+        };
         let wrong = |error: serde_json::Error| failed("selects", error.to_string());
         let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
         let labels: BTreeMap<String, String> = serde_json::from_value(json(&labels)?).map_err(wrong)?;
         Ok(selector.matches(&labels))
     };
     let place = move |object: &cel::Value| {
-        let json = from_cel(object).ok()?;
+        let json = from_cel(object, &mut { NODES }).ok()?;
         let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
         Some((text("namespace").unwrap_or_default(), text("name")?))
     };
@@ -114,9 +125,18 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     let begin = text.find(|c: char| c.is_ascii_digit())?;
     let end =
         text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
-    let numbers: Option<Vec<u64>> =
-        text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok()).collect();
-    numbers
+    let numbers = text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok());
+    let mut numbers = numbers.collect::<Option<Vec<u64>>>()?;
+    // 1.29 is 1.29.0.
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    Some(numbers)
+}
+
+/// Whether a version is one of Linkerd's edge releases, which count years.
+fn is_edge(text: &str) -> bool {
+    text.trim_start().starts_with("edge-")
 }
 
 /// A quantity of Kubernetes as a number.
@@ -140,5 +160,9 @@ fn amount(text: &str) -> Option<f64> {
     let text = text.trim();
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = unit.unwrap_or((text, 1.0));
+    // What Rust reads as well: inf, nan.
+    let is_number =
+        number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && !number.contains("n");
+    is_number.then_some(())?;
     number.parse::<f64>().ok().map(|number| number * factor)
 }

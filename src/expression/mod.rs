@@ -5,6 +5,7 @@
 //! is bounded by the largest list that it may walk; one that would cost more is not evaluated at all.
 
 mod functions;
+mod room;
 mod shape;
 mod value;
 
@@ -16,8 +17,9 @@ use serde_json::Value;
 
 use self::functions::functions;
 pub use self::functions::{FUNCTIONS, Known};
+use self::room::{DEEPEST, SHALLOW, is_too_deep, with_room};
 use self::shape::{Mention, STANDARD, Shape, is_standard};
-use self::value::{from_cel, to_cel};
+use self::value::{TEXT, from_cel, to_cel};
 
 /// How many walks over lists may stand in one another.
 const DEPTH: u32 = 3;
@@ -51,6 +53,10 @@ pub struct Expression {
     program: Program,
     /// How deep walks over lists stand in one another.
     depth: u32,
+    /// How deep its parts stand in one another.
+    height: u32,
+    /// The functions that it calls.
+    calls: BTreeSet<String>,
     /// The names of fields that it mentions.
     mentions: BTreeSet<Mention>,
 }
@@ -64,12 +70,30 @@ impl Expression {
         if text.len() > LONGEST {
             return Err(format!("it is longer than {LONGEST} bytes"));
         }
+        if is_too_deep(text) {
+            return Err("it is nested too deep; put parts of it under variables".to_owned());
+        }
+        let parsed = with_room(|| Expression::parsed(text, variables));
+        parsed.unwrap_or_else(|| Err("there is no memory to parse it".to_owned()))
+    }
+
+    fn parsed(text: &str, variables: &[&str]) -> Result<Expression, String> {
         let program = Program::compile(text).map_err(|error| {
             let said = error.to_string();
-            said.lines().next().unwrap_or("it is no CEL").to_owned()
+            let said = said.lines().next().unwrap_or("it is no CEL");
+            let said = said.strip_prefix("ERROR: <input>:").map_or(said.to_owned(), |at| format!("at {at}"));
+            match said.ends_with(": namespace") {
+                true => format!("{said}; the object's namespace is namespaceObject"),
+                false => said,
+            }
         })?;
         let mut shape = Shape::default();
         shape.walk(program.expression(), 0);
+        if shape.height > DEEPEST {
+            return Err(format!(
+                "its parts stand more than {DEEPEST} deep in one another; put some under variables"
+            ));
+        }
         if shape.depth > DEPTH {
             return Err(format!("lists are walked more than {DEPTH} deep"));
         }
@@ -87,14 +111,18 @@ impl Expression {
             let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             return Err(format!("there is no function {name}{hint}"));
         }
-        Ok(Expression { program, depth: shape.depth, mentions: shape.mentions })
+        Ok(Expression {
+            program,
+            depth: shape.depth,
+            height: shape.height,
+            calls: shape.calls,
+            mentions: shape.mentions,
+        })
     }
 
     /// Whether it calls a function.
     pub fn calls(&self, function: &str) -> bool {
-        let mut shape = Shape::default();
-        shape.walk(self.program.expression(), 0);
-        shape.calls.contains(function)
+        self.calls.contains(function)
     }
 
     /// Its value.
@@ -109,11 +137,26 @@ impl Expression {
         if scope.widest.max(8).saturating_pow(self.depth) > STEPS {
             return Err(NoValue::Costly);
         }
-        match self.program.execute(&scope.context) {
-            Ok(value) => from_cel(&value),
+        let execute = || self.program.execute(&scope.context);
+        let executed = match self.height > SHALLOW {
+            true => with_room(execute).ok_or(NoValue::Costly)?,
+            false => execute(),
+        };
+        match executed {
+            Ok(value) => {
+                let mut left = NODES;
+                from_cel(&value, &mut left)
+            }
             Err(ExecutionError::NoSuchKey(key)) => Err(NoValue::Missing(key.to_string())),
             Err(ExecutionError::IndexOutOfBounds(at)) => Err(NoValue::Missing(format!("item {at:?}"))),
-            Err(ExecutionError::UndeclaredReference(name)) => Err(NoValue::Missing(name.to_string())),
+            Err(ExecutionError::UndeclaredReference(name)) => Err(scope
+                .lacking
+                .get(name.as_str())
+                .cloned()
+                .unwrap_or_else(|| NoValue::Missing(name.to_string()))),
+            Err(ExecutionError::FunctionError { function, message }) => {
+                Err(NoValue::Failed(format!("{function}: {}", crate::redact::error(&message))))
+            }
             Err(error) => Err(NoValue::Failed(crate::redact::error(&error.to_string()))),
         }
     }
@@ -160,6 +203,8 @@ pub struct Scope<'p> {
     widest: u64,
     /// The names of fields whose texts were redacted, with those of the fields above them.
     redacted: BTreeMap<String, BTreeSet<String>>,
+    /// Variables that have no value, and why.
+    lacking: BTreeMap<String, NoValue>,
 }
 
 impl Scope<'static> {
@@ -168,7 +213,7 @@ impl Scope<'static> {
         let mut context = Context::default();
         let known = Arc::new(known);
         functions(&mut context, &known);
-        Scope { context, widest: 0, redacted: BTreeMap::new() }
+        Scope { context, widest: 0, redacted: BTreeMap::new(), lacking: BTreeMap::new() }
     }
 }
 
@@ -179,6 +224,7 @@ impl<'p> Scope<'p> {
             context: self.context.new_inner_scope(),
             widest: self.widest,
             redacted: self.redacted.clone(),
+            lacking: self.lacking.clone(),
         }
     }
 
@@ -194,6 +240,11 @@ impl<'p> Scope<'p> {
         }
         self.context.add_variable_from_value(name, to_cel(value));
         Ok(())
+    }
+
+    /// Leaves a variable without a value: only an expression that comes to need it has none either.
+    pub fn leave(&mut self, name: &str, why: NoValue) {
+        self.lacking.insert(name.to_owned(), why);
     }
 
     /// Whether what is mentioned may be a text that was redacted.
@@ -216,7 +267,7 @@ impl<'p> Scope<'p> {
             }
             Value::String(text) => {
                 // Long texts count by their length.
-                *nodes += text.len() / 64;
+                *nodes += text.len() / TEXT;
                 if crate::redact::is_marked(text) {
                     self.redacted.entry(name.to_owned()).or_default().insert(above.to_owned());
                 }
@@ -276,6 +327,8 @@ mod tests {
             ("atLeast('v1.31.5-eks-1', '1.29')", true),
             ("atLeast('v1.9.0', '1.29')", false),
             ("atLeast('edge-26.5.5', 'edge-26.5.4')", true),
+            ("atLeast('v1.29', '1.29.0')", true),
+            ("atLeast('1.29.0', '1.29.1')", false),
             ("quantity('100m') == 0.1", true),
             ("quantity('1Gi') > quantity('1000M')", true),
             ("inCIDR('10.1.2.3', '10.0.0.0/8')", true),
@@ -284,7 +337,9 @@ mod tests {
         ] {
             assert_eq!(value(text, &object), Ok(json!(expected)), "{text}");
         }
-        assert!(matches!(value("quantity('much') > 1.0", &object), Err(NoValue::Failed(_))));
+        for text in ["quantity('much') > 1.0", "quantity('inf') > 1.0", "atLeast('edge-24.1.1', '2.15')"] {
+            assert!(matches!(value(text, &object), Err(NoValue::Failed(_))), "{text}");
+        }
     }
 
     #[test]
@@ -292,10 +347,25 @@ mod tests {
         let refused = |text: &str| Expression::parse(text, &["object", "cluster"]).expect_err(text);
         assert!(refused("object.").len() < 300);
         assert!(refused("objct.x").contains("did you mean object?"));
+        assert!(refused("namespace.metadata.name == 'x'").ends_with("namespaceObject"));
         assert!(refused("atLest(object.x, '1')").contains("did you mean atLeast?"));
         let deep = "object.all(a, object.all(b, object.all(c, object.all(d, true))))";
         assert!(refused(deep).contains("deep"));
         assert!(refused(&"1 + ".repeat(2000)).contains("longer"));
+    }
+
+    #[test]
+    fn what_is_nested_deep_ends_no_process() {
+        let refused = |text: &str| Expression::parse(text, &["object"]).expect_err(text);
+        assert!(refused(&format!("1{} > 0", "+1".repeat(1900))).contains("deep"));
+        assert!(refused(&format!("object{}", "[0]".repeat(1300))).contains("deep"));
+        for (open, close) in [("(", ")"), ("[", "]"), ("size(", ")"), ("{1:", "}")] {
+            let text = |deep: usize| format!("{}'a'{}", open.repeat(deep), close.repeat(deep));
+            assert!(refused(&text(600)).contains("deep"), "{open}");
+            assert!(Expression::parse(&text(60), &["object"]).is_ok(), "{open}");
+        }
+        assert_eq!(value(&format!("1{}", "+1".repeat(200)), &json!({})), Ok(json!(201)));
+        assert_eq!(value(&format!("{}true", "!".repeat(3000)), &json!({})), Ok(json!(true)));
     }
 
     #[test]
@@ -304,5 +374,10 @@ mod tests {
         let deep = "object.all(a, object.all(b, a + b >= 0))";
         assert_eq!(value(deep, &many), Err(NoValue::Costly));
         assert_eq!(value("object.all(a, a >= 0)", &many), Ok(json!(true)));
+        let few = json!((0..600).collect::<Vec<_>>());
+        assert_eq!(value("object.map(a, object)", &few), Err(NoValue::Costly));
+        let long = json!("x".repeat(1 << 18));
+        let doubled = vec!["object"; 64].join(" + ");
+        assert_eq!(value(&doubled, &long), Err(NoValue::Costly));
     }
 }

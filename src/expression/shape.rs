@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 
+use super::room::DEEPEST;
+
 /// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
 pub(super) const STANDARD: [&str; 22] = [
     "size",
@@ -31,7 +33,7 @@ pub(super) const STANDARD: [&str; 22] = [
 ];
 
 /// The variables that are objects, which no walk over a list binds otherwise.
-const OBJECTS: [&str; 2] = ["object", "namespace"];
+const OBJECTS: [&str; 2] = ["object", "namespaceObject"];
 
 pub(super) fn is_standard(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
@@ -45,6 +47,10 @@ pub(super) type Mention = (Option<String>, String);
 pub(super) struct Shape {
     /// How deep walks over lists stand in one another.
     pub(super) depth: u32,
+    /// How deep its parts stand in one another, as far as [`DEEPEST`] and one more.
+    pub(super) height: u32,
+    /// How deep the walk is.
+    level: u32,
     /// The variables that it names.
     pub(super) idents: BTreeSet<String>,
     /// What walks over lists bind.
@@ -58,6 +64,15 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn walk(&mut self, expression: &IdedExpr, depth: u32) {
         self.depth = self.depth.max(depth);
+        self.level += 1;
+        self.height = self.height.max(self.level);
+        if self.level <= DEEPEST {
+            self.part(expression, depth);
+        }
+        self.level -= 1;
+    }
+
+    fn part(&mut self, expression: &IdedExpr, depth: u32) {
         match &expression.expr {
             Expr::Unspecified => {}
             Expr::Literal(literal) => {

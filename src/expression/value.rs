@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::NoValue;
 
+/// So many bytes of a text count as one node.
+pub(super) const TEXT: usize = 64;
+
 pub(super) fn to_cel(value: &Value) -> cel::Value {
     match value {
         Value::Null => cel::Value::Null,
@@ -25,7 +28,13 @@ pub(super) fn to_cel(value: &Value) -> cel::Value {
     }
 }
 
-pub(super) fn from_cel(value: &cel::Value) -> Result<Value, NoValue> {
+/// A value as JSON, which takes its nodes off what is left of them.
+///
+/// # Errors
+/// It is larger than that, or nothing that JSON has.
+pub(super) fn from_cel(value: &cel::Value, left: &mut usize) -> Result<Value, NoValue> {
+    let weight = if let cel::Value::String(text) = value { 1 + text.len() / TEXT } else { 1 };
+    *left = left.checked_sub(weight).ok_or(NoValue::Costly)?;
     Ok(match value {
         cel::Value::Null => Value::Null,
         cel::Value::Bool(value) => Value::Bool(*value),
@@ -33,9 +42,11 @@ pub(super) fn from_cel(value: &cel::Value) -> Result<Value, NoValue> {
         cel::Value::UInt(number) => (*number).into(),
         cel::Value::Float(number) => (*number).into(),
         cel::Value::String(text) => Value::String(text.to_string()),
-        cel::Value::List(items) => Value::Array(items.iter().map(from_cel).collect::<Result<_, _>>()?),
+        cel::Value::List(items) => {
+            Value::Array(items.iter().map(|item| from_cel(item, left)).collect::<Result<_, _>>()?)
+        }
         cel::Value::Map(map) => {
-            let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value)?)));
+            let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value, left)?)));
             Value::Object(entries.collect::<Result<_, NoValue>>()?)
         }
         other => {

@@ -140,6 +140,70 @@ fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
     }
 }
 
+/// A rule that does not hold is a finding, whatever else of it has no value; a variable without a value matters only where it is
+/// needed, as in a ValidatingAdmissionPolicy.
+#[test]
+fn a_broken_rule_is_found_whatever_its_words_lack() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = r#"  for: deployments.apps
+  where: "namespaceObject.metadata.labels.team == 'shop'"
+  variables:
+  - {name: paused, expression: object.spec.paused}
+  - {name: inject, expression: "object.spec.template.metadata.annotations['linkerd.io/inject']"}
+  rule: "(has(object.spec.paused) && variables.paused) || variables.inject == 'variables.inject'"
+  message-expression: "'paused: ' + string(variables.paused)"
+  evidence:
+  - path: spec.template.metadata.annotations['linkerd.io/inject']
+  - path: spec.template.spec.containers[0].name
+  - {path: spec.paused, expression: string(variables.paused)}"#;
+    let home = folder.path().join("words-lack");
+    card(folder.path(), "words-lack", rule);
+    // Its message is an expression.
+    let path = home.join("words-lack.md");
+    let text = std::fs::read_to_string(&path).unwrap().replace("  message: m\n", "");
+    let step = "{text: Do it, run: [kubectl, get, deployment, \"=string(variables.paused)\"]}";
+    std::fs::write(&path, text.replace("{text: Do it}", step)).unwrap();
+    let report = judged(folder.path(), &home.display().to_string(), "a: b", &[], 1);
+    let finding = &report["findings"][0];
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.starts_with("the rule does not hold: (has(object.spec.paused)"), "{message}");
+    let said: Vec<&str> =
+        finding["evidence"].as_array().unwrap().iter().map(|one| one["said"].as_str().unwrap()).collect();
+    assert_eq!(said[..2], ["enabled", "app"], "{finding:#}");
+    assert!(said[2].starts_with("no value: paused is not there"), "{finding:#}");
+    assert_eq!(finding["remedy"]["steps"][0]["text"], "Do it", "{finding:#}");
+}
+
+/// A message names the line of the part that cannot be.
+#[test]
+fn a_part_that_cannot_be_is_named_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, rule, line, why) in [
+        ("line-of-where", "  for: pods\n  where: namespace.x\n  rule: 'true'", 8, "namespaceObject"),
+        ("line-of-rule", "  for: pods\n  where: 'true'\n  rule: objct.x", 9, "did you mean object?"),
+        (
+            "line-of-variable",
+            "  for: pods\n  variables:\n  - {name: a, expression: '1'}\n  - {name: b, expression: variables.c}\n  rule: 'true'",
+            10,
+            "nothing is bound to variables.c; did you mean variables.a?",
+        ),
+        (
+            "line-of-path",
+            "  for: pods\n  evidence:\n  - path: spec[\n  rule: 'true'",
+            8,
+            "no path of a field",
+        ),
+        ("line-of-depth", &format!("  for: pods\n  rule: 'true{}'", "+1".repeat(1000)), 8, "deep"),
+    ] {
+        let home = card(folder.path(), id, rule);
+        let (_, error) = ran(&["list", "--checks", &home], 2);
+        assert!(error.contains(&format!("{id}.md:{line}: ")) && error.contains(why), "{id}: {error}");
+    }
+    let home = card(folder.path(), "pod-missing-proxy", "  for: pods\n  rule: 'true'");
+    let (_, error) = ran(&["list", "--checks", &home], 2);
+    assert!(error.contains("a built-in check has the name"), "{error}");
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused_with_its_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -71,7 +71,7 @@ impl<'a> Bindings<'a> {
         if let Some(home) = self.namespaces.get(namespace) {
             let metadata = &home.metadata;
             let home = json!({"metadata": {"name": metadata.name, "labels": *metadata.labels, "annotations": *metadata.annotations}});
-            scope.bind("namespace", &home)?;
+            scope.bind("namespaceObject", &home)?;
         }
         let pod: Option<Pod> = match self.kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),

@@ -3,6 +3,7 @@
 
 mod bound;
 mod rule;
+mod written;
 
 use std::collections::BTreeSet;
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -40,8 +41,9 @@ impl Brought {
         if !is_id(id) {
             return Err(fail(format!("{id:?} is no id: small letters, digits and dashes")));
         }
-        if super::find(id).is_some() {
-            return Err(fail(format!("there is a check of the name {id} already")));
+        if let Some(other) = super::find(id) {
+            let what = if other.rule().is_some() { "another card" } else { "a built-in check" };
+            return Err(fail(format!("{what} has the name {id} already; give this file another one")));
         }
         let Some(expressed) = card.front.rule.clone() else {
             return Err(fail("it has no rule: in the front matter, with for and rule".to_owned()));
@@ -51,7 +53,8 @@ impl Brought {
                 "params of a rule that is an expression stand under it: rule.params".to_owned(),
             ));
         }
-        let rule = Rule::of(&expressed).map_err(fail)?;
+        let at = |message: String| MarkdownError { line: line(text, &message), ..fail(message) };
+        let rule = Rule::of(&expressed).map_err(at)?;
         let known = |other: &String| super::find(other).is_some();
         if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))
         {
@@ -132,6 +135,22 @@ fn policy_uses() -> impl Iterator<Item = Item> {
     ]
     .into_iter()
     .map(Item::List)
+}
+
+/// The line of the front matter that a message about a part of the rule is about: `rule.where: ...`.
+fn line(text: &str, message: &str) -> usize {
+    let place = message.split(": ").next().unwrap_or_default();
+    let part = place.strip_prefix("rule.");
+    let key = part.unwrap_or("rule");
+    let (key, name) = key.split_once('.').unwrap_or((key, ""));
+    let mut lines = text.lines().enumerate().skip(1).take_while(|(_, line)| *line != "---");
+    let begins = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
+    let Some((at, _)) = lines.find(|(_, line)| begins(line) && part.is_some() == line.starts_with(' '))
+    else {
+        return 1;
+    };
+    let named = lines.find(|(_, line)| !name.is_empty() && line.contains(&format!("name: {name}")));
+    named.map_or(at, |(at, _)| at) + 1
 }
 
 fn is_id(id: &str) -> bool {

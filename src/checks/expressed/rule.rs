@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::bound::{Asks, Bindings};
+use super::written::{FieldPath, as_written, bound as bound_as, plain};
 use crate::card::{ExpressedFix, ExpressedRule, none_of_the_name};
 use crate::checks::unjudged::Unjudged;
 use crate::checks::{Context, Judgement, policy};
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, NoValue, Scope};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::objects::{CustomResourceDefinition, Description, Foreign, is_undefined};
 
@@ -18,7 +19,7 @@ const NAMED: usize = 20;
 /// So many variables a rule may have.
 const VARIABLES: usize = 20;
 /// What is bound in every expression.
-const BOUND: [&str; 5] = ["object", "namespace", "owner", "cluster", "params"];
+const BOUND: [&str; 5] = ["object", "namespaceObject", "owner", "cluster", "params"];
 
 /// A rule.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub struct Rule {
     holds: Expression,
     text: String,
     message: Message,
-    evidence: Vec<(String, Option<Expression>)>,
+    evidence: Vec<Quoted>,
     fix: Vec<Step>,
     params: Value,
 }
@@ -39,6 +40,13 @@ pub struct Rule {
 enum Message {
     Fixed(String),
     Made(Expression),
+}
+
+/// A piece of evidence: what an expression says under a name, or what stands at the path of a field.
+#[derive(Debug)]
+enum Quoted {
+    Made(String, Expression),
+    Field(FieldPath),
 }
 
 #[derive(Debug)]
@@ -67,14 +75,14 @@ impl Rule {
         if said.variables.len() > VARIABLES {
             return Err(format!("rule.variables: more than {VARIABLES}"));
         }
-        let names: Vec<String> =
-            said.variables.iter().map(|variable| format!("variables_{}", variable.name)).collect();
+        let names: Vec<String> = said.variables.iter().map(|variable| bound_as(&variable.name)).collect();
         if let Some(bad) = said.variables.iter().find(|variable| !is_name(&variable.name)) {
             return Err(format!("rule.variables: {:?} is no name", bad.name));
         }
         let mut bound: Vec<&str> = BOUND.to_vec();
         let parse = |place: &str, text: &str, bound: &[&str]| {
-            Expression::parse(&plain(text), bound).map_err(|why| format!("rule.{place}: {why}"))
+            Expression::parse(&plain(text), bound)
+                .map_err(|why| format!("rule.{place}: {}", as_written(&why)))
         };
         let only_where = said.only_where.as_deref().map(|text| parse("where", text, &bound)).transpose()?;
         let mut variables = Vec::new();
@@ -89,9 +97,11 @@ impl Rule {
             (None, Some(text)) => Message::Made(parse("message-expression", text, &bound)?),
             _ => return Err("rule: one of message and message-expression".to_owned()),
         };
-        let evidence = said.evidence.iter().map(|one| {
-            let said = one.expression.as_deref().map(|text| parse("evidence", text, &bound)).transpose()?;
-            Ok((one.path.clone(), said))
+        let evidence = said.evidence.iter().map(|one| match &one.expression {
+            Some(text) => Ok(Quoted::Made(one.path.clone(), parse("evidence", text, &bound)?)),
+            None => {
+                FieldPath::parse(&one.path).map(Quoted::Field).map_err(|why| format!("rule.evidence: {why}"))
+            }
         });
         let evidence = evidence.collect::<Result<Vec<_>, String>>()?;
         let fix = said.fix.iter().map(|fix| step(fix, &|text| parse("fix", text, &bound)));
@@ -130,9 +140,28 @@ impl Rule {
 
     /// Whether any of its expressions calls a function.
     pub(super) fn calls(&self, function: &str) -> bool {
-        let expressions =
-            self.only_where.iter().chain(self.variables.iter().map(|(_, one)| one)).chain([&self.holds]);
-        expressions.into_iter().any(|expression| expression.calls(function))
+        let message = match &self.message {
+            Message::Made(expression) => Some(expression),
+            Message::Fixed(_) => None,
+        };
+        let words = self.fix.iter().flat_map(|step| &step.run).filter_map(|word| match word {
+            Word::Made(expression) => Some(expression),
+            Word::Fixed(_) => None,
+        });
+        let variables = self.variables.iter().map(|(_, expression)| expression);
+        let evidence = self.evidence.iter().filter_map(|one| match one {
+            Quoted::Made(_, expression) => Some(expression),
+            Quoted::Field(_) => None,
+        });
+        let mut all = self
+            .only_where
+            .iter()
+            .chain(variables)
+            .chain([&self.holds])
+            .chain(message)
+            .chain(evidence)
+            .chain(words);
+        all.any(|expression| expression.calls(function))
     }
 
     /// What it says of one object; `None` where it is fine, or not asked about.
@@ -151,33 +180,52 @@ impl Rule {
             return Ok(None);
         }
         for (name, expression) in &self.variables {
-            let value = expression.evaluate(&scope)?;
-            scope.bind(name, &value)?;
+            match expression.evaluate(&scope) {
+                Ok(value) => scope.bind(name, &value)?,
+                Err(why) => scope.leave(name, why),
+            }
         }
         if self.holds.holds(&scope)? {
             return Ok(None);
         }
+        Ok(Some(self.finding(ctx, owner, bindings, &scope, object)))
+    }
+
+    /// What is said of an object for which the rule does not hold. That it does not is known: a message, a piece of evidence or a
+    /// step that has no value takes nothing away from it.
+    fn finding<'a>(
+        &self,
+        ctx: &Context<'a>,
+        owner: Subject,
+        bindings: &Bindings<'a>,
+        scope: &Scope<'_>,
+        object: &Value,
+    ) -> Finding {
         let message = match &self.message {
             Message::Fixed(text) => text.clone(),
-            Message::Made(expression) => expression.text(&scope)?,
+            Message::Made(expression) => {
+                expression.text(scope).unwrap_or_else(|_| format!("the rule does not hold: {}", self.text))
+            }
         };
         let named = bindings.named(object);
         let mut finding = ctx.finding(owner, message);
-        for (path, said) in &self.evidence {
-            let said = match said {
-                Some(expression) => expression.text(&scope)?,
-                None => at(object, path),
+        for one in &self.evidence {
+            let (path, said) = match one {
+                Quoted::Made(path, expression) => {
+                    (path.as_str(), expression.text(scope).unwrap_or_else(|why| format!("no value: {why}")))
+                }
+                Quoted::Field(path) => (path.as_str(), path.of(object)),
             };
-            finding = finding.evidence(Evidence::field(&named, path.clone(), said));
+            finding = finding.evidence(Evidence::field(&named, path, said));
         }
         if self.evidence.is_empty() {
             finding = finding.evidence(Evidence::field(&named, "rule", format!("not: {}", self.text)));
         }
         let mut remedy = Remedy::new();
         for step in &self.fix {
-            remedy = step.add_to(remedy, &scope)?;
+            remedy = step.add_to(remedy, scope);
         }
-        Ok(Some(finding.remedy(remedy)))
+        finding.remedy(remedy)
     }
 }
 
@@ -194,7 +242,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     let bindings = Bindings::of(ctx, rule.kind, asks);
     let mut root = Scope::new(bindings.known.clone());
     let lacking = |name: String, why: NoValue| {
-        let message = format!("{name}: {why}");
+        let message = as_written(&format!("{name}: {why}"));
         ctx.lacking(Item::List(rule.kind), Why::NoValue { message }, "some of them")
     };
     let mut params = rule.params.clone();
@@ -298,42 +346,33 @@ fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) 
 }
 
 impl Step {
-    fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Result<Remedy, NoValue> {
+    /// Adds the step; as a note where a word of its command has no value.
+    fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Remedy {
+        match self.call(scope) {
+            Some(call) => remedy.run(StepKind::Command, &self.text, call),
+            None => remedy.step(StepKind::Note, &self.text),
+        }
+    }
+
+    fn call(&self, scope: &Scope<'_>) -> Option<Call> {
         let mut words = self.run.iter();
-        let program: fn() -> Call = match words.next() {
-            Some(Word::Fixed("linkerd")) => linkerd,
-            Some(Word::Fixed("helm")) => helm,
-            Some(Word::Fixed("meshdoctor")) => meshdoctor,
-            Some(_) => kubectl,
-            None => return Ok(remedy.step(StepKind::Note, &self.text)),
+        let mut call = match words.next()? {
+            Word::Fixed("linkerd") => linkerd(),
+            Word::Fixed("helm") => helm(),
+            Word::Fixed("meshdoctor") => meshdoctor(),
+            _ => kubectl(),
         };
-        let mut call = program();
         for word in words {
             call = match word {
                 Word::Fixed(word) => call.arg(Arg::known(word)),
-                Word::Made(expression) => call.arg(expression.text(scope)?),
+                Word::Made(expression) => call.arg(expression.text(scope).ok()?),
             };
         }
-        Ok(remedy.run(StepKind::Command, &self.text, call))
+        Some(call)
     }
-}
-
-/// `variables.x` as expressions have it, in the form in which it is bound.
-fn plain(text: &str) -> String {
-    text.replace("variables.", "variables_")
 }
 
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// What stands at a path: `spec.replicas`; `absent` where nothing does.
-fn at(object: &Value, path: &str) -> String {
-    let pointer = path.split('.').fold(String::new(), |pointer, step| format!("{pointer}/{step}"));
-    match object.pointer(&pointer) {
-        None => "absent".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
 }
