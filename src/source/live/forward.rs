@@ -193,7 +193,7 @@ fn is_cut(error: &hyper::Error) -> bool {
 
 /// Why there is not even the head of an answer.
 fn unanswered(error: &hyper::Error) -> &'static str {
-    if error.is_parse() || error.is_parse_status() || error.is_parse_too_large() { NO_HTTP } else { NOTHING }
+    if error.is_parse() { NO_HTTP } else { NOTHING }
 }
 
 fn failed(words: &str) -> Why {
