@@ -202,6 +202,11 @@ fn every_line_for_github_is_one_annotation() {
             assert!(lines.iter().any(|(_, properties, _)| properties.contains(finding.check)), "{name}");
         }
         for gap in report.coverage.gaps.iter().filter(|gap| gap.asked_for) {
+            if gap.missing.why.word() == "malformed" {
+                let title = "title=could not be read";
+                assert!(lines.iter().any(|(word, all, _)| word == "error" && all.ends_with(title)), "{name}");
+                continue;
+            }
             let title = format!("title=not checked%3A {}", gap.checks[0]);
             assert!(lines.iter().any(|(word, all, _)| word == "error" && all.starts_with(&title)), "{name}");
         }
@@ -215,6 +220,23 @@ fn every_line_for_github_is_one_annotation() {
         let (word, _, message) = annotation(text.trim_end());
         assert!(word == "error" && message.ends_with("100%25"), "{text}");
     }
+}
+
+/// A manifest that cannot be read is one annotation at its line, however many checks it keeps from their evidence.
+#[test]
+fn an_unreadable_manifest_is_one_annotation_for_github() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("bad.yaml"), "kind: Deployment\nmetadata: [").unwrap();
+    std::fs::write(own.path().join("shop.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
+        .unwrap();
+    let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "github"];
+    let output = crate::cli::meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors: Vec<_> = text.lines().map(annotation).filter(|(word, ..)| word == "error").collect();
+    assert_eq!(errors.len(), 2, "{text}");
+    let (_, properties, message) = &errors[1];
+    assert!(properties.starts_with("file=bad.yaml,line=2,title="), "{properties}");
+    assert!(message.len() < 600 && message.contains("checks did not run fully"), "{message}");
 }
 
 #[test]

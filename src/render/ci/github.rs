@@ -11,6 +11,7 @@ use super::super::text::{clean, count, some_of, without_hashes};
 use super::{does_not_count, gap_fails, not_checked, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
+use crate::fetched::Why;
 use crate::finding::{Finding, Severity};
 use crate::report::{Gap, Report};
 
@@ -41,18 +42,37 @@ pub fn report(report: &Report) -> String {
         }
     }
     let mut alike: BTreeMap<(&[&str], String), Vec<&Gap>> = BTreeMap::new();
+    let mut unreadable: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
     let (failing, accepted): (Vec<&Gap>, Vec<&Gap>) =
         report.coverage.gaps.iter().partition(|gap| gap_fails(report, gap));
     for gap in failing {
+        if let Why::Malformed { message } = &gap.missing.why {
+            unreadable.entry(message).or_default().push(gap);
+            continue;
+        }
         alike.entry((gap.checks.as_slice(), gap.close.to_string())).or_default().push(gap);
     }
     for ((checks, _), gaps) in alike {
-        let title = format!("not checked: {}", checks.join(", "));
+        let title = format!("not checked: {}", some_of(checks, NAMED));
         let more = match gaps.len() {
             1 => String::new(),
             many => format!("; and {} more", many - 1),
         };
         command(&mut text, "error", &[("title", title)], &format!("{}{more}", not_checked(gaps[0])));
+    }
+    // One file may keep every check from its evidence.
+    for (message, gaps) in unreadable {
+        let checks: BTreeSet<&str> = gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
+        let named: Vec<&str> = checks.into_iter().collect();
+        let mut properties = place(message);
+        properties.push(("title", "could not be read".to_owned()));
+        let words = format!(
+            "{message}; {} not run fully: {}; to check this: {}",
+            count(named.len(), "check did", "checks did"),
+            some_of(&named, NAMED),
+            gaps[0].close,
+        );
+        command(&mut text, "error", &properties, &words);
     }
     // What nobody offered is one line: it would bury the rest.
     let checks: BTreeSet<&str> = accepted.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
@@ -84,6 +104,18 @@ pub fn failure(failure: &Failure) -> String {
         command(&mut text, "error", &[("title", title)], error);
     }
     text
+}
+
+/// The file and line that a message begins with: `k8s/web.yaml:3: did not find expected node content`.
+fn place(message: &str) -> Vec<(&'static str, String)> {
+    let of = || {
+        let (place, _) = message.split_once(": ")?;
+        let (file, line) = place.rsplit_once(':')?;
+        let line: usize = line.parse().ok()?;
+        let file = file.strip_prefix("./").unwrap_or(file);
+        Some(vec![("file", file.to_owned()), ("line", line.to_string())])
+    };
+    of().unwrap_or_default()
 }
 
 fn level(finding: &Finding) -> &'static str {
