@@ -80,15 +80,19 @@ type Troubles<'a> = BTreeMap<(&'a str, String), (Severity, String, &'a str)>;
 /// Compares two reports.
 pub fn compare(before: &Document, after: &Document) -> Difference {
     let (old, new) = (troubles(before), troubles(after));
+    let uid = |document: &Document| Some(document.subject.as_ref()?.cluster.as_ref()?.uid.clone());
+    let same_cluster = uid(before).zip(uid(after)).map(|(one, other)| one == other);
     let keys: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
     let mut entries: Vec<Entry> = keys
         .into_iter()
         .map(|key| {
             let (then, now) = (old.get(key), new.get(key));
             let (_, subject, message) = now.or(then).cloned().unwrap_or((Severity::Info, String::new(), ""));
-            let alone = |found: State, other: &Document, side: &str| match unlooked(
-                key.0, before, after, other, side,
-            ) {
+            let why = |other: &Document, side: &str| match same_cluster {
+                Some(false) => Some("the reports are of two clusters".to_owned()),
+                _ => unlooked(key.0, before, after, other, side),
+            };
+            let alone = |found: State, other: &Document, side: &str| match why(other, side) {
                 None => (found, None),
                 Some(why) => (State::NotComparable, Some(why)),
             };
@@ -118,8 +122,6 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
             .then_with(|| a.check.cmp(&b.check))
             .then_with(|| a.subject.cmp(&b.subject))
     });
-    let uid = |document: &Document| Some(document.subject.as_ref()?.cluster.as_ref()?.uid.clone());
-    let same_cluster = uid(before).zip(uid(after)).map(|(one, other)| one == other);
     Difference { schema: "meshdoctor.diff/1", same_cluster, entries }
 }
 

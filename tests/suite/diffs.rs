@@ -54,6 +54,16 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
         without_errors(document, "pass");
         document["run"]["asked"]["namespaces"] = json!(["shop"]);
     });
+    report(dir, "other.json", |document| {
+        without_errors(document, "pass");
+        document["subject"]["cluster"] = json!({"uid": "other"});
+    });
+    report(dir, "one.json", |document| document["subject"]["cluster"] = json!({"uid": "one"}));
+    for (before, after) in [("one.json", "other.json"), ("other.json", "one.json")] {
+        let (status, difference) = diff(dir, before, after);
+        assert_eq!(status, Some(4), "another cluster is no repaired one");
+        assert_eq!(count(&difference, "fixed") + count(&difference, "new"), 0, "{difference:#}");
+    }
     report(dir, "less.json", |document| {
         for finding in document["findings"].as_array_mut().unwrap() {
             if finding["severity"] == "error" {
