@@ -151,6 +151,15 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Makes the folder that a path lies in, where it is not there.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    let folder = parent(path);
+    let said = |error: io::Error| {
+        io::Error::new(error.kind(), format!("the folder {} could not be made: {error}", folder.display()))
+    };
+    fs::create_dir_all(folder).map_err(said)
+}
+
 /// Writes a report: beside its place, and then under its name, so that nobody ever reads half of it, and nothing that a
 /// link leads to is overwritten. What is no file (a pipe, a terminal) is written to as it is.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
@@ -180,7 +189,12 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let temporary = builder.tempfile_in(parent(path))?;
+    let temporary = builder.tempfile_in(parent(path)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            io::Error::new(error.kind(), format!("there is no folder {}", parent(path).display()))
+        }
+        _ => error,
+    })?;
     if let Some(earlier) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) {
         keep_mode(temporary.as_file(), &earlier)?;
     }

@@ -71,7 +71,8 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         };
         match &one.file {
             None => _ = output::print(&text)?,
-            Some(path) => std::fs::write(path, text)
+            Some(path) => super::files::make_folder(path)
+                .and_then(|()| super::files::write(path, &text))
                 .with_context(|| format!("{} could not be written", path.display()))?,
         }
     }
@@ -139,6 +140,18 @@ fn summaries(args: &Check) -> Vec<Output> {
     if all.is_empty() { vec![Output { format: Format::Table, file: None }] } else { all }
 }
 
+/// Whether a file is written for each cluster.
+fn writes_each(args: &Check) -> bool {
+    let named = |path: &Path| path.to_string_lossy().contains(CLUSTER);
+    args.save.as_deref().is_some_and(named)
+        || args.report.output.iter().any(|one| one.file.as_deref().is_some_and(named))
+}
+
+/// The name of a cluster in that of a file: names of contexts hold slashes and colons.
+fn in_file_name(name: &str) -> String {
+    name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-")
+}
+
 /// The clusters, by name.
 fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
     let asked = match &args.fleet.bundles {
@@ -153,10 +166,21 @@ fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
     };
     let twice =
         asked.iter().enumerate().find(|(at, one)| asked[..*at].iter().any(|other| other.name == one.name));
-    match twice {
-        Some((_, one)) => Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once")),
-        None => Ok(asked),
+    if let Some((_, one)) = twice {
+        return Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once"));
     }
+    // One would take the place of the other.
+    let alike = |(at, one): &(usize, &Asked)| {
+        let same = |other: &&Asked| in_file_name(&other.name) == in_file_name(&one.name);
+        asked[..*at].iter().find(same).map(|other| (one.name.clone(), other.name.clone()))
+    };
+    if writes_each(args)
+        && let Some((one, other)) = asked.iter().enumerate().find_map(|pair| alike(&pair))
+    {
+        let cause = format!("{other} and {one} have the same name in a file: {}", in_file_name(&one));
+        return Err(Stop::usage(cause, "rename a context, or judge them one by one"));
+    }
+    Ok(asked)
 }
 
 #[cfg(feature = "live")]
@@ -210,11 +234,8 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         How::Bundle(path) => own.evidence.bundle = vec![path.clone()],
     }
     let report = folder.join(format!("{at}.json"));
-    let named = |path: &Path| {
-        // Names of contexts hold slashes and colons.
-        let safe = asked.name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-");
-        PathBuf::from(path.to_string_lossy().replace(CLUSTER, &safe))
-    };
+    let named =
+        |path: &Path| PathBuf::from(path.to_string_lossy().replace(CLUSTER, &in_file_name(&asked.name)));
     let of_each = args.report.output.iter().filter_map(|one| {
         let path = one.file.as_deref().filter(|path| path.to_string_lossy().contains(CLUSTER))?;
         Some(Output { format: one.format, file: Some(named(path)) })
@@ -225,6 +246,13 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
     own.verbosity.quiet = true;
     own.verbosity.verbose = 0;
     let mut end = None;
+    // The folder may be named after the cluster, too.
+    let files = own.report.output.iter().filter_map(|one| one.file.as_deref()).chain(own.save.as_deref());
+    let made = files.map(super::files::make_folder).collect::<std::io::Result<Vec<()>>>();
+    if let Err(error) = made {
+        let outcome = Outcome::Failed { cause: error.to_string(), next: None };
+        return (Member { name: asked.name.clone(), outcome }, None);
+    }
     let outcome = match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::of(cluster)))) {
         Ok(_) => match verify::read(&report, "check") {
             Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {

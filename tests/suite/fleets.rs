@@ -109,12 +109,20 @@ fn a_report_for_each_is_written_under_its_name() {
     }
     lay(own.path(), "two", "healthy-2.20", &[]);
     let out = tempfile::tempdir().unwrap();
-    let (page, save) = (out.path().join("{cluster}.html"), out.path().join("{cluster}.tar.gz"));
+    // Their folders are made where they are not there.
+    let (page, save) = (out.path().join("reports/{cluster}.html"), out.path().join("{cluster}/of.tar.gz"));
     let page = format!("html={}", page.display());
     run(own.path(), &["-o", &page, "--save", &save.display().to_string()], 0);
-    for name in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
+    for name in ["reports/one.html", "reports/two.html", "one/of.tar.gz", "two/of.tar.gz"] {
         assert!(out.path().join(name).exists(), "{name}");
     }
+    // One report would take the place of another's.
+    let alike = tempfile::tempdir().unwrap();
+    lay(alike.path(), "a b", "healthy-2.19", &[]);
+    lay(alike.path(), "a-b", "healthy-2.20", &[]);
+    let bundles = alike.path().display().to_string();
+    let output = meshdoctor(&["check", "--bundles", &bundles, "-o", &page]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     let path = own.path().display().to_string();
     for wrong in [
         &["-o", "sarif"][..],
