@@ -234,7 +234,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s h -l
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'The namespace of --matrix' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
-json\t'For programs'"
+json\t'For programs'
+html\t'For a browser: the path of each call'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r

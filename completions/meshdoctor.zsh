@@ -239,9 +239,11 @@ _arguments "${_arguments_options[@]}" : \
 '-n+[The namespace of --matrix]:NAMESPACE:_default' \
 '--namespace=[The namespace of --matrix]:NAMESPACE:_default' \
 '-o+[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
+json\:"For programs"
+html\:"For a browser\: the path of each call"))' \
 '--output=[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
+json\:"For programs"
+html\:"For a browser\: the path of each call"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
 '*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \

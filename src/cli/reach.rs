@@ -42,6 +42,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         (ReachFormat::Json, _) => {
             format!("{}\n", serde_json::to_string_pretty(&render::json(&walks, &gaps))?)
         }
+        (ReachFormat::Html, _) => crate::render::html::calls(&walks, &gaps),
         (ReachFormat::Table, Asked::Matrix(_)) => render::matrix(&rows, look),
         (ReachFormat::Table, Asked::One(..)) => walks.iter().map(|walk| render::table(walk, look)).collect(),
     };

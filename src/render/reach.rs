@@ -46,7 +46,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
 }
 
 /// A piece of evidence in a line.
-fn quoted(evidence: &Evidence) -> String {
+pub(super) fn quoted(evidence: &Evidence) -> String {
     match &evidence.place {
         Place::Field { object, path } => format!("{object}  {path}: {}", evidence.said),
         Place::Other { name } => format!("{name}: {}", evidence.said),
@@ -62,7 +62,7 @@ fn labelled(text: &mut String, label: &str, said: &str, indent: usize, room: usi
     }
 }
 
-fn word(outcome: Outcome) -> &'static str {
+pub(super) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passes => "ok",
         Outcome::NotJudged => "not judged",
@@ -71,7 +71,7 @@ fn word(outcome: Outcome) -> &'static str {
 }
 
 /// How the walk ends, in a sentence.
-fn result(walk: &Walk) -> String {
+pub(super) fn result(walk: &Walk) -> String {
     let steps = |outcome: Outcome| {
         let names: Vec<&str> =
             walk.steps.iter().filter(|step| step.outcome == outcome).map(|step| step.name).collect();

@@ -496,6 +496,22 @@ fn reached(words: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
 }
 
+/// The path as a page: the same steps, and nothing fetched.
+#[test]
+fn the_path_of_a_call_is_a_page() {
+    let (status, page) = reached(&["shop/front-1", "shop/web:80", "-o", "html"]);
+    let (same, json) = reached(&["shop/front-1", "shop/web:80", "-o", "json"]);
+    assert_eq!(status, same, "{page}");
+    assert!(page.starts_with("<!doctype html>"), "{page}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for step in json["calls"][0]["steps"].as_array().unwrap() {
+        assert!(page.contains(&format!("<strong>{}</strong>", step["name"].as_str().unwrap())), "{page}");
+    }
+    for loads in ["src=", "url(", "<link", "<script"] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+}
+
 /// In real installs that are well, a workload reaches another.
 #[test]
 fn calls_in_recorded_installs_get_through() {

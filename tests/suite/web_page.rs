@@ -1,6 +1,7 @@
 //! The report as a page: nothing of a cluster is markup in it, nothing is fetched, all of it can be read without a script, and a
 //! real browser shows it.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::cli::meshdoctor;
@@ -58,31 +59,68 @@ fn a_run_that_came_to_nothing_is_a_page_that_says_so() {
     assert!(page.contains("role=\"alert\"") && page.contains("exit 3"), "{page}");
 }
 
+/// A browser of this machine; `None` where there is none.
+fn browser() -> Option<&'static str> {
+    let is_there =
+        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_there);
+    if found.is_none() {
+        skipped(Need::Browser, "no chromium is on PATH");
+    }
+    found
+}
+
+/// A run of it without a screen. No name is looked up and nothing leaves the machine; it ends by itself.
+fn browse(browser: &str, home: &Path) -> Command {
+    let mut command = Command::new("timeout");
+    command
+        .args([
+            "60",
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+        ])
+        .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--disable-component-update"])
+        .arg(format!("--user-data-dir={}", home.display()));
+    command
+}
+
+/// Paper cannot be unfolded: what is folded on a screen is printed as if somebody had unfolded it, but for the list of all checks.
+#[test]
+fn what_is_folded_is_printed() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let sheets = |name: &str, page: &str| {
+        let (path, sheets) = (folder.path().join(format!("{name}.html")), folder.path().join(name));
+        std::fs::write(&path, page).unwrap();
+        let mut command = browse(browser, &folder.path().join("profile"));
+        command.arg(format!("--print-to-pdf={}", sheets.display())).arg(format!("file://{}", path.display()));
+        let out = command.output().unwrap();
+        assert!(sheets.exists(), "{}", String::from_utf8_lossy(&out.stderr));
+        let printed = String::from_utf8_lossy(&std::fs::read(sheets).unwrap()).into_owned();
+        printed.matches("/Type /Page\n").count()
+    };
+    let folded = page(&["demo", "cni-exit-127"]);
+    let (head, checks) = folded.split_once("<section id=\"checks\">").unwrap();
+    let open = format!("{}<section id=\"checks\">{checks}", head.replace("<details>", "<details open>"));
+    let all = sheets("open", &open);
+    assert!(head.contains("<details>") && all > 1, "{all}");
+    assert_eq!(sheets("folded", &folded), all);
+    let begin = folded.find("<script>").unwrap();
+    assert_eq!(sheets("without-a-script", &folded[..begin]), all);
+}
+
 #[test]
 fn a_real_browser_shows_it_and_the_script_only_helps() {
-    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()))
-    else {
-        return skipped(Need::Browser, "no chromium is on PATH");
-    };
+    let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
     std::fs::write(&path, page(&["demo", "cni-exit-127"])).unwrap();
     let home = folder.path().join("profile");
     for width in [360, 1280] {
-        // No name is looked up and nothing leaves the machine; it ends by itself.
-        let out = Command::new("timeout")
-            .args([
-                "60",
-                browser,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-            ])
-            .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--disable-component-update"])
-            .arg(format!("--user-data-dir={}", home.display()))
+        let out = browse(browser, &home)
             .arg(format!("--window-size={width},1200"))
             .arg("--dump-dom")
             .arg(format!("file://{}", path.display()))

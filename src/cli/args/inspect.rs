@@ -78,4 +78,6 @@ pub enum ReachFormat {
     Table,
     /// For programs.
     Json,
+    /// For a browser: the path of each call.
+    Html,
 }

@@ -3,6 +3,7 @@
 
 mod nodes;
 mod picture;
+mod reach;
 
 use std::fmt::Write as _;
 
@@ -10,6 +11,8 @@ use super::document::{Document, Evidence, Failure, Finding, Outcome, Remedy};
 use super::text::{clean, count};
 use crate::finding::{Confidence, Severity, When};
 use crate::report::Report;
+
+pub use reach::calls;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -44,11 +47,17 @@ fn page(document: &Document) -> String {
     nodes::section(document, &mut body);
     unchecked(document, &mut body);
     checks(document, &mut body);
+    let skip = "<a class=\"skip\" href=\"#findings\">Skip to the findings</a>";
+    whole(&title, &format!("{skip}\n{body}\n<script>\n{SCRIPT}</script>"))
+}
+
+/// A page that needs nothing else, around its body.
+fn whole(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style></head>\n<body>\n<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n{body}\n<script>\n{SCRIPT}</script>\n</body></html>\n",
-        escaped(&title),
+         <title>{}</title>\n<style>\n{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n",
+        escaped(title),
     )
 }
 

@@ -1,4 +1,11 @@
 document.documentElement.classList.add('scripted');
+// Paper cannot be unfolded.
+let folded = [];
+addEventListener('beforeprint', () => {
+  folded = [...document.querySelectorAll('details:not([open]):not(#checks > details)')];
+  folded.forEach((one) => { one.open = true; });
+});
+addEventListener('afterprint', () => folded.forEach((one) => { one.open = false; }));
 const search = document.getElementById('search');
 const boxes = [...document.querySelectorAll('.tools input[type=checkbox]')];
 const cards = [...document.querySelectorAll('article')];

@@ -1,0 +1,70 @@
+//! The path of calls as a page: each step from the client to what is called, up to the one where the call stops.
+
+use std::fmt::Write as _;
+
+use super::{escaped, whole};
+use crate::inspect::reach::{Outcome, Walk};
+use crate::render::reach::{quoted, result, word};
+
+/// What `meshdoctor reach` says of calls.
+pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
+    let title = match walks {
+        [walk] => format!("meshdoctor: {} to {}", walk.from, walk.to),
+        _ => "meshdoctor: who reaches whom".to_owned(),
+    };
+    let mut body = format!("<header><h1>{}</h1></header><main>", escaped(&title));
+    for walk in walks {
+        call(walk, &mut body);
+    }
+    body.push_str("</main>");
+    if !gaps.is_empty() {
+        body.push_str("<section><h2>Not checked</h2><ul>");
+        gaps.iter().for_each(|gap| _ = write!(body, "<li>{}</li>", escaped(gap)));
+        body.push_str("</ul></section>");
+    }
+    whole(&title, &body)
+}
+
+fn call(walk: &Walk, body: &mut String) {
+    let outcome = walk.outcome();
+    _ = write!(
+        body,
+        "<article class=\"{}\"><h2>{} to {}</h2><p class=\"{}\">{}</p><ol class=\"path\">",
+        if outcome == Outcome::Stops { "error" } else { "" },
+        escaped(&walk.from),
+        escaped(&walk.to),
+        class(outcome),
+        escaped(&result(walk)),
+    );
+    for step in &walk.steps {
+        _ = write!(
+            body,
+            "<li><span class=\"{}\">{}</span> <strong>{}</strong> {}",
+            class(step.outcome),
+            word(step.outcome),
+            escaped(step.name),
+            escaped(&step.says),
+        );
+        if !step.evidence.is_empty() {
+            let open = if step.outcome == Outcome::Passes { "" } else { " open" };
+            _ = write!(body, "<details{open}><summary>Evidence</summary><ul>");
+            for evidence in &step.evidence {
+                _ = write!(body, "<li><code>{}</code></li>", escaped(&quoted(evidence)));
+            }
+            body.push_str("</ul></details>");
+        }
+        if let Some(fix) = &step.fix {
+            _ = write!(body, "<p><strong>What to do</strong> {}</p>", escaped(fix));
+        }
+        body.push_str("</li>");
+    }
+    body.push_str("</ol></article>");
+}
+
+fn class(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passes => "good",
+        Outcome::NotJudged => "warning",
+        Outcome::Stops => "error",
+    }
+}
