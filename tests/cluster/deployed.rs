@@ -1,7 +1,10 @@
-//! Deployed in the cluster: the API server takes what `deploy/meshdoctor.yaml` holds, and with the rights of its service account and
-//! none beside them a run judges all that an operator's does.
+//! Deployed in the cluster: the API server takes what `deploy/` holds and what the chart renders, admits their pods under the Pod
+//! Security levels that the documentation names, and with the rights of the service account and none beside them a run judges all
+//! that an operator's does.
 
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -9,13 +12,102 @@ use serde_json::{Value, json};
 use crate::doctor::Doctor;
 use crate::harness::kubeconfig::ADMIN;
 use crate::harness::linkerd::manifests;
+use crate::harness::skip::{Need, skipped};
 use crate::harness::{Cluster, Options};
 
-fn deployed() -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/meshdoctor.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let all = serde_yaml::Deserializer::from_str(&text).map(|document| Value::deserialize(document).unwrap());
+fn documents(text: &str) -> Vec<Value> {
+    let all = serde_yaml::Deserializer::from_str(text).map(|document| Value::deserialize(document).unwrap());
     all.filter(|document| !document.is_null()).collect()
+}
+
+fn file(name: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
+    documents(&std::fs::read_to_string(path).unwrap())
+}
+
+fn deployed() -> Vec<Value> {
+    file("meshdoctor.yaml")
+}
+
+/// What the chart renders with most of what it can be asked for; `None` without helm.
+fn charted() -> Option<Vec<Value>> {
+    let mut command = Command::new("helm");
+    command.args(["template", "meshdoctor", "deploy/chart", "-n", "meshdoctor", "--kube-version", "1.34.0"]);
+    for set in [
+        "image.repository=registry.example.com/meshdoctor",
+        "keep.enabled=true",
+        "publish=true",
+        "rbac.logs=true",
+        "check.failOn=warning:observed",
+        "output=ndjson",
+        "waivers=waivers: []",
+        "timeZone=Europe/Berlin",
+    ] {
+        command.args(["--set", set]);
+    }
+    let Ok(output) = command.current_dir(env!("CARGO_MANIFEST_DIR")).output() else {
+        skipped(Need::Helm, "what the chart renders is not put on a server");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(documents(&String::from_utf8(output.stdout).unwrap()))
+}
+
+/// A namespace that enforces a Pod Security level.
+fn namespace(name: &str, level: &str) -> Value {
+    let labels = json!({"pod-security.kubernetes.io/enforce": level});
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+}
+
+/// Waits for so many pods with a label.
+fn wait_for_pods(cluster: &mut Cluster, namespace: &str, (key, value): (&str, &str), wanted: usize) {
+    let path = format!("/api/v1/namespaces/{namespace}/pods");
+    let events = format!("/api/v1/namespaces/{namespace}/events");
+    let count = |pods: Vec<Value>| pods.iter().filter(|pod| pod["metadata"]["labels"][key] == value).count();
+    cluster.wait(Duration::from_secs(60), |api| match count(api.list(&path)) {
+        found if found == wanted => Ok(()),
+        found => {
+            let said = api.list(&events).into_iter().map(|event| event["message"].to_string());
+            Err(format!("{found} of {wanted} pods of {value}: {}", said.collect::<Vec<_>>().join("\n")))
+        }
+    });
+}
+
+/// A Job of a CronJob that is there, as `kubectl create job --from` makes it.
+fn run_now(cluster: &mut Cluster, object: &Value, namespace: &str) {
+    let name = object["metadata"]["name"].as_str().unwrap();
+    let spec = &object["spec"]["jobTemplate"]["spec"];
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": format!("{name}-now"), "namespace": namespace}, "spec": spec});
+    cluster.api.create(&job);
+    let pods = usize::try_from(spec["completions"].as_u64().unwrap_or(1)).unwrap();
+    wait_for_pods(cluster, namespace, ("batch.kubernetes.io/job-name", &format!("{name}-now")), pods);
+}
+
+/// The pods of each CronJob are admitted where the level restricted is enforced; those of the DaemonSet, one a node, where it is
+/// privileged, and nowhere else.
+#[test]
+fn a_server_takes_all_that_is_deployed_and_admits_its_pods() {
+    let Some(mut cluster) = Cluster::start(Options::played()) else { return };
+    cluster.add_nodes(2, "v1.34.4");
+    cluster.api.create(&namespace("meshdoctor", "restricted"));
+    cluster.api.create(&namespace("linkerd", "privileged"));
+    for objects in [file("fleet.yaml"), charted().unwrap_or_default()] {
+        objects.iter().for_each(|object| cluster.api.create(object));
+        for object in objects.iter().filter(|object| object["kind"] == "CronJob") {
+            run_now(&mut cluster, object, "meshdoctor");
+        }
+    }
+    for level in ["baseline", "privileged"] {
+        let home = format!("nodes-{level}");
+        cluster.api.create(&namespace(&home, level));
+        for mut object in file("nodes.yaml") {
+            object["metadata"]["namespace"] = json!(home);
+            cluster.api.create(&object);
+        }
+    }
+    let selector = ("app.kubernetes.io/component", "node-evidence");
+    wait_for_pods(&mut cluster, "nodes-privileged", selector, 2);
+    wait_for_pods(&mut cluster, "nodes-baseline", selector, 0);
 }
 
 #[test]
