@@ -138,7 +138,7 @@ impl Admitting<'_> {
 fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
     let native = knowledge.native_sidecar().default_native(release, knowledge);
     Values::read(&format!(
-        "linkerdVersion: {release}\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
+        "linkerdVersion: \"{release}\"\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
         native == crate::version::Contains::Yes,
     ))
 }
