@@ -165,6 +165,11 @@ impl<'a> Admission<'a> {
         self.namespaces.get(name).map(|home| home.namespace)
     }
 
+    /// Whether the proxies of this control plane have a token of their own, and need none of the pod's.
+    pub fn projects_token(&self) -> bool {
+        self.projects_token
+    }
+
     /// Who asks for a proxy in a pod, whether the injector is called for it or not; `None` where nobody does.
     pub fn asks(&self, namespace: &str, meta: &'a Meta) -> Option<(Level, &'a str)> {
         asked(self.namespaces.get(namespace)?.namespace, meta).ok()
@@ -279,6 +284,12 @@ fn sidecar(spec: &PodSpec) -> Option<&str> {
 /// not have it yet, so there only a plain `false` counts.
 fn mounts_token(spec: &PodSpec) -> bool {
     spec.automount_service_account_token != Some(false) || spec.volumes.service_account_token
+}
+
+/// Whether a pod that the API server has stored was given no token: it writes the account into every pod, and with it the volume
+/// of its token, unless the pod or the account says otherwise. Says nothing of templates.
+pub fn stored_without_token(spec: &PodSpec) -> bool {
+    !spec.service_account_name.is_empty() && !spec.volumes.service_account_token
 }
 
 /// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` says whether the

@@ -1,14 +1,22 @@
 //! `token-not-mounted`: pods ask for a proxy and mount no token, and the control plane projects none of its own.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::injector_not_called::restart;
 use super::passed_over::passed_over;
+use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::Rules;
+use crate::checks::renew::renew;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
-use crate::model::injection::Skip;
-use crate::objects::ConfigMap;
+use crate::model::injection::{Decision, INJECT, Level, Skip, stored_without_token};
+use crate::model::owners::Owner;
+use crate::objects::{ConfigMap, Pod};
+
+const MESSAGE: &str = "injection is requested, and the pods mount no service account token, which their proxy would show to identity: the \
+                       injector leaves them without a proxy, outside the mesh";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx);
@@ -24,33 +32,87 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let rules = rules?;
     let passed = passed_over(ctx, &rules)?;
-    let findings = passed.into_iter().filter(|passed| passed.skip == Skip::NoToken).map(|passed| -> Finding {
-        let remedy = upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::ChartValue,
-            "Turn the projected token on, which is the default",
-            Options::none().set("identity.serviceAccountTokenProjection", "true"),
-        );
-        let mut remedy = remedy.step(
-            StepKind::Note,
-            "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its ServiceAccount",
-        );
-        let maker = passed.maker;
-        restart(ctx, &mut remedy, std::slice::from_ref(&passed));
-        ctx.finding(
-            maker.subject(),
-            "injection is requested, and the pods mount no service account token, which their proxy would show to identity: the \
-             injector leaves them without a proxy, outside the mesh",
-        )
-        .evidence(passed.asks())
-        .evidence(maker.field("spec.automountServiceAccountToken", "false"))
+    let said_so: Vec<_> = passed.into_iter().filter(|passed| passed.skip == Skip::NoToken).collect();
+    let told: BTreeSet<&Owner> = said_so.iter().map(|passed| &passed.maker.owner).collect();
+    let mut findings: Vec<Finding> = by_account(ctx, &rules)?
+        .into_iter()
+        .filter(|(owner, _)| !told.contains(owner))
+        .map(|(owner, pods)| of_pods(ctx, &owner, &pods))
+        .collect();
+    findings.extend(said_so.iter().map(|passed| {
+        let mut remedy = remedy(ctx);
+        restart(ctx, &mut remedy, std::slice::from_ref(passed));
+        ctx.finding(passed.maker.subject(), MESSAGE)
+            .evidence(passed.asks())
+            .evidence(passed.maker.field("spec.automountServiceAccountToken", "false"))
+            .evidence(projection(ctx))
+            .remedy(remedy)
+    }));
+    Ok(findings.into())
+}
+
+/// A pod that was given no token, with who asks for its proxy.
+type Left<'a> = (&'a Pod, Level, &'a str);
+
+/// The pods whose ServiceAccount keeps its token from them, by what owns them.
+fn by_account<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<BTreeMap<Owner, Vec<Left<'a>>>, Unjudged> {
+    let owners = ctx.owners();
+    let mut left: BTreeMap<Owner, Vec<Left<'a>>> = BTreeMap::new();
+    for pod in ctx.seen::<Pod>()? {
+        let meta = &pod.metadata;
+        if !ctx.judges(&meta.namespace) || !counts(pod) || pod.spec.proxy().is_some() {
+            continue;
+        }
+        if !stored_without_token(&pod.spec) {
+            continue;
+        }
+        if let Decision::Inject { level, value } = rules.admission.decide(&meta.namespace, meta, &pod.spec) {
+            left.entry(owners.of(pod)).or_default().push((pod, level, value));
+        }
+    }
+    Ok(left)
+}
+
+fn of_pods(ctx: &Context<'_>, owner: &Owner, pods: &[Left<'_>]) -> Finding {
+    let (first, level, value) = pods[0];
+    let names: Vec<String> = pods.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
+    let object = format!("Pod {}/{}", owner.namespace, first.metadata.name);
+    let asks = match level {
+        Level::Pod => object.clone(),
+        Level::Namespace => format!("Namespace {}", owner.namespace),
+    };
+    let account = &first.spec.service_account_name;
+    let mut remedy = remedy(ctx);
+    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    ctx.finding(owner.subject(names), MESSAGE)
+        .evidence(Evidence::field(asks, format!("metadata.annotations[{INJECT}]"), value))
         .evidence(Evidence::field(
-            format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
-            "data.values: identity.serviceAccountTokenProjection",
-            "false",
+            object,
+            "spec.volumes",
+            format!("no token of ServiceAccount {account}, which keeps it from pods that do not ask for it"),
         ))
+        .evidence(projection(ctx))
         .remedy(remedy)
-    });
-    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn projection(ctx: &Context<'_>) -> Evidence {
+    Evidence::field(
+        format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
+        "data.values: identity.serviceAccountTokenProjection",
+        "false",
+    )
+}
+
+fn remedy(ctx: &Context<'_>) -> Remedy {
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Turn the projected token on, which is the default",
+        Options::none().set("identity.serviceAccountTokenProjection", "true"),
+    );
+    remedy.step(
+        StepKind::Note,
+        "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its ServiceAccount",
+    )
 }

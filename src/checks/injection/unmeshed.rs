@@ -8,7 +8,7 @@ use crate::command::meshdoctor;
 use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
-use crate::model::injection::{Admission, Decision, INJECT, Level, webhook};
+use crate::model::injection::{Admission, Decision, INJECT, Level, stored_without_token, webhook};
 use crate::model::owners::{self, Owner};
 use crate::objects::{
     ConfigMap, Job, Meta, MutatingWebhookConfiguration, Namespace, Pod, ReplicaSet, Webhook,
@@ -101,6 +101,7 @@ pub(super) fn unmeshed<'a>(
     pods.iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
         .filter(|pod| pod.spec.proxy().is_none() && counts(pod))
+        .filter(|pod| admission.projects_token() || !stored_without_token(&pod.spec))
         .filter_map(|pod| match admission.decide(&pod.metadata.namespace, &pod.metadata, &pod.spec) {
             Decision::Inject { level, value } => {
                 let namespace = admission.namespace(&pod.metadata.namespace).map(|found| &found.metadata);
