@@ -1,6 +1,6 @@
 //! `native-sidecar-kubernetes-too-old`: native sidecars are requested where the API server or a kubelet lacks them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::Survey;
 use super::wording;
@@ -17,6 +17,9 @@ use crate::version::{K8sMinor, K8sVersion};
 
 /// How many of the places that ask for native sidecars are quoted.
 const QUOTED: usize = 5;
+
+/// The reason of a pod that a kubelet rejected for an init container which restarts.
+const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
 /// What ties the pods that ask for native sidecars to the API server's age.
 pub(super) const ASKED: &str = "native sidecars are asked for";
@@ -64,12 +67,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(finding);
     }
     old_nodes.retain(|(node, version)| {
-        version.minor() < gated || !(on || gate.nodes.contains(node.metadata.name.as_str()))
+        let name = node.metadata.name.as_str();
+        let off = gate.rejected.contains_key(name) || !on;
+        version.minor() < gated || (off && !gate.nodes.contains(name))
     });
     for (node, version) in &old_nodes {
         let name = &node.metadata.name;
         let evidence = of_kubelet(node, version);
-        findings.push(asks.finding(ctx, Subject::node(name), version.minor(), evidence, KUBELET));
+        let finding = asks.finding(ctx, Subject::node(name), version.minor(), evidence, KUBELET);
+        findings.push(match gate.rejected.get(name.as_str()) {
+            Some(pod) => finding.severity(Severity::Error).evidence(rejection(pod)),
+            None => finding,
+        });
     }
     Ok(findings.into())
 }
@@ -89,6 +98,11 @@ fn kubelet(ctx: &Context<'_>, node: &Node) -> Option<K8sVersion> {
 fn of_kubelet(node: &Node, version: &K8sVersion) -> Evidence {
     let name = &node.metadata.name;
     Evidence::field(format!("Node {name}"), "status.nodeInfo.kubeletVersion", version.to_string())
+}
+
+fn rejection(pod: &Pod) -> Evidence {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    Evidence::field(object, "status.reason", pod.status.reason.as_str())
 }
 
 /// What happens where the feature does not exist, and where it is off.
@@ -214,11 +228,13 @@ struct Gate<'a> {
     stored: bool,
     /// Nodes on which a pod with one started its application.
     nodes: BTreeSet<&'a str>,
+    /// Nodes whose kubelet rejected a pod for its native sidecar, with one such pod.
+    rejected: BTreeMap<&'a str, &'a Pod>,
 }
 
 impl<'a> Gate<'a> {
     fn of(ctx: &Context<'a>) -> Gate<'a> {
-        let mut gate = Gate { stored: false, nodes: BTreeSet::new() };
+        let mut gate = Gate { stored: false, nodes: BTreeSet::new(), rejected: BTreeMap::new() };
         for pod in ctx.seen::<Pod>().unwrap_or_default() {
             if !pod.spec.init_containers.iter().any(|c| c.restart_policy.as_deref() == Some("Always")) {
                 continue;
@@ -226,6 +242,9 @@ impl<'a> Gate<'a> {
             gate.stored = true;
             if matches!(pod.status.phase.as_str(), "Running" | "Succeeded") {
                 gate.nodes.insert(&pod.spec.node_name);
+            }
+            if pod.status.reason.as_str() == REJECTED {
+                gate.rejected.entry(&pod.spec.node_name).or_insert(pod);
             }
         }
         gate
