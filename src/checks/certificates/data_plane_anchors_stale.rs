@@ -12,7 +12,12 @@ use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
-    let Some(current) = in_force(ctx)? else {
+    let roots = in_force(ctx)?;
+    let (path, said) = match &roots {
+        None => ("metadata.name", "there is no such ConfigMap".to_owned()),
+        Some(roots) => (IN_FORCE, roots.shown()),
+    };
+    let Some(current) = roots.filter(|roots| !roots.is_empty()) else {
         need_control_plane(ctx)?;
         let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
         let finding = ctx
@@ -20,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Subject::object("ConfigMap", namespace, TRUST_ROOTS),
                 "there is no current bundle of trust anchors that the proxies' could be compared with",
             )
-            .evidence(Evidence::field(object, "metadata.name", "there is no such ConfigMap"))
+            .evidence(Evidence::field(object, path, said))
             .remedy(Remedy::new().step(StepKind::Note, "Restore the ConfigMap first"));
         return Ok(vec![finding].into());
     };

@@ -24,11 +24,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             IN_FORCE,
             error,
         ),
-        Some(_) => (
+        Some(pem) => (
             "the ConfigMap that holds the trust anchors holds none: identity does not start without one, and neither does any \
              proxy",
             IN_FORCE,
-            "no certificate".to_owned(),
+            match (pem, roots.map(|roots| roots.data.keys().map(String::as_str).collect::<Vec<_>>())) {
+                (None, Some(keys)) if !keys.is_empty() => format!("not there; its keys: {}", keys.join(", ")),
+                _ => "no certificate".to_owned(),
+            },
         ),
     };
     need_control_plane(ctx)?;
@@ -37,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes it: see why it does not)",
+        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes it, as a ConfigMap with the key \
+         ca-bundle.crt, not as a Secret: see why it does not)",
         Options::none(),
     );
     let finding = ctx
