@@ -266,6 +266,15 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
         ),
         _ => remedy,
     };
+    let spread = reason.is_some_and(|reason| reason.evidence.said.contains("anti-affinity"));
+    let remedy = match spread {
+        true => remedy.step(
+            StepKind::ChartValue,
+            "No two of its pods may share a node: add a node that its pods tolerate, free one of its taint, or ask for fewer replicas \
+             (controllerReplicas)",
+        ),
+        false => remedy,
+    };
     remedy
         .run(
             StepKind::Command,
