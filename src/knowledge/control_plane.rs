@@ -18,6 +18,7 @@ pub struct ControlPlane {
     date: jiff::civil::Date,
     from: EdgeTag,
     accounts: Vec<Account>,
+    services: Vec<ControlPlaneService>,
     roles: Vec<Role>,
     namespaced_roles: Vec<NamespacedRole>,
     definitions: Vec<Definition>,
@@ -56,6 +57,28 @@ struct LateAlgorithm {
 struct Account {
     name: String,
     component: String,
+}
+
+/// A Service of the control plane. Every release that the table covers has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ControlPlaneService {
+    /// Its name.
+    pub name: String,
+    /// The component whose pods stand behind it.
+    pub component: String,
+    /// Who goes by it.
+    pub found_by: FoundBy,
+}
+
+/// Who goes by a Service of the control plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FoundBy {
+    /// Every proxy, when it starts.
+    Proxies,
+    /// The API server, when it calls a webhook.
+    ApiServer,
 }
 
 #[derive(Debug, Deserialize)]
@@ -148,6 +171,11 @@ impl ControlPlane {
     /// The ServiceAccounts that a control plane runs as, that of the heartbeat among them.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.accounts.iter().map(|account| (account.name.as_str(), account.component.as_str()))
+    }
+
+    /// The Services without which proxies, or the API server, do not find the control plane; that of the injector aside.
+    pub fn services(&self) -> &[ControlPlaneService] {
+        &self.services
     }
 
     /// The roles of a release in a namespace. Rights that a vendor's build may or may not need are left out.

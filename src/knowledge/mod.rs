@@ -39,7 +39,9 @@ pub use chart_values::{ChartType, ChartValues};
 pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wanted};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
 pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
-pub use control_plane::{ControlPlane, Definition, GrantedRole, GroupVersion, NamespacedRole};
+pub use control_plane::{
+    ControlPlane, ControlPlaneService, Definition, FoundBy, GrantedRole, GroupVersion, NamespacedRole,
+};
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};

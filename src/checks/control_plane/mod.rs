@@ -19,6 +19,7 @@ mod control_plane_rbac_missing;
 mod control_plane_reports_errors;
 mod control_plane_restarting;
 mod control_plane_role_missing;
+mod control_plane_service_missing;
 mod crd_missing;
 mod extension_command_missing;
 mod extension_namespace_twice;
@@ -56,6 +57,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-reports-errors", control_plane_reports_errors),
     row!("control-plane", "control-plane-restarting", control_plane_restarting),
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
+    row!("control-plane", "control-plane-service-missing", control_plane_service_missing),
     row!("control-plane", "crd-missing", crd_missing),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
