@@ -1,8 +1,11 @@
 //! What passes the border of the kubeconfig with which a link reaches another cluster: whether a client could begin to use
 //! it, and the address it leads to. Its tokens, keys and certificates do not.
 
+use std::net::IpAddr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,7 +13,7 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
 use super::certificate::{KeyMatches, blocks, key_matches};
-use crate::kubeconfig;
+use crate::{kubeconfig, token};
 
 /// Annotation of a redacted Secret: what its kubeconfig says of itself, as JSON.
 pub const KUBECONFIG: &str = "meshdoctor.io/kubeconfig";
@@ -27,18 +30,23 @@ pub struct RemoteAccess {
     /// Scheme, host and port of the API server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// When the token in it expires, in seconds since 1970, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<i64>,
 }
 
 impl RemoteAccess {
     /// Reads a raw kubeconfig; `None`: the Secret has none.
     pub(super) fn read(kubeconfig: Option<&[u8]>) -> RemoteAccess {
-        let broken = |error: String| RemoteAccess { error: Some(error), server: None };
+        let broken = |error: String| RemoteAccess { error: Some(error), ..RemoteAccess::default() };
         let Some(kubeconfig) = kubeconfig else { return broken(format!("no entry {ENTRY}")) };
         match kubeconfig::parse::<Raw>(kubeconfig) {
             Err(error) => broken(error),
             Ok(raw) => {
                 let server = raw.cluster().and_then(|cluster| address(cluster.server.as_deref()?));
-                RemoteAccess { error: fault(&raw, server.as_deref()).map(str::to_owned), server }
+                let token = raw.user().and_then(|user| user.token.as_deref());
+                let expires = token.and_then(|token| token::decode(token).ok()).and_then(|claims| claims.exp);
+                RemoteAccess { error: fault(&raw, server.as_deref()).map(str::to_owned), server, expires }
             }
         }
     }
@@ -51,6 +59,11 @@ impl RemoteAccess {
     /// Whether a client could begin to use it.
     pub fn is_usable(&self) -> bool {
         self.error.is_none()
+    }
+
+    /// When its token expires.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.expires.and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
     /// What is wrong with it, in words; where nothing is, where it leads.
@@ -160,6 +173,9 @@ fn fault(raw: &Raw, server: Option<&str>) -> Option<&'static str> {
     let Some(cluster) = raw.cluster() else { return Some("its context names a cluster that is not in it") };
     match server {
         None => Some("no address of an API server"),
+        Some(server) if is_of_the_pod_itself(server) => Some(
+            "its server is an address of the machine that wrote it (loopback), which is the controller's own pod here",
+        ),
         // Neither an authority nor a user plays a part without TLS.
         Some(server) if server.starts_with("http:") => None,
         Some(_) => fault_of_cluster(cluster).or_else(|| match raw.user() {
@@ -167,6 +183,17 @@ fn fault(raw: &Raw, server: Option<&str>) -> Option<&'static str> {
             Some(user) => fault_of_user(user),
         }),
     }
+}
+
+/// Whether an address means the machine on which it is used.
+fn is_of_the_pod_itself(server: &str) -> bool {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = match rest.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => rest.split(':').next().unwrap_or(rest),
+    };
+    let own = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(own)
 }
 
 fn fault_of_cluster(cluster: &Cluster) -> Option<&'static str> {
@@ -297,6 +324,10 @@ mod tests {
             ),
             (&GOOD.replace("current-context: c\n", ""), "its current context is none of its contexts"),
             (&GOOD.replace("https://u:", "canary://u:"), "no address of an API server"),
+            (&GOOD.replace("10.1.0.1", "127.0.0.1"), "its server is an address of the machine"),
+            (&GOOD.replace("10.1.0.1", "0.0.0.0"), "its server is an address of the machine"),
+            (&GOOD.replace("10.1.0.1", "localhost"), "its server is an address of the machine"),
+            (&GOOD.replace("10.1.0.1", "[::1]"), "its server is an address of the machine"),
             (&GOOD.replace("{cluster: east", "{cluster: canary"), "its context names a cluster"),
             (&GOOD.replace("user: u}", "user: canary}"), "its context names a user"),
             (&GOOD.replace(", user: u}", "}"), "its context names a user"),

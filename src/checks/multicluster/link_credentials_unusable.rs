@@ -21,7 +21,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
             Ok(None) => findings.push(finding(ctx, link, "missing")),
             Ok(Some(secret)) => match RemoteAccess::of(secret.metadata.annotation(KUBECONFIG)) {
-                Some(access) if access.is_usable() => {}
+                Some(access) if access.is_usable() => {
+                    if let Some(expired) = access.expires_at().filter(|expires| *expires <= ctx.now()) {
+                        findings.push(finding(ctx, link, &format!("its token expired at {expired}")));
+                    }
+                }
                 Some(access) => findings.push(finding(ctx, link, &access.in_words())),
                 None => ctx.gap(ctx.lacking(
                     Item::credentials_of(link),

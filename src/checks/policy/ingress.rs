@@ -80,23 +80,32 @@ pub(super) struct Caller<'a> {
 /// The pods of the controllers that are known, those that run.
 pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod]) -> Vec<Caller<'a>> {
     let home = ctx.namespaces().control_plane.as_str();
-    let running = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
-    running
+    running(pods)
         .filter_map(|pod| {
             let meta = &pod.metadata;
             let of = CONTROLLERS.iter().find(|known| {
                 meta.label(NAME) == Some(known.name)
                     && known.component.is_none_or(|component| meta.label(COMPONENT) == Some(component))
             })?;
-            let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-            let account = match pod.spec.service_account_name.as_str() {
-                "" => "default",
-                account => account,
-            };
-            let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
-            Some(Caller { pod, of, identity })
+            Some(Caller { pod, of, identity: identity(survey, home, pod) })
         })
         .collect()
+}
+
+/// Pods that run.
+pub(super) fn running(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
+    pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none())
+}
+
+/// The identity of a pod in the mesh of a control plane, where it has a proxy.
+pub(super) fn identity(survey: &Survey<'_>, home: &str, pod: &Pod) -> Option<String> {
+    let meta = &pod.metadata;
+    let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+    let account = match pod.spec.service_account_name.as_str() {
+        "" => "default",
+        account => account,
+    };
+    meshed.then(|| survey.index.controller.identity(&meta.namespace, account))
 }
 
 /// Which controller serves an Ingress, as far as Ingresses and IngressClasses say.

@@ -1,109 +1,205 @@
-//! `ingress-refused`: the policy of what an Ingress leads to refuses the ingress controller that serves it.
+//! `ingress-refused`: the policy of what an Ingress or a route of a Gateway leads to refuses the pods that requests from outside come
+//! through.
 
 use std::collections::BTreeMap;
 
 use super::behind::behind;
-use super::ingress::{Caller, Classes, callers, service_of};
-use super::survey::{field, survey};
+use super::gateways;
+use super::ingress::{Classes, callers, service_of};
+use super::survey::{Survey, field, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
-use crate::objects::{Ingress, Kind, Pod, Service};
+use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
 
-/// What an Ingress leads to and is refused by.
+/// What leads into the mesh from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Door {
+    Ingress,
+    Gateway,
+}
+
+/// What an Ingress or a route of a Gateway leads to and is refused by.
 struct Refused<'a> {
-    ingress: &'a Ingress,
-    path: &'a str,
+    /// The Ingress or the route, and what of it leads there.
+    from: Evidence,
     inbound: Inbound<'a>,
-    callers: Vec<&'a Caller<'a>>,
+    callers: Vec<Asking<'a>>,
     pods: Vec<&'a Pod>,
 }
 
+/// A pod that asks, and its identity in the mesh.
+type Asking<'a> = (&'a Pod, Option<String>);
+
+/// All that is refused, by workload, port and where requests come from.
+type AllRefused<'a> = BTreeMap<(Owner, u16, Door), Refused<'a>>;
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let callers = callers(ctx, survey, ctx.every::<Pod>()?);
+    let pods = ctx.every::<Pod>()?;
+    let mut refused = AllRefused::new();
+    let by_ingresses = ingresses(ctx, survey, pods, &mut refused)?;
+    let by_gateways = gateways(ctx, survey, pods, &mut refused)?;
+    if by_gateways && !by_ingresses {
+        // What cannot be had may show an Ingress; a pass is of both.
+        ctx.noted(ctx.every::<Ingress>());
+    }
+    if !by_ingresses && !by_gateways {
+        return Err(Unjudged::not_applicable(
+            "there is no ingress controller that is known, and no Gateway with pods of its own",
+        ));
+    }
+    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
+}
+
+/// What Ingresses lead to; whether there is an ingress controller that is known.
+fn ingresses<'a>(
+    ctx: &Context<'a>,
+    survey: &'a Survey<'a>,
+    pods: &'a [Pod],
+    refused: &mut AllRefused<'a>,
+) -> Result<bool, Unjudged> {
+    let callers = callers(ctx, survey, pods);
     if callers.is_empty() {
-        return Err(Unjudged::not_applicable("there is no ingress controller that is known"));
+        return Ok(false);
     }
     let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
     let classes = Classes::of(ctx);
-    let owners = ctx.owners();
-    let mut refused: BTreeMap<(Owner, u16), Refused<'_>> = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let serving: Vec<&Caller<'_>> =
-            callers.iter().filter(|one| classes.serves(one.of, ingress)).collect();
-        if serving.is_empty() {
-            continue;
-        }
+        let serving = callers.iter().filter(|one| classes.serves(one.of, ingress));
+        let serving: Vec<Asking<'_>> = serving.map(|one| (one.pod, one.identity.clone())).collect();
         for (path, to) in ingress.paths() {
-            let namespace = &ingress.metadata.namespace;
-            let Some((service, port)) = service_of(services, namespace, to) else { continue };
-            for (pod, workload, number) in behind(survey, service, port) {
-                let inbound = survey.index.inbound(workload, number);
-                if serving.iter().any(|caller| admitted(&inbound, caller)) {
+            let meta = &ingress.metadata;
+            let Some(to) = service_of(services, &meta.namespace, to) else { continue };
+            let from = || {
+                let object = format!("Ingress {}/{}", meta.namespace, meta.name);
+                Evidence::field(object, "spec.rules[].http.paths[].path", path)
+            };
+            refuse(ctx, survey, (Door::Ingress, &from), &serving, to, refused);
+        }
+    }
+    Ok(true)
+}
+
+/// What routes of Gateways lead to; whether there is a Gateway with pods of its own.
+fn gateways<'a>(
+    ctx: &Context<'a>,
+    survey: &'a Survey<'a>,
+    pods: &'a [Pod],
+    refused: &mut AllRefused<'a>,
+) -> Result<bool, Unjudged> {
+    let kinds =
+        [(Kind::HTTPRoute, survey.objects.http_routes), (Kind::GRPCRoute, survey.objects.grpc_routes)];
+    let mut any = false;
+    for (kind, routes) in kinds {
+        for route in routes.iter().filter(|route| ctx.judges(&route.metadata.namespace)) {
+            for gateway in gateways::of_route(route) {
+                let asking = gateways::pods_of(ctx, survey, pods, gateway);
+                if asking.is_empty() {
                     continue;
                 }
-                let callers = serving.clone();
-                let one = refused.entry((owners.of(pod), number)).or_insert_with(|| Refused {
-                    ingress,
-                    path,
-                    inbound,
-                    callers,
-                    pods: Vec::new(),
-                });
-                if !one.pods.iter().any(|known| known.metadata.name == pod.metadata.name) {
-                    one.pods.push(pod);
+                any = true;
+                let from = || {
+                    field(
+                        kind,
+                        &route.metadata,
+                        "spec.parentRefs",
+                        format!("Gateway {}/{}", gateway.0, gateway.1),
+                    )
+                };
+                for to in gateways::services_of(ctx.every::<Service>()?, route) {
+                    refuse(ctx, survey, (Door::Gateway, &from), &asking, to, refused);
                 }
             }
         }
     }
-    Ok(refused.iter().map(|((owner, port), one)| finding(ctx, owner, *port, one)).collect::<Vec<_>>().into())
+    Ok(any)
 }
 
-/// Whether anything lets a pod of a controller in, whatever it asks for.
-fn admitted(inbound: &Inbound<'_>, caller: &Caller<'_>) -> bool {
-    let client = Client { identity: caller.identity.as_deref(), address: caller.pod.status.pod_ip };
+/// Notes the pods behind a port of a Service that let none of those in who ask.
+fn refuse<'a>(
+    ctx: &Context<'a>,
+    survey: &'a Survey<'a>,
+    (door, from): (Door, &dyn Fn() -> Evidence),
+    asking: &[Asking<'a>],
+    (service, port): (&'a Service, &'a ServicePort),
+    refused: &mut AllRefused<'a>,
+) {
+    if asking.is_empty() {
+        return;
+    }
+    let owners = ctx.owners();
+    for (pod, workload, number) in behind(survey, service, port) {
+        let inbound = survey.index.inbound(workload, number);
+        if asking.iter().any(|asking| admitted(&inbound, asking)) {
+            continue;
+        }
+        let one = refused.entry((owners.of(pod), number, door)).or_insert_with(|| Refused {
+            from: from(),
+            inbound,
+            callers: asking.to_vec(),
+            pods: Vec::new(),
+        });
+        if !one.pods.iter().any(|known| known.metadata.name == pod.metadata.name) {
+            one.pods.push(pod);
+        }
+    }
+}
+
+/// Whether anything lets a pod in, whatever it asks for.
+fn admitted(inbound: &Inbound<'_>, (pod, identity): &Asking<'_>) -> bool {
+    let client = Client { identity: identity.as_deref(), address: pod.status.pod_ip };
     inbound.connect(client) == Entry::Admitted
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Refused<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Refused<'_>) -> Finding {
     let names = one.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let meta = &one.ingress.metadata;
     let by = match one.inbound.taken_by {
         TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
-    let asking = one.callers.iter().take(2).map(|caller| {
-        let said = caller.identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
-        let meta = &caller.pod.metadata;
+    let asking = one.callers.iter().take(2).map(|(pod, identity)| {
+        let said = identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
+        let meta = &pod.metadata;
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
     });
-    let meshed = one.callers.iter().any(|caller| caller.identity.is_some());
+    let meshed = one.callers.iter().any(|(_, identity)| identity.is_some());
+    let (message, who, parameter) = match door {
+        Door::Ingress => (
+            "the policy of a port that an Ingress leads to refuses the ingress controller: whoever comes from outside gets a 403",
+            "the ingress controller",
+            port.to_string(),
+        ),
+        Door::Gateway => (
+            "the policy of a port that a route of a Gateway leads to refuses the pods of the Gateway: whoever comes from outside gets a 403",
+            "the Gateway",
+            format!("{port} of a Gateway"),
+        ),
+    };
     let act = if meshed {
-        "Add an AuthorizationPolicy for the port that requires the service account of the ingress controller"
+        format!("Add an AuthorizationPolicy for the port that requires the service account of {who}")
     } else {
-        "Mesh the ingress controller and let its service account in; or let its addresses in, with an AuthorizationPolicy that requires a \
-         NetworkAuthentication"
+        format!(
+            "Mesh {who} and let its service account in; or let its addresses in, with an AuthorizationPolicy that requires a \
+             NetworkAuthentication"
+        )
     };
     let target = one.pods.first().map_or_else(String::new, |pod| pod.metadata.name.clone());
-    ctx.finding(
-        owner.subject(names),
-        "the policy of a port that an Ingress leads to refuses the ingress controller: whoever comes from outside gets a 403",
-    )
-    .parameter(port.to_string())
-    .likely()
-    .evidence(Evidence::field(format!("Ingress {}/{}", meta.namespace, meta.name), "spec.rules[].http.paths[].path", one.path))
-    .evidence(by)
-    .evidences(asking)
-    .remedy(
-        Remedy::new()
-            .run(
-                StepKind::Command,
-                "See who is let in by what",
-                meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
-            )
-            .step(StepKind::Note, act),
-    )
+    ctx.finding(owner.subject(names), message)
+        .parameter(parameter)
+        .likely()
+        .evidence(one.from.clone())
+        .evidence(by)
+        .evidences(asking)
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "See who is let in by what",
+                    meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
+                )
+                .step(StepKind::Note, act),
+        )
 }

@@ -4,6 +4,8 @@ use super::{Check, row};
 
 mod authentication_missing;
 mod behind;
+mod default_policy_not_applied;
+mod gateways;
 mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
@@ -28,11 +30,12 @@ mod skipped_port_hides_identity;
 mod survey;
 mod would_be;
 
-pub(super) use survey::{Survey, defined, read_by, survey};
+pub(super) use survey::{Survey, defined, read_by, survey, unread};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("policy", "authentication-missing", authentication_missing),
+    row!("policy", "default-policy-not-applied", default_policy_not_applied),
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy, listed_ports, probes_of};
-use crate::objects::{Kind, Pod};
+use crate::objects::{Event, Kind, Pod};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
 
@@ -33,13 +33,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
+    let events = ctx.hints::<Event>();
     let findings = refused
         .into_iter()
-        .map(|((owner, port, path), refused)| finding(ctx, &owner, (port, &path), &refused));
+        .map(|((owner, port, path), refused)| finding(ctx, &owner, (port, &path), &refused, events));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, (port, path): (u16, &str), refused: &Refused<'_>) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    (port, path): (u16, &str),
+    refused: &Refused<'_>,
+    events: &[Event],
+) -> Finding {
     let Refused { entry, pods, inbound } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let (how, status) = match entry {
@@ -69,14 +76,46 @@ fn finding(ctx: &Context<'_>, owner: &Owner, (port, path): (u16, &str), refused:
     let first = pods
         .first()
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
-    ctx.finding(
-        owner.subject(names),
-        format!("the kubelet's probe GET {path} on port {port} gets status {status}: {how}, as {because}"),
-    )
-    .parameter(format!("{port}{path}"))
-    .evidence(Evidence::field(first, "spec.containers[].probes", format!("httpGet {path}, port {port}")))
-    .evidence(by)
-    .remedy(Remedy::new().step(StepKind::Note, step))
-    // What a controller was told before it restarted, and what a probe follows to, is not in objects.
-    .likely()
+    let answered = answered(events, pods);
+    let finding = ctx
+        .finding(
+            owner.subject(names),
+            format!(
+                "the kubelet's probe GET {path} on port {port} gets status {status}: {how}, as {because}"
+            ),
+        )
+        .parameter(format!("{port}{path}"))
+        .evidence(Evidence::field(first, "spec.containers[].probes", format!("httpGet {path}, port {port}")))
+        .evidence(by)
+        .evidences(answered.map(quoted))
+        .remedy(Remedy::new().step(StepKind::Note, step));
+    // What a controller was told before it restarted, and what a probe follows to, is not in objects; what the kubelet got is.
+    if answered.is_some() { finding } else { finding.likely() }
+}
+
+fn quoted(event: &Event) -> Evidence {
+    let place = Place::Event {
+        object: format!("Pod {}/{}", event.about.namespace, event.about.name),
+        reason: event.reason.clone(),
+        count: event.count,
+        last: event.last,
+    };
+    Evidence { place, said: event.message.clone() }
+}
+
+/// The latest event in which the kubelet says of one of the pods that its probe got a status with which the proxy refuses.
+fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
+    let refused = |message: &str| {
+        ["403", "404"]
+            .iter()
+            .any(|status| message.ends_with(&format!("HTTP probe failed with statuscode: {status}")))
+    };
+    let about = |event: &&Event| {
+        event.reason == "Unhealthy"
+            && refused(event.message.trim_end())
+            && pods.iter().any(|pod| {
+                (&event.about.namespace, &event.about.name) == (&pod.metadata.namespace, &pod.metadata.name)
+            })
+    };
+    events.iter().filter(about).max_by_key(|event| event.last)
 }

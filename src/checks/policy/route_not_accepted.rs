@@ -1,12 +1,18 @@
 //! `route-not-accepted`: the policy controller says in its status why it does not take a route, a rate limit or an EgressNetwork; or
 //! would say so, where it wrote none.
 
-use super::survey::{about, field, on};
+use jiff::SignedDuration;
+
+use super::survey::{about, field, on, unread};
 use super::would_be::{self, Known};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::status::{ParentAnswer, Refused};
 use crate::objects::{Condition, Kind, Meta, POLICY_CONTROLLER, ParentRef, Route};
+
+/// The controller writes a status within seconds; its leader may change meanwhile.
+const SOON: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = would_be::known(ctx)?;
@@ -71,7 +77,51 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
     let statuses = route.status.parents.iter().filter(|status| status.controller_name == POLICY_CONTROLLER);
     let written: Vec<&ParentRef> = statuses.map(|status| &status.parent_ref).collect();
     let left = answers.iter().filter(|answer| !written.iter().any(|parent| answer.parent.is(parent)));
-    left.filter_map(|answer| known.of_parent(kind, &route.metadata, answer)).collect()
+    let left: Vec<&ParentAnswer<'_>> = left.collect();
+    let refused: Vec<Finding> =
+        left.iter().filter_map(|answer| known.of_parent(kind, &route.metadata, answer)).collect();
+    // What is refused for want of something that was not given is not known to be right.
+    let right = |answer: &&&ParentAnswer<'_>| {
+        answer.refused.is_none() && answer.faults.as_deref().unwrap_or_default().is_empty()
+    };
+    match left.first() {
+        Some(first) if left.iter().filter(right).count() == left.len() => {
+            unanswered(known.ctx, kind, &route.metadata, first).into_iter().collect()
+        }
+        _ => refused,
+    }
+}
+
+/// What is there for longer than the controller takes, and has no status although nothing is wrong with it: nobody reads it. Only
+/// what a server answered has a uid, and only where it is known when it answered is it known how long that took.
+fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
+    let since = meta.creation_timestamp.filter(|_| !meta.uid.is_empty() && ctx.knows_its_moment())?;
+    if ctx.now().duration_since(since) < SOON {
+        return None;
+    }
+    let destination = kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("logs deployment/linkerd-destination -c policy");
+    let at = format!("{} {}", answer.parent.kind, answer.parent.name);
+    Some(
+        about(
+            ctx,
+            kind,
+            meta,
+            "the policy controller wrote no status of it, although nothing is wrong with it: most likely it does not read it, so traffic goes \
+             on as if it were not there",
+        )
+        .likely()
+        .parameter("no status")
+        .tie(unread(kind))
+        .evidence(field(kind, meta, "status.parents", format!("none of {POLICY_CONTROLLER}")))
+        .evidence(field(kind, meta, "spec.parentRefs", at))
+        .evidence(field(kind, meta, "metadata.creationTimestamp", since.to_string()))
+        .remedy(Remedy::new().run(StepKind::Command, "See what the controller says", destination).step(
+            StepKind::Note,
+            "Where it says nothing of routes, restart linkerd-destination: it looks for the kinds of routes only when it starts",
+        )),
+    )
 }
 
 /// What is said, or would be, of what has one status for all of it.

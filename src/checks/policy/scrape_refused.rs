@@ -27,6 +27,8 @@ struct Scraper<'a> {
     identity: Option<String>,
     /// Whether it is viz's own.
     of_viz: bool,
+    /// Whether it is known that it scrapes proxies.
+    told: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,9 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
     let scrapers = scrapers(ctx, survey, config?, monitors, pods);
     if scrapers.is_empty() {
-        return Err(Unjudged::not_applicable(
-            "there is no Prometheus of viz, and none that a PodMonitor tells to scrape proxies",
-        ));
+        return Err(Unjudged::not_applicable("there is no Prometheus that is known"));
     }
     let with_viz = scrapers.iter().any(|scraper| scraper.of_viz);
     // Pods that deny, elsewhere, are left to the check of viz that answers its row.
@@ -84,13 +84,13 @@ fn scrapers<'a>(
         said("podMonitor.enabled") == Some(true) && said("podMonitor.proxy.enabled") != Some(false);
     let monitored = by_chart || monitors.iter().any(Monitor::asks_proxies);
     let alive = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
-    alive
+    let found: Vec<Scraper<'_>> = alive
         .filter_map(|pod| {
             let meta = &pod.metadata;
             let of_viz =
                 viz == Some(meta.namespace.as_str()) && meta.label("component") == Some("prometheus");
-            let other = monitored && meta.label(PROMETHEUS.0) == Some(PROMETHEUS.1);
-            if !of_viz && !other {
+            let told = of_viz || monitored;
+            if !of_viz && meta.label(PROMETHEUS.0) != Some(PROMETHEUS.1) {
                 return None;
             }
             let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
@@ -99,9 +99,12 @@ fn scrapers<'a>(
                 account => account,
             };
             let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
-            Some(Scraper { pod, identity, of_viz })
+            Some(Scraper { pod, identity, of_viz, told })
         })
-        .collect()
+        .collect();
+    // Another Prometheus may scrape by a configuration of its own, which nobody reads: it counts where there is no better one.
+    let any_told = found.iter().any(|scraper| scraper.told);
+    found.into_iter().filter(|scraper| scraper.told || !any_told).collect()
 }
 
 fn admin_port(pod: &Pod) -> u16 {
@@ -126,17 +129,27 @@ fn finding(
         let meta = &scraper.pod.metadata;
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
     });
-    ctx.finding(
-        owner.subject(names),
-        "the policy of the proxies' metrics port refuses every Prometheus that scrapes them: dashboards, and what scales by metrics, \
-         see nothing of these pods",
-    )
-    .severity(Severity::Warning)
-    .parameter(port.to_string())
-    .likely()
-    .evidence(by)
-    .evidences(asking)
-    .remedy(remedy(owner, inbound, scrapers))
+    let told = scrapers.iter().any(|scraper| scraper.told);
+    let (severity, message) = if told {
+        (
+            Severity::Warning,
+            "the policy of the proxies' metrics port refuses every Prometheus that scrapes them: dashboards, and what scales by metrics, \
+             see nothing of these pods",
+        )
+    } else {
+        (
+            Severity::Info,
+            "the policy of the proxies' metrics port refuses the Prometheus of the cluster: if its own configuration tells it to scrape \
+             proxies, it gets a 403 from these pods",
+        )
+    };
+    ctx.finding(owner.subject(names), message)
+        .severity(severity)
+        .parameter(port.to_string())
+        .likely()
+        .evidence(by)
+        .evidences(asking)
+        .remedy(remedy(owner, inbound, scrapers))
 }
 
 fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Remedy {

@@ -99,6 +99,11 @@ pub(super) fn about_server(namespace: &str, name: &str) -> Tie {
     Tie::Fact(format!("server {namespace}/{name}"))
 }
 
+/// What ties a kind of routes that the policy controller does not read to the routes.
+pub(in crate::checks) fn unread(kind: Kind) -> Tie {
+    Tie::Fact(format!("unread {}", kind.resource()))
+}
+
 /// An object as evidence.
 pub(super) fn field(kind: Kind, meta: &Meta, path: &str, said: impl Into<String>) -> Evidence {
     Evidence::field(Subject::object(kind, &meta.namespace, &meta.name), path, said)

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::checks::policy::unread;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -48,6 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(Subject::object("CustomResourceDefinition", "", &name), message)
             .severity(severity)
+            .tie(unread(kind))
             .evidence(Evidence::field(
                 format!("CustomResourceDefinition {name}"),
                 "metadata.creationTimestamp",

@@ -1,0 +1,74 @@
+//! `default-policy-not-applied`: a namespace says another default inbound policy than holds for pods in it, which are older than it.
+
+use std::collections::BTreeMap;
+
+use super::survey::survey;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::owners::Owner;
+use crate::model::policy::DefaultPolicy;
+use crate::objects::{Kind, Meta, Namespace, Pod};
+
+const KEY: &str = "config.linkerd.io/default-inbound-policy";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespaces = ctx.seen::<Namespace>()?;
+    let survey = survey(ctx)?;
+    let general = survey.index.controller.default_policy;
+    let said = |meta: &Meta| meta.annotation(KEY)?.parse::<DefaultPolicy>().ok();
+    let owners = ctx.owners();
+    let mut stale: BTreeMap<(Owner, &str), (DefaultPolicy, Vec<&Pod>)> = BTreeMap::new();
+    for namespace in namespaces.iter().filter(|namespace| ctx.judges(&namespace.metadata.name)) {
+        let meta = &namespace.metadata;
+        let Some(wanted) = said(meta).filter(|wanted| *wanted != general) else { continue };
+        let here = survey.pods.iter().map(|(pod, _)| *pod).filter(|pod| pod.metadata.namespace == meta.name);
+        // What a pod or its template says itself goes before what the namespace says.
+        for pod in here.filter(|pod| pod.metadata.annotation(KEY).is_none()) {
+            stale.entry((owners.of(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);
+        }
+    }
+    let findings = stale.iter().map(|((owner, namespace), (wanted, pods))| {
+        finding(ctx, (owner, namespace), (*wanted, general), pods)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    (owner, namespace): (&Owner, &str),
+    (wanted, general): (DefaultPolicy, DefaultPolicy),
+    pods: &[&Pod],
+) -> Finding {
+    let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let first = pods.first().map_or_else(String::new, |pod| format!("Pod {namespace}/{}", pod.metadata.name));
+    let remedy = match owner.restartable() {
+        Some(target) => Remedy::new().run(
+            StepKind::Command,
+            "Restart the workload; what the namespace says is copied when a pod is created",
+            kubectl().namespace(namespace).words("rollout restart").operand(target),
+        ),
+        None => Remedy::new().step(
+            StepKind::Note,
+            "Create the pods again; what the namespace says is copied when a pod is created",
+        ),
+    };
+    ctx.finding(
+        owner.subject(names),
+        format!(
+            "the default inbound policy of their namespace is not that of these pods: where no Server takes a port, {general} holds, and \
+             {wanted} only once they are created again"
+        ),
+    )
+    .evidence(Evidence::field(
+        Subject::object(Kind::Namespace, "", namespace),
+        format!("metadata.annotations[{KEY}]"),
+        wanted.as_str(),
+    ))
+    .evidence(Evidence::field(first, format!("metadata.annotations[{KEY}]"), "not there"))
+    .evidence(Evidence::other("default policy of the control plane", general.as_str()))
+    .remedy(remedy.step(
+        StepKind::Note,
+        "Pods to which linkerd inject gave their proxy take nothing from the namespace: annotate their template",
+    ))
+}
