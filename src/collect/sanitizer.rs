@@ -21,6 +21,8 @@ pub(super) struct Border<'a> {
     /// The kind of its objects, and what passes of them.
     kind: &'static str,
     rule: &'static Rule,
+    /// Version and kind that an object gets where it says none.
+    alone: Option<(String, &'static str)>,
     pub(super) store: Option<Box<dyn Store>>,
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
@@ -61,6 +63,7 @@ impl<'a> Border<'a> {
             request,
             kind: request.item.answers(),
             rule: request.item.rule(),
+            alone: request.item.kind().map(|kind| (kind.api_version(), kind.info().kind)),
             store: store_of(&request.item),
             saver,
             observer,
@@ -103,10 +106,36 @@ impl Border<'_> {
     }
 
     fn passed(&self, json: &[u8]) -> Result<Passed, serde_json::Error> {
-        // API servers leave both out of a list's items, and what is kept must stand by itself.
-        let info = self.request.item.kind().map(|kind| (kind.api_version(), kind.info().kind));
-        let alone = info.as_ref().map(|(version, kind)| (version.as_str(), *kind));
-        Sanitized::read(self.kind, self.rule, json, alone, self.live)
+        Sanitized::read(self.kind, self.rule, json, self.alone(), self.live)
+    }
+
+    /// API servers leave both out of a list's items, and what is kept must stand by itself.
+    fn alone(&self) -> Option<(&str, &str)> {
+        self.alone.as_ref().map(|(version, kind)| (version.as_str(), *kind))
+    }
+
+    /// Redacts, files and saves the object that `text` begins with; its length. One that is refused comes again, whole, and is
+    /// saved and counted then.
+    fn begun_whole(&mut self, text: &str) -> Option<usize> {
+        if self.request.item == Item::Logs {
+            return None;
+        }
+        let (Passed { object, touched }, length) =
+            Sanitized::read_first(self.kind, self.rule, text, self.alone())?;
+        let value = match &self.whole {
+            Some(_) => Some(object.value().ok()?),
+            None => None,
+        };
+        self.store.as_mut()?.push(object.json(), &redact::CLEAN).ok()?;
+        if let Some(whole) = &mut self.whole {
+            whole.extend(value);
+        }
+        self.touched += usize::from(touched);
+        if let Some(saver) = self.saver {
+            saver.object(self.request, &object);
+        }
+        self.count();
+        Some(length)
     }
 
     /// A log, bounded and redacted.
@@ -163,7 +192,7 @@ impl ObjectSink for Border<'_> {
 
     fn begun(&mut self, text: &str) -> Option<usize> {
         if self.is_redacted_whole() {
-            return None;
+            return self.begun_whole(text);
         }
         let length = self.store.as_mut()?.push_first(text, self.rule)?;
         self.count();

@@ -15,6 +15,9 @@ use super::object::{holds_a_copy, leaf, masked};
 use super::{keys, text};
 use state::{Copy, Key, TELLING, unfit};
 
+/// Few objects are larger; of their copies the room is made as they need it.
+const LIKELY: usize = 32 << 10;
+
 /// What passes of an object, as JSON, and whether anything was replaced or dropped. `alone`: version and kind that it gets where
 /// it says none. `None` where only a tree tells, and where it is no JSON.
 pub(super) fn copied(
@@ -23,14 +26,25 @@ pub(super) fn copied(
     json: &str,
     alone: Option<(&str, &str)>,
 ) -> Option<(Vec<u8>, bool)> {
+    let (copy, length) = first_copied(kind, rule, json, alone)?;
+    json[length..].bytes().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')).then_some(copy)
+}
+
+/// The same of the object that `text` begins with, and how long that is there. `None` also where it is not whole.
+pub(super) fn first_copied(
+    kind: &str,
+    rule: &'static Rule,
+    text: &str,
+    alone: Option<(&str, &str)>,
+) -> Option<((Vec<u8>, bool), usize)> {
     if matches!(kind, "Secret" | "ConfigMap") {
         return None;
     }
-    let mut copy = Copy { out: Vec::with_capacity(json.len() / 2), ..Copy::default() };
-    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let mut copy = Copy { out: Vec::with_capacity(text.len().min(LIKELY) / 2), ..Copy::default() };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let root = Part { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
     root.deserialize(&mut deserializer).ok()?;
-    deserializer.end().ok()?;
+    let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
     let Copy { mut out, touched, said, .. } = copy;
     if out.first() != Some(&b'{') {
         return None;
@@ -44,7 +58,7 @@ pub(super) fn copied(
             }
         }
     }
-    Some((out, touched))
+    Some(((out, touched), length))
 }
 
 /// Where a value stands, as far as that matters.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::allow::Rule;
 use super::certificate::{KeyMatches, certificates_only, key_matches};
-use super::copy::copied;
+use super::copy::{copied, first_copied};
 use super::marker::{Marker, stand_in};
 use super::memo::Memo;
 use super::parse::parse;
@@ -95,6 +95,18 @@ impl Sanitized {
             remote::note_absent_kubeconfig(&mut value);
         }
         Sanitized::of(kind, rule, value)
+    }
+
+    /// What passes of the object that `text` begins with, and how long that is there. `None` where it takes the whole object to
+    /// say, alone ([`Sanitized::read`]), and where it is broken or not whole.
+    pub fn read_first(
+        kind: &str,
+        rule: &'static Rule,
+        text: &str,
+        alone: Option<(&str, &str)>,
+    ) -> Option<(Passed, usize)> {
+        let ((json, touched), length) = first_copied(kind, rule, text, alone)?;
+        Some((Passed { object: Sanitized(json), touched }, length))
     }
 
     /// What passes of an object of a kind.
