@@ -1,7 +1,6 @@
 //! What was found out of a text lately: ten thousand pods say the same of themselves, apart from names, addresses and times.
 
 use std::cell::RefCell;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// A longer text is looked through each time.
 const LONGEST: usize = 16 << 10;
@@ -32,9 +31,14 @@ impl<V: Copy + Default> Memo<V> {
     }
 }
 
+/// Eight bytes at a time: it stands before nearly every text of a cluster. Who makes texts that share a place only has them looked
+/// through each time.
 fn slot(text: &str, slots: usize) -> usize {
-    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(text);
-    usize::try_from(hash % slots as u64).unwrap_or(0)
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let hash = words.iter().fold(text.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let last = rest.iter().fold(0, |last, byte| last << 8 | u64::from(*byte));
+    usize::try_from((mix(hash, last) >> 32) % slots as u64).unwrap_or(0)
 }
 
 #[cfg(test)]

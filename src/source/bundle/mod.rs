@@ -17,6 +17,7 @@
 
 mod index;
 pub(crate) mod manifest;
+mod page;
 mod reader;
 
 pub use manifest::{

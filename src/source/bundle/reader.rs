@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::index::Index;
 use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
+use super::page::{self, Taken};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::fetched::{Fetched, Why};
@@ -139,12 +140,33 @@ impl Bundle {
 
     /// Answers a request, save for node files: each object, and how it ended.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        self.found(request, &mut |found| {
+            if let Found::Whole { json, .. } = found {
+                take(json);
+            }
+            None
+        })
+    }
+
+    /// The same, for who decodes while reading.
+    pub(in crate::source) fn fill(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
+        self.found(request, &mut |found| match found {
+            Found::Begun(text) => sink.begun(text),
+            Found::Whole { json, .. } => {
+                sink.object(json);
+                None
+            }
+        })
+    }
+
+    fn found(&self, request: &Request, take: Take<'_>) -> Fetched {
+        let whole = |take: Take<'_>, json: &[u8]| take(Found::Whole { path: MANIFEST, offset: 0, json });
         let asked = asked(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
             match request.item {
                 Item::ServerVersion => {
                     if let Some(version) = &self.manifest.server_version {
-                        take(version.to_string().as_bytes());
+                        whole(take, version.to_string().as_bytes());
                     }
                     return record.fetched.clone();
                 }
@@ -152,11 +174,11 @@ impl Bundle {
                     if let Some(version) = &self.manifest.cli_version {
                         let extensions = &self.manifest.cli_extensions;
                         let answer = serde_json::json!({ "version": version, "extensions": extensions });
-                        take(answer.to_string().as_bytes());
+                        whole(take, answer.to_string().as_bytes());
                     }
                     return record.fetched.clone();
                 }
-                _ => return self.replay(record, take),
+                _ => return self.placed(record, take),
             }
         }
         // Not asked for by name, but the whole list was.
@@ -164,7 +186,7 @@ impl Bundle {
             && let Some(record) = self.record(&Request::of(Item::List(*kind)))
         {
             let key = (request.namespace.as_deref(), name.as_str());
-            return self.index(*kind, record).pick(&self.tree, key, take);
+            return self.index(*kind, record).pick(&self.tree, key, &mut |json| _ = whole(&mut *take, json));
         }
         // What the cluster does not hold, the run that was saved may have had none of to look at.
         let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
@@ -238,18 +260,15 @@ impl Bundle {
     }
 
     /// Everything that a record names, and its outcome; with what is damaged now.
-    fn replay(&self, record: &ItemRecord, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        self.placed(record, &mut |_, _, json| take(json))
-    }
-
-    /// The same, each with its file and its place in it.
-    fn placed(&self, record: &ItemRecord, take: &mut dyn FnMut(&str, u64, &[u8])) -> Fetched {
+    fn placed(&self, record: &ItemRecord, take: Take<'_>) -> Fetched {
         let mut damage = Vec::new();
         if self.tree.corrupt {
             damage.extend(self.tree.trouble.iter().map(|(path, why)| self.malformed(path, why)));
         }
         let mut count = 0;
         let mut read = BTreeSet::new();
+        let mut quick = true;
+        let mut buffer = Vec::new();
         for path in &record.files {
             if !read.insert(path) {
                 damage.push(self.malformed(path, "the manifest names it twice"));
@@ -261,9 +280,19 @@ impl Bundle {
                 damage.push(self.malformed(path, &format!("it is not there{why}")));
                 continue;
             };
-            let mut take = |offset: u64, json: &[u8]| take(path, offset, json);
-            let mut objects = Objects { take: &mut take, count: 0, too_large: Vec::new() };
-            match page(blob, &mut objects) {
+            let begun = match quick {
+                true => page::take(blob, &mut buffer, &mut |text| take(Found::Begun(text))),
+                false => Taken::default(),
+            };
+            if begun.whole {
+                count += begun.objects;
+                continue;
+            }
+            quick = begun.objects > 0;
+            let mut take = |offset: u64, json: &[u8]| _ = take(Found::Whole { path, offset, json });
+            let mut objects =
+                Objects { take: &mut take, known: begun.objects, count: 0, too_large: Vec::new() };
+            match scan(blob, &mut objects) {
                 Ok(()) => {}
                 Err((offset, why)) => {
                     damage.push(self.malformed(&located(path, blob, offset), &why));
@@ -287,9 +316,19 @@ impl Bundle {
     /// Where the objects of a list lie: read once, however many of them are asked for by their names.
     fn index(&self, kind: Kind, record: &ItemRecord) -> Arc<Index> {
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
-        let index =
-            indexes.entry(kind).or_insert_with(|| Arc::new(Index::of(|file| self.placed(record, file))));
+        let index = indexes.entry(kind).or_insert_with(|| Arc::new(self.indexed(record)));
         Arc::clone(index)
+    }
+
+    fn indexed(&self, record: &ItemRecord) -> Index {
+        Index::of(|file| {
+            self.placed(record, &mut |found| {
+                if let Found::Whole { path, offset, json } = found {
+                    file(path, offset, json);
+                }
+                None
+            })
+        })
     }
 
     fn place(&self, path: &str, why: &str) -> String {
@@ -313,7 +352,7 @@ impl Source for Bundle {
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
             Item::NodeFiles => self.nodes(&mut |files| sink.node(files)),
-            _ => self.answer(request, &mut |json| sink.object(json)),
+            _ => self.fill(request, sink),
         }
     }
 
@@ -346,14 +385,26 @@ fn located(path: &str, blob: &Blob, offset: u64) -> String {
     blob.line_at(offset).map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"))
 }
 
-fn page(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
+fn scan(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
     let reader = blob.reader().map_err(|error: io::Error| (0, error.to_string()))?;
     json::scan(reader, objects).map_err(|broken| (broken.offset, broken.why.to_string()))
 }
 
-/// Passes objects on, counted.
+/// What is found in a bundle.
+enum Found<'a> {
+    /// The text from the beginning of an object on; see [`ObjectSink::begun`].
+    Begun(&'a str),
+    /// A whole object, with its file and its place in it.
+    Whole { path: &'a str, offset: u64, json: &'a [u8] },
+}
+
+/// Takes what is found; of what has only begun it says how long it is, once it is taken.
+type Take<'a> = &'a mut dyn FnMut(Found<'_>) -> Option<usize>;
+
+/// Passes objects on, counted, but for the first, which are known already.
 struct Objects<'a> {
     take: &'a mut dyn FnMut(u64, &[u8]),
+    known: usize,
     count: usize,
     too_large: Vec<u64>,
 }
@@ -361,14 +412,18 @@ struct Objects<'a> {
 impl JsonSink for Objects<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
-        (self.take)(offset, json);
+        if self.count > self.known {
+            (self.take)(offset, json);
+        }
     }
 
     fn list(&mut self, _: Head) {}
 
     fn object(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
-        (self.take)(offset, json);
+        if self.count > self.known {
+            (self.take)(offset, json);
+        }
     }
 
     fn too_large(&mut self, offset: u64) {

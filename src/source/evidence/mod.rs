@@ -216,7 +216,7 @@ impl Source for Captured {
         let parts = self.parts();
         match (&request.item, parts.as_slice()) {
             (Item::NodeFiles, _) => self.nodes(sink),
-            (_, [part]) => part.answer(request, &mut |json| sink.object(json)),
+            (_, [part]) => part.fill(request, sink),
             (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, sink),
             (_, parts) => {
                 // One version, one answer: the first that there is.
@@ -263,6 +263,13 @@ enum Part<'a> {
 }
 
 impl Part<'_> {
+    fn fill(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
+        match self {
+            Part::Bundle(bundle) => bundle.fill(request, sink),
+            Part::Dump(dump) => dump.answer(request, &mut |json| sink.object(json)),
+        }
+    }
+
     fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         match self {
             Part::Bundle(bundle) => bundle.answer(request, take),

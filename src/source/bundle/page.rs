@@ -1,0 +1,88 @@
+//! The pages of a list as this program writes them, read quickly: a page is taken as one text, and each object decoded from where
+//! it begins, so that nobody searches for its end first. Whatever looks otherwise is left to [`super::super::json`], which knows
+//! every form and says what is wrong with it.
+
+use crate::archive::spool::Blob;
+
+/// A larger page is none of ours: those end with the object that makes them larger than 2 MiB.
+const MAX_PAGE: u64 = 4 << 20;
+
+/// What was taken of a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// How many of its objects, from the first on.
+    pub(super) objects: usize,
+    /// Whether those are all, and the page ends behind them as it should.
+    pub(super) whole: bool,
+}
+
+/// Hands the text of a page to `take` from the beginning of each object on, as long as it takes them; `buffer` is for the bytes,
+/// whatever it held.
+pub(super) fn take(blob: &Blob, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&str) -> Option<usize>) -> Taken {
+    let mut taken = Taken::default();
+    if blob.len() > MAX_PAGE || blob.reader().and_then(|mut page| page.at(0, blob.len(), buffer)).is_err() {
+        return taken;
+    }
+    let Some(mut rest) = std::str::from_utf8(buffer).ok().and_then(items) else { return taken };
+    while let Some(behind) = take(rest).and_then(|length| rest.get(length..)) {
+        taken.objects += 1;
+        match behind.strip_prefix(",\n") {
+            Some(next) => rest = next,
+            None => {
+                taken.whole = behind == "\n]}\n";
+                break;
+            }
+        }
+    }
+    taken
+}
+
+/// What follows the head of a list that is written as ours are: kind, version, no metadata, items.
+fn items(page: &str) -> Option<&str> {
+    let (kind, rest) = page.strip_prefix("{\"kind\":\"")?.split_once("\",\"apiVersion\":\"")?;
+    let (version, rest) = rest.split_once("\",\"metadata\":{},\"items\":[\n")?;
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./-".contains(&byte));
+    (plain(kind) && plain(version)).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::archive::spool::Spool;
+
+    const HEAD: &str = "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[\n";
+
+    /// Takes objects of one digit, `{1}`; anything else it leaves.
+    fn taken(page: &[u8]) -> Taken {
+        let mut spool = Spool::new();
+        spool.write_all(page).unwrap();
+        let digit = |text: &str| {
+            let bytes = text.as_bytes();
+            (bytes.len() > 2 && bytes[0] == b'{' && bytes[1].is_ascii_digit() && bytes[2] == b'}')
+                .then_some(3)
+        };
+        take(&spool.finish(), &mut Vec::new(), &mut |text| digit(text))
+    }
+
+    #[test]
+    fn a_page_of_ours_is_taken_to_its_end() {
+        assert_eq!(
+            taken(format!("{HEAD}{{1}},\n{{2}}\n]}}\n").as_bytes()),
+            Taken { objects: 2, whole: true }
+        );
+    }
+
+    #[test]
+    fn what_looks_otherwise_is_left_from_there_on() {
+        let of = |page: &str| taken(page.as_bytes());
+        assert_eq!(of(&format!("{HEAD}{{1}},\n{{no}},\n{{3}}\n]}}\n")), Taken { objects: 1, whole: false });
+        assert_eq!(of(&format!("{HEAD}{{1}}\n],\"items\":[{{2}}]}}\n")), Taken { objects: 1, whole: false });
+        assert_eq!(of(&format!("{HEAD}{{1}},\n")), Taken { objects: 1, whole: false });
+        assert_eq!(of(&format!("{HEAD}{{1}}")), Taken { objects: 1, whole: false });
+        assert_eq!(of(&format!(" {HEAD}{{1}}\n]}}\n")), Taken::default());
+        assert_eq!(of(&HEAD.replace("PodList", "Pod\\u004cist")), Taken::default());
+        assert_eq!(taken(&[HEAD.as_bytes(), b"{1},\n\xFF\n]}\n"].concat()), Taken::default());
+    }
+}
