@@ -28,7 +28,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
     let logs = Knowledge::embedded().mesh_logs();
     let mut tails = Vec::new();
     for pod in pods.iter().filter(own).take(OF_CONTROL_PLANE) {
-        let containers = pod.spec.init_containers.iter().chain(&*pod.spec.containers);
+        let containers = pod.spec.init_containers.iter().chain(pod.spec.containers.iter());
         let names = containers.map(|container| &*container.name).filter(|name| logs.reads(name));
         tails.extend(names.flat_map(|name| of_container(pod, name)));
     }

@@ -29,7 +29,7 @@ pub(super) struct Reported<'a> {
 /// The containers of a pod of which lines are known.
 pub(super) fn containers<'a>(ctx: &Context<'a>, pod: &'a Pod) -> impl Iterator<Item = &'a str> {
     let logs = ctx.knowledge.mesh_logs();
-    let all = pod.spec.init_containers.iter().chain(&*pod.spec.containers);
+    let all = pod.spec.init_containers.iter().chain(pod.spec.containers.iter());
     all.map(|container| &*container.name).filter(|name| logs.reads(name))
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::{Text, nullable, quantities};
 use super::shared::Word;
+use super::volume::VolumeMounts;
 use crate::certificates::BundlePrint;
 use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
@@ -61,9 +62,9 @@ pub struct Container {
     pub resources: Option<Box<Resources>>,
     /// As whom it runs and what it may do; `None` where it says nothing of that.
     pub security_context: Option<Box<SecurityContext>>,
-    /// The volumes that it sees; kept for Linkerd's own containers only.
+    /// The volumes that it sees, as far as they hold identities; kept for Linkerd's own containers only.
     #[serde(deserialize_with = "nullable")]
-    pub volume_mounts: Vec<VolumeMount>,
+    pub volume_mounts: VolumeMounts,
     /// What the kubelet runs around its life; `None` where it runs nothing.
     pub lifecycle: Option<Lifecycle>,
     /// Whether its command ends the proxy when the work is done, through the proxy's own endpoint.
@@ -155,14 +156,6 @@ pub struct Capabilities {
     pub drop: Vec<Word>,
 }
 
-/// A volume that a container sees.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct VolumeMount {
-    /// Its name.
-    pub name: Word,
-}
-
 /// What the kubelet runs around the life of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -245,7 +238,7 @@ impl Container {
             self.command.iter_mut().for_each(String::clear);
             self.args = Vec::new();
             self.env = Vec::new();
-            self.volume_mounts = Vec::new();
+            self.volume_mounts = VolumeMounts::default();
             return;
         }
         for list in [&mut self.command, &mut self.args] {

@@ -111,8 +111,6 @@ pub struct OwnerReference {
     pub kind: Word,
     /// The owner's name.
     pub name: String,
-    /// The owner's uid.
-    pub uid: String,
     /// Whether it is the managing controller.
     pub controller: Option<bool>,
 }
@@ -214,7 +212,6 @@ schemas! {
     OWNER_REFERENCE "OwnerReference" {
         1 kind: Text,
         3 name: Text,
-        4 uid: Text,
         5 apiVersion: Text,
         6 controller: Bool,
     }

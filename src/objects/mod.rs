@@ -12,6 +12,7 @@ mod cilium_network_policy;
 mod condition;
 mod config_map;
 pub mod container;
+mod containers;
 mod controller_revision;
 mod cron_job;
 mod custom_resource_definition;
@@ -62,6 +63,7 @@ pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, Cali
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
+pub use containers::Containers;
 pub use custom_resource_definition::is_undefined;
 pub use event::ObjectReference;
 use foreign::ForeignObject;

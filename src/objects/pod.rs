@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
+use super::containers::Containers;
 use super::meta::{META, Meta, address, nullable, redacted};
-use super::shared::{Shared, Word};
+use super::shared::Word;
 use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
@@ -45,10 +46,10 @@ pub struct PodSpec {
     pub automount_service_account_token: Option<bool>,
     /// Application containers, and an ordinary linkerd-proxy.
     #[serde(deserialize_with = "nullable")]
-    pub containers: Shared<Vec<Container>>,
+    pub containers: Containers,
     /// Init containers; native sidecars are here with `restartPolicy: Always`.
     #[serde(deserialize_with = "nullable")]
-    pub init_containers: Shared<Vec<Container>>,
+    pub init_containers: Containers,
     /// Its volumes, as far as they hold identities.
     #[serde(deserialize_with = "nullable")]
     pub volumes: Volumes,
@@ -181,11 +182,8 @@ pub struct PodSecurityContext {
 impl PodSpec {
     /// See [`Container::trim`].
     pub(super) fn trim(&mut self, owner: Owner) {
-        for list in [&mut self.containers, &mut self.init_containers] {
-            let list = list.edit();
-            list.iter_mut().for_each(|container| container.trim(owner));
-            list.shrink_to_fit();
-        }
+        self.containers.trim(owner);
+        self.init_containers.trim(owner);
     }
 
     /// See [`super::Object::share`].
@@ -196,7 +194,7 @@ impl PodSpec {
 
     /// Every container, init containers first.
     pub fn all_containers(&self) -> impl Iterator<Item = &Container> {
-        self.init_containers.iter().chain(&*self.containers)
+        self.init_containers.iter().chain(self.containers.iter())
     }
 
     /// The container of that name, wherever it is.

@@ -10,16 +10,28 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 /// A part that several objects may have in common.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Shared<T>(Arc<T>);
 
+/// Two of one origin are compared by that alone.
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Shared<T>) -> bool {
+        self.is_same(other) || *self.0 == *other.0
+    }
+}
+
 impl<T> Shared<T> {
+    /// Whether both are kept in one place: then they are equal, which others may be too.
+    pub fn is_same(&self, other: &Shared<T>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Becomes one with an equal part of another object.
     pub(super) fn share(&mut self, other: &Shared<T>)
     where
         T: PartialEq,
     {
-        if self.0 == other.0 {
+        if !self.is_same(other) && *self.0 == *other.0 {
             self.0 = Arc::clone(&other.0);
         }
     }

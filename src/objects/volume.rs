@@ -12,6 +12,8 @@ use crate::protobuf::schema::schemas;
 pub const END_ENTITY_VOLUME: &str = "linkerd-identity-end-entity";
 /// The volume with the token that the proxy shows to identity.
 pub const TOKEN_VOLUME: &str = "linkerd-identity-token";
+/// How the name of the volume begins in which the API server puts a token of the pod's service account.
+const API_TOKEN: &str = "kube-api-access-";
 
 /// What is read of volumes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,10 +72,39 @@ impl<'de> Deserialize<'de> for Volumes {
                     let token = sources.into_iter().find_map(|source| source.service_account_token);
                     read.identity_token = Some(token.unwrap_or_default().audience);
                 }
-                name => read.service_account_token |= name.starts_with("kube-api-access-"),
+                name => read.service_account_token |= name.starts_with(API_TOKEN),
             }
         }
         Ok(read)
+    }
+}
+
+/// What is read of the volumes that a container sees.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct VolumeMounts {
+    /// Whether there is any.
+    pub some: bool,
+    /// Their names, without that of the token which the API server adds: it is another one in each replica, and replicas have
+    /// their containers in common.
+    pub named: Vec<Word>,
+}
+
+/// A volume that a container sees.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct VolumeMount<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+}
+
+impl<'de> Deserialize<'de> for VolumeMounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<VolumeMounts, D::Error> {
+        let mounts: Vec<VolumeMount<'de>> = nullable(deserializer)?;
+        let named = mounts.iter().filter(|mount| !mount.name.starts_with(API_TOKEN));
+        Ok(VolumeMounts {
+            some: !mounts.is_empty(),
+            named: named.map(|mount| Word::from(&*mount.name)).collect(),
+        })
     }
 }
 

@@ -68,8 +68,9 @@ fn fault(pod: &Pod) -> Option<Fault> {
         Some(audience) if audience != AUDIENCE => Some(Fault::Audience),
         Some(_) => {
             let mounts = &proxy.volume_mounts;
-            let cut = mounts.is_empty();
-            (!cut && !mounts.iter().any(|mount| mount.name == TOKEN_VOLUME)).then_some(Fault::NotMounted)
+            // Without any mount the container was cut.
+            (mounts.some && !mounts.named.iter().any(|mount| mount == TOKEN_VOLUME))
+                .then_some(Fault::NotMounted)
         }
     }
 }

@@ -78,7 +78,7 @@ pub(in crate::checks) fn read_by<'a>(
     };
     let external = defined::<ExternalWorkload>(ctx)?.iter().map(Workload::of_external).collect();
     let alive = ctx.every::<Pod>()?.iter().filter(|pod| !pod.is_finished());
-    let pods = alive.filter_map(|pod| Some((pod, Workload::of_pod(pod, quirks)?))).collect();
+    let pods = Workload::of_pods(alive, quirks);
     Ok(Survey { index: Index::new(controller, objects), objects, pods, external, version })
 }
 

@@ -2,6 +2,8 @@
 //! of the namespace it never reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::controller::Quirks;
 use super::default::DefaultPolicy;
@@ -37,6 +39,13 @@ pub struct Workload<'a> {
     pub meta: &'a Meta,
     /// Whether it is outside of the cluster.
     pub external: bool,
+    /// What replicas have in common.
+    settings: Arc<Settings<'a>>,
+}
+
+/// What the policy controller reads of a pod or an ExternalWorkload beside its name and its labels.
+#[derive(Debug, Clone)]
+pub struct Settings<'a> {
     /// Ports by name; several containers may use one name.
     pub ports: BTreeMap<&'a str, BTreeSet<u16>>,
     /// The paths that the kubelet asks for, by port.
@@ -59,36 +68,70 @@ pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, String)> {
     pod.spec.all_containers().flat_map(http_probes).collect()
 }
 
+impl<'a> Deref for Workload<'a> {
+    type Target = Settings<'a>;
+
+    fn deref(&self) -> &Settings<'a> {
+        &self.settings
+    }
+}
+
 impl<'a> Workload<'a> {
     /// A pod; `None` where the controller does not know it, because it is not injected.
     pub fn of_pod(pod: &'a Pod, quirks: Quirks) -> Option<Workload<'a>> {
         pod.metadata.label(MESHED)?;
-        let init = &*pod.spec.init_containers;
-        let mut ports: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
-        let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
-        for (name, port) in named.flat_map(tcp_ports) {
-            ports.entry(name).or_default().insert(port);
+        let settings = Arc::new(Settings::of_pod(pod, quirks));
+        Some(Workload { meta: &pod.metadata, external: false, settings })
+    }
+
+    /// The pods that the controller knows, which are those that are injected, each with what it sees. Neighbours are often
+    /// replicas, whose containers and annotations are kept in one place: those are read once.
+    pub fn of_pods(pods: impl Iterator<Item = &'a Pod>, quirks: Quirks) -> Vec<(&'a Pod, Workload<'a>)> {
+        let mut all: Vec<(&'a Pod, Workload<'a>)> = Vec::new();
+        for pod in pods.filter(|pod| pod.metadata.label(MESHED).is_some()) {
+            let known = all.last().filter(|(before, _)| {
+                pod.metadata.annotations.is_same(&before.metadata.annotations)
+                    && pod.spec.containers.is_same(&before.spec.containers)
+                    && pod.spec.init_containers.is_same(&before.spec.init_containers)
+            });
+            let settings = match known {
+                Some((_, before)) => Arc::clone(&before.settings),
+                None => Arc::new(Settings::of_pod(pod, quirks)),
+            };
+            all.push((pod, Workload { meta: &pod.metadata, external: false, settings }));
         }
-        let mut probes: BTreeMap<u16, BTreeSet<String>> = BTreeMap::new();
-        for container in pod.spec.containers.iter().chain(init) {
-            for (port, path) in http_probes(container) {
-                probes.entry(port).or_default().insert(path);
-            }
-        }
-        Some(Workload { ports, probes, ..Workload::with_settings(&pod.metadata, false) })
+        all
     }
 
     /// An ExternalWorkload.
     pub fn of_external(workload: &'a ExternalWorkload) -> Workload<'a> {
         let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));
         let named = tcp.filter_map(|port| Some((port.name.as_deref()?, BTreeSet::from([port.port]))));
-        Workload { ports: named.collect(), ..Workload::with_settings(&workload.metadata, true) }
+        let settings = Settings { ports: named.collect(), ..Settings::of(&workload.metadata) };
+        Workload { meta: &workload.metadata, external: true, settings: Arc::new(settings) }
+    }
+}
+
+impl<'a> Settings<'a> {
+    fn of_pod(pod: &'a Pod, quirks: Quirks) -> Settings<'a> {
+        let init = &pod.spec.init_containers;
+        let mut ports: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
+        let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
+        for (name, port) in named.flat_map(tcp_ports) {
+            ports.entry(name).or_default().insert(port);
+        }
+        let mut probes: BTreeMap<u16, BTreeSet<String>> = BTreeMap::new();
+        for container in pod.spec.containers.iter().chain(init.iter()) {
+            for (port, path) in http_probes(container) {
+                probes.entry(port).or_default().insert(path);
+            }
+        }
+        Settings { ports, probes, ..Settings::of(&pod.metadata) }
     }
 
-    fn with_settings(meta: &'a Meta, external: bool) -> Workload<'a> {
-        Workload {
-            meta,
-            external,
+    /// What its annotations say.
+    fn of(meta: &Meta) -> Settings<'a> {
+        Settings {
             ports: BTreeMap::new(),
             probes: BTreeMap::new(),
             opaque: Ports::of(meta, OPAQUE),
