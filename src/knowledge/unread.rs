@@ -23,9 +23,6 @@ pub struct UnreadKind {
     pub kind: String,
     /// What it is about, in a plural that several kinds may share.
     pub about: String,
-    /// Whether every cluster serves it.
-    #[serde(default)]
-    pub built_in: bool,
 }
 
 impl UnreadKind {

@@ -18,6 +18,9 @@ use crate::report::{Gap, Report, Unread};
 /// How many checks, parts or messages of a group are written out.
 const SHOWN: usize = 8;
 
+/// How many missing things a line names that is read for its end.
+const NAMED: usize = 2;
+
 /// Where the text beside the label begins.
 const INDENT: usize = 10;
 
@@ -39,6 +42,8 @@ enum Sort {
 pub struct Deciding<'a> {
     /// What is missing and why.
     pub what: String,
+    /// The same, naming two things at most.
+    pub brief: String,
     /// The checks that needed it.
     pub checks: Vec<&'a str>,
     /// How to provide it: words, and the lines to paste.
@@ -50,7 +55,8 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     let look = Look::plain(Look::NARROWEST);
     let groups = groups(report, |gap| gap.missing.was_asked_for());
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
-        what: head(gaps, look),
+        what: head(gaps, look.most(SHOWN)),
+        brief: head(gaps, NAMED),
         checks: checks_of(gaps),
         ways: closings(*sort, gaps)
             .into_iter()
@@ -84,7 +90,7 @@ pub fn about(unread: &[Unread]) -> Vec<&str> {
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);
     for ((_, sort), gaps) in &groups(report, |_| true) {
-        text.extend(wrap(&head(gaps, look), look.prose() - INDENT));
+        text.extend(wrap(&head(gaps, look.most(SHOWN)), look.prose() - INDENT));
         text.extend(details((*sort, gaps), &report.connection, look));
     }
     for check in &report.checks {
@@ -112,7 +118,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
 pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str, String)>)> {
     let groups = groups(report, |gap| gap.missing.was_asked_for());
     let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| {
-        (head(gaps, look), facts((*sort, gaps), &report.connection, look))
+        (head(gaps, look.most(SHOWN)), facts((*sort, gaps), &report.connection, look))
     };
     groups.iter().map(row).collect()
 }
@@ -182,8 +188,7 @@ fn sort(item: &Item) -> Sort {
 }
 
 /// What is missing and why.
-fn head(gaps: &[&Gap], look: Look) -> String {
-    let most = look.most(SHOWN);
+fn head(gaps: &[&Gap], most: usize) -> String {
     let mut whats: Vec<String> = gaps.iter().map(|gap| what(gap)).collect();
     whats.dedup();
     let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();

@@ -261,6 +261,9 @@ pub fn result_line(report: &Report) -> String {
     format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status)
 }
 
+/// How much of what stands under "not checked" is said again at the end, in columns.
+const SAID_TWICE: usize = 120;
+
 /// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
 fn undecided(report: &Report) -> String {
     let crashed = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::Crashed(_)));
@@ -269,8 +272,12 @@ fn undecided(report: &Report) -> String {
         let way = missing.ways.into_iter().next();
         let way = way.map(|(words, commands)| commands.into_iter().next().unwrap_or(words));
         match way {
-            Some(way) => format!("{} -> {}", missing.what, clean(&way)),
-            None => missing.what,
+            // What takes several lines to say stands above in full; here it would only be in the way of the status.
+            Some(way) if width(&missing.what) + width(&way) <= SAID_TWICE => {
+                format!("{} -> {}", missing.what, clean(&way))
+            }
+            Some(_) => format!("{}; see not checked", missing.brief),
+            None => missing.brief,
         }
     });
     let mut reasons = missing.chain(crashed);

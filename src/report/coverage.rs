@@ -96,9 +96,7 @@ pub(super) fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread
         .iter()
         .map(|definition| definition.metadata.name.as_str())
         .collect();
-    let may_be_there = |kind: &UnreadKind| {
-        !held.complete && !served.is_empty() && (kind.built_in || served.contains(kind.resource.as_str()))
-    };
+    let may_be_there = |kind: &UnreadKind| !held.complete && served.contains(kind.resource.as_str());
     let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
         // What a user's card reads is read.
         if matches!(kind.resource.parse(), Ok(Kind::Foreign(_))) {

@@ -71,7 +71,7 @@ fn broken_policies_in_a_complete_dump_are_named() {
         object("gateway.networking.k8s.io/v1", "Gateway", "web"),
         object("gateway.networking.k8s.io/v1beta1", "Gateway", "api"),
         object("gateway.networking.k8s.io/v1beta1", "ReferenceGrant", "web"),
-        object("networking.k8s.io/v1", "NetworkPolicy", "deny"),
+        object("networking.k8s.io/v1", "NetworkPolicy", "read"),
         object("policy.linkerd.io/v1alpha1", "ConcurrencyLimitPolicy", "web"),
         // Another group's kind of the same name, and one that has nothing to do with a mesh.
         object("example.com/v1", "Gateway", "web"),
@@ -86,7 +86,6 @@ fn broken_policies_in_a_complete_dump_are_named() {
         "concurrencylimitpolicies.policy.linkerd.io 1",
         "gateways.gateway.networking.k8s.io 2",
         "referencegrants.gateway.networking.k8s.io 1",
-        "networkpolicies.networking.k8s.io 1",
     ];
     let evidence = open(&[&path, &again], Completeness::All).unwrap();
     let whole = collected(&evidence);
@@ -112,7 +111,7 @@ fn what_is_served_may_be_there_unless_a_dump_says_that_it_is_complete() {
     let items = [definition("gateways.gateway.networking.k8s.io"), definition("widgets.example.com")];
     let path = dump(folder.path(), &items);
     let some = open(&[&path], Completeness::Unstated).unwrap();
-    let expected = ["gateways.gateway.networking.k8s.io -", "networkpolicies.networking.k8s.io -"];
+    let expected = ["gateways.gateway.networking.k8s.io -"];
     assert_eq!(named(&report(&some, &collected(&some))), expected);
     let all = open(&[&path], Completeness::All).unwrap();
     assert!(named(&report(&all, &collected(&all))).is_empty());
@@ -123,9 +122,6 @@ fn a_kind_that_is_listed_as_unread_is_one_that_no_check_needs() {
     let needed = policy::items(&checks::all().collect::<Vec<_>>());
     let needed: Vec<Kind> = needed.iter().filter_map(|item| item.kind()).collect();
     for unread in Knowledge::embedded().unread().kinds() {
-        let read = needed.iter().find(|kind| kind.resource() == unread.resource);
-        // They are read for one question alone, which says little of the others.
-        let in_part = Kind::NetworkPolicy;
-        assert!(read.is_none_or(|kind| *kind == in_part), "{}", unread.resource);
+        assert!(needed.iter().all(|kind| kind.resource() != unread.resource), "{}", unread.resource);
     }
 }
