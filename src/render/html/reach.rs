@@ -14,7 +14,7 @@ pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     };
     let mut body = format!("<header><h1>{}</h1></header><main>", escaped(&title));
     for walk in walks {
-        call(walk, &mut body);
+        call(walk, gaps.is_empty(), &mut body);
     }
     body.push_str("</main>");
     if !gaps.is_empty() {
@@ -25,11 +25,20 @@ pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     whole(&title, &body)
 }
 
-fn call(walk: &Walk, body: &mut String) {
-    let outcome = walk.outcome();
+/// A call; that it gets through is plain only where all that could stop it was looked at.
+fn call(walk: &Walk, in_full: bool, body: &mut String) {
+    let outcome = match walk.outcome() {
+        Outcome::Passes if !in_full => Outcome::NotJudged,
+        outcome => outcome,
+    };
+    let partly = if outcome == Outcome::NotJudged && !in_full {
+        ", as far as could be looked: see Not checked"
+    } else {
+        ""
+    };
     _ = write!(
         body,
-        "<article class=\"{}\"><h2>{} to {}</h2><p class=\"{}\">{}</p><ol class=\"path\">",
+        "<article class=\"{}\"><h2>{} to {}</h2><p class=\"{}\">{}{partly}</p><ol class=\"path\">",
         if outcome == Outcome::Stops { "error" } else { "" },
         escaped(&walk.from),
         escaped(&walk.to),
@@ -66,5 +75,31 @@ fn class(outcome: Outcome) -> &'static str {
         Outcome::Passes => "good",
         Outcome::NotJudged => "warning",
         Outcome::Stops => "error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::reach::Step;
+
+    #[test]
+    fn what_was_not_looked_at_is_no_plain_way_through() {
+        let step = Step {
+            name: "policy",
+            outcome: Outcome::Passes,
+            says: "no <Server> takes the port".to_owned(),
+            evidence: Vec::new(),
+            fix: None,
+        };
+        let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
+        let plain = calls(&[&walk], &[]);
+        assert!(plain.contains("<p class=\"good\">the call gets through</p>"), "{plain}");
+        assert!(plain.contains("no &lt;Server&gt; takes"), "{plain}");
+        let partly = calls(&[&walk], &["servers: not provided".to_owned()]);
+        assert!(
+            partly.contains("<p class=\"warning\">the call gets through, as far as could be looked"),
+            "{partly}"
+        );
     }
 }
