@@ -31,4 +31,5 @@ mod seeds;
 mod servers;
 mod staged;
 mod stories;
+mod upgrades;
 mod waiting;

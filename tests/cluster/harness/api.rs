@@ -183,13 +183,30 @@ impl Api {
 
     /// Server-side apply; a status in the object is written as its owner would, through the subresource.
     pub fn apply(&self, object: &Value) {
+        if let Err(why) = self.try_apply(object) {
+            panic!("{why}");
+        }
+    }
+
+    /// The same; an error is what the server says against it.
+    pub fn try_apply(&self, object: &Value) -> Result<(), String> {
         let resource = self.resource(object);
         let path = resource.path(text(&object["metadata"], "namespace"), text(&object["metadata"], "name"));
         let url = format!("{path}?fieldManager={MANAGER}&force=true");
-        self.must("PATCH", &url, "application/apply-patch+yaml", object);
+        let bytes = serde_json::to_vec(object).unwrap();
+        let answer = self.call("PATCH", &url, "application/apply-patch+yaml", bytes)?;
+        if !(200..300).contains(&answer.status) {
+            return Err(format!("PATCH {url}: {} {}", answer.status, message(&answer.body)));
+        }
         if resource.has_status && object["status"].is_object() {
             self.set_status(&path, &object["status"]);
         }
+        Ok(())
+    }
+
+    /// Deletes the object at this path.
+    pub fn delete(&self, path: &str) {
+        self.must("DELETE", path, "application/json", &Value::Null);
     }
 
     /// Creates the object as it is written, or applies it where the server already made one of that name. Fields that

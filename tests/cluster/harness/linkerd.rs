@@ -38,7 +38,7 @@ fn data_folder(need: Need, variable: &str, name: &str) -> Option<PathBuf> {
 }
 
 /// Gives every proxy in an object these trust anchors.
-fn trust(value: &mut Value, anchors: &str) {
+pub fn trust(value: &mut Value, anchors: &str) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| trust(item, anchors)),
         Value::Object(fields) => {
@@ -97,18 +97,19 @@ impl Cluster {
     /// Applies the standard definitions of the Gateway API, which releases from 2.19 on expect to find. False
     /// (said aloud) where they cannot be had.
     pub fn install_gateway_api(&self) -> bool {
-        match binaries().map(Binaries::gateway_api) {
-            Some(Ok(folder)) => {
-                for definition in ObjectSet::read(&folder).objects {
-                    self.api.apply(&definition);
-                }
-                true
-            }
-            Some(Err(why)) => {
+        let definitions = self.gateway_api();
+        definitions.iter().flatten().for_each(|definition| self.api.apply(definition));
+        definitions.is_some()
+    }
+
+    /// The standard definitions of the Gateway API; `None` (said aloud) where they cannot be had.
+    pub fn gateway_api(&self) -> Option<Vec<Value>> {
+        match binaries().map(Binaries::gateway_api)? {
+            Ok(folder) => Some(ObjectSet::read(&folder).objects),
+            Err(why) => {
                 skipped(Need::ApiServer, &format!("the Gateway API: {why}"));
-                false
+                None
             }
-            None => false,
         }
     }
 
