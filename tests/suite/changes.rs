@@ -284,6 +284,17 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let (said, warned) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(!said.contains("warning native-sidecar-key-misspelled"), "{said}");
     assert!(warned.contains("Job shop/report stands twice, at ") && warned.contains("zz.yaml:"), "{warned}");
+    // An empty file in a folder says nothing, as to kubectl apply.
+    let some = tempfile::tempdir().unwrap();
+    written(some.path(), "job.yaml", MISSPELLED);
+    written(some.path(), "left-over.yaml", "");
+    let some = some.path().display().to_string();
+    let said = told(&[&["check", "--manifests", &some], &versions[..], &["-o", "short"]].concat(), 0);
+    assert!(
+        said.contains("error native-sidecar-key-misspelled")
+            || said.contains("warning native-sidecar-key-misspelled"),
+        "{said}"
+    );
     // A text that cannot be read is no pass.
     let broken = written(
         folder.path(),

@@ -150,6 +150,8 @@ impl Builder {
         let earlier = std::mem::take(&mut self.dump.trouble);
         let before = self.recognised;
         let filed = match text {
+            // To kubectl apply it says nothing; of a dump it may be all that was written.
+            sniff::Text::Empty if self.places.is_some() => Ok(Some(Taken::Nothing("it is empty".to_owned()))),
             sniff::Text::Empty => Ok(Some(Taken::Broken("it is empty".to_owned()))),
             sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
             sniff::Text::Json => filing::json(self, name, blob).map(|()| None),
