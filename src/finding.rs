@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::version::LinkerdVersion;
+
 mod evidence;
 mod remedy;
 mod rows;
@@ -185,6 +187,9 @@ pub struct Finding {
     pub after: Vec<Fingerprint>,
     /// In which world it is there.
     pub when: When,
+    /// The release on the way to the target with which it begins, where the upgrade goes by several and the target is not the first
+    /// to bring it.
+    pub begins_with: Option<LinkerdVersion>,
     /// What it is to the gate; filled in by the report.
     pub standing: Standing,
     /// Where its objects stand in the manifests that were given.
@@ -219,6 +224,7 @@ impl Finding {
             caused_by: Vec::new(),
             after: Vec::new(),
             when: When::default(),
+            begins_with: None,
             standing: Standing::default(),
             written: Vec::new(),
             fact: None,

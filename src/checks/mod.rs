@@ -35,6 +35,7 @@ mod rerun;
 mod restart;
 mod rewrite;
 mod serving;
+mod stops;
 mod trust_roots;
 mod unjudged;
 mod upgrade;
@@ -273,15 +274,22 @@ pub fn evaluate(
     let (joins, then_joins) = (Joins::default(), Joins::default());
     let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
     let run = Run { cluster, knowledge, settings, joins: &joins };
+    let stops = stops::stops(&run);
+    let stop_joins: Vec<[Joins<'_>; 2]> = stops.iter().map(|_| Default::default()).collect();
     let judged = checks.iter().map(|check| {
         let (card, today) = (check.card(), evaluate_one(check, &run));
-        match then.as_ref().filter(|_| card.front.rehearsed) {
+        let judged = match then.as_ref().filter(|_| card.front.rehearsed) {
             None => today,
             Some(settings) => {
                 let then = evaluate_one(check, &Run { settings, joins: &then_joins, ..run });
                 rehearsal::both(today, then, card.front.rehearsed_infos)
             }
-        }
+        };
+        stops::mark(judged, &stops, knowledge, |at| {
+            // What asks about an upgrade is asked of today.
+            let world = usize::from(card.front.rehearsed);
+            evaluate_one(check, &Run { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })
+        })
     });
     judged.collect()
 }

@@ -18,6 +18,8 @@ pub struct Releases {
     releases: Vec<ReleaseRow>,
     kubernetes_minimums: Vec<KubernetesMinimum>,
     cni_plugins: Vec<CniPluginOf>,
+    bundled_gateway_api: Vec<BundledGatewayApi>,
+    cli_needs_gateway_api: EdgeTag,
     gateway_api_managers: Vec<GatewayApiManager>,
     defaults: Vec<ChartDefault>,
     defects: Vec<Defect>,
@@ -140,6 +142,14 @@ struct CniPluginOf {
     from: EdgeTag,
     plugin: semver::Version,
     chart: Option<semver::Version>,
+}
+
+/// The Gateway API whose definitions Linkerd's own chart holds from an edge on.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct BundledGatewayApi {
+    from: EdgeTag,
+    bundle: semver::Version,
 }
 
 /// The linkerd-cni plugin that a release installs.
@@ -288,6 +298,19 @@ impl Releases {
             },
             None => InstalledPlugin { by_cli: row.cni_plugin.clone(), by_chart: row.cni_plugin.clone() },
         })
+    }
+
+    /// The Gateway API whose definitions the chart of a release holds; `None` where it holds none, or that is not known.
+    pub fn bundled_gateway_api(&self, version: &LinkerdVersion) -> Option<&semver::Version> {
+        let held = |row: &&BundledGatewayApi| {
+            version.contains(&Introduced::at_edge(row.from), &self.minors) == Contains::Yes
+        };
+        self.bundled_gateway_api.iter().rev().find(held).map(|row| &row.bundle)
+    }
+
+    /// Whether the CLI of a release asks for the definitions of the Gateway API before it renders anything.
+    pub fn cli_needs_gateway_api(&self, version: &LinkerdVersion) -> bool {
+        version.contains(&Introduced::at_edge(self.cli_needs_gateway_api), &self.minors) == Contains::Yes
     }
 
     /// The default of a chart value in `version`. For a vendor's build, that of the edge which opened its minor, unless

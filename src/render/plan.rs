@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use super::subject;
 use super::text::clean;
+use super::{coverage, subject};
 use crate::checks::{Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
@@ -37,11 +37,18 @@ pub fn markdown(report: &Report) -> String {
     section(&mut text, "Will change", plan, later().filter(|finding| finding.severity < Severity::Error));
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
     section(&mut text, "To be repaired before", plan, roots().filter(today));
-    let gaps: Vec<_> = report.coverage.gaps.iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
+    let gaps: Vec<_> =
+        coverage::deciding(report).into_iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
     if !gaps.is_empty() {
         text.push_str("## Could not be rehearsed\n\n");
         for gap in gaps {
-            _ = writeln!(text, "- {}: {}", clean(&gap.missing.to_string()), clean(&gap.close.to_string()));
+            _ = writeln!(text, "- {}", clean(&gap.what));
+            for (words, lines) in gap.ways {
+                _ = writeln!(text, "  - {}", clean(&words));
+                for line in lines {
+                    _ = writeln!(text, "    `{}`", clean(&line));
+                }
+            }
         }
         text.push('\n');
     }

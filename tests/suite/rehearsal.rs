@@ -32,10 +32,8 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
         "2.19",
         &[
             "error upgrade-path skips",
-            "warning gateway-api-missing",
             "warning crd-missing before",
             "warning upgrade-changes-default proxyInit.iptablesMode",
-            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 4",
         ],
@@ -45,11 +43,10 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
         "2.20",
         &[
             "error upgrade-path skips",
-            "warning gateway-api-missing",
             "warning crd-missing before",
+            "warning gateway-api-unsupported",
             "warning upgrade-changes-default proxy.nativeSidecar",
             "warning upgrade-changes-default proxyInit.iptablesMode",
-            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 5",
         ],
@@ -60,9 +57,7 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
         "2.19",
         &[
             "error upgrade-path skips",
-            "warning gateway-api-missing",
             "warning upgrade-changes-default proxyInit.iptablesMode",
-            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 2",
         ],
@@ -72,11 +67,10 @@ const BRINGS: &[(&str, &str, &[&str])] = &[
         "2.20",
         &[
             "error upgrade-path skips",
-            "warning gateway-api-missing",
+            "warning gateway-api-unsupported",
             "warning upgrade-changes-default proxy.nativeSidecar",
             "warning upgrade-changes-default proxyInit.iptablesMode",
             "warning upgrade-needs-storage-migration",
-            "info upgrade-orphans-gateway-api",
             "info upgrade-refuses-undeclared-port",
             "warning data-plane-skew behind 3",
         ],
@@ -244,6 +238,22 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     .collect();
     assert!(places.is_sorted(), "{plan}");
     assert!(plan.contains("kubectl -n shop rollout restart deployment/api deployment/web"), "{plan}");
+    // What each release brings is dealt with on the way to it.
+    let step = |value: &str| {
+        let rehearsal = report.rehearsal.as_ref().unwrap();
+        let about = |finding: &&meshdoctor::finding::Finding| finding.message.starts_with(value);
+        let step = rehearsal.plan.as_ref().unwrap().step_of(report.findings.iter().find(about).unwrap());
+        rehearsal.plan.as_ref().unwrap().phases[step.unwrap() - 1].title.clone()
+    };
+    assert_eq!(step("proxyInit.iptablesMode"), "Control plane to edge-25.10.7");
+    assert_eq!(step("proxy.nativeSidecar"), "Control plane to edge-26.6.3");
+    // What an only informing finding stands for counts as not done.
+    assert!(
+        plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
+        "{plan}"
+    );
+    assert!(plan.contains("control-plane-not-ready --fail-on warning"), "{plan}");
+    assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
 
     // Its definitions of Gateway API are Linkerd's, and come with the CRDs.
     let Some(report) = rehearsed("healthy-2.15", "2.18") else { return };

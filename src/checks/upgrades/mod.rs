@@ -1,8 +1,9 @@
 //! Checks of an upgrade that is about to come (`--to`): what it breaks and what it changes on the cluster as it is. What other
 //! checks ask of the installed release is asked of the target by themselves, where their cards say `rehearsed`.
 
+use super::context::Run;
 use super::control_plane::installation::of_control_plane;
-use super::{Check, Context, Unjudged, row};
+use super::{Check, Context, Unjudged, find, row};
 use crate::finding::Evidence;
 use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
@@ -20,6 +21,7 @@ mod upgrade_drops_extension;
 mod upgrade_drops_mesh_tls;
 mod upgrade_drops_opencensus;
 mod upgrade_drops_value;
+mod upgrade_heeds_timeouts;
 mod upgrade_needs_storage_migration;
 mod upgrade_orphans_gateway_api;
 mod upgrade_path;
@@ -39,6 +41,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-drops-mesh-tls", upgrade_drops_mesh_tls),
     row!("upgrades", "upgrade-drops-opencensus", upgrade_drops_opencensus),
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
+    row!("upgrades", "upgrade-heeds-timeouts", upgrade_heeds_timeouts),
     row!("upgrades", "upgrade-needs-storage-migration", upgrade_needs_storage_migration),
     row!("upgrades", "upgrade-orphans-gateway-api", upgrade_orphans_gateway_api),
     row!("upgrades", "upgrade-path", upgrade_path),
@@ -50,6 +53,14 @@ pub(super) static TABLE: &[Check] = &[
 
 /// The check whose card names what a plan is made from.
 pub(super) const PLANNED: &str = "upgrade-path";
+
+/// The releases that an upgrade goes to, one after the other, the target last; none where it is none to a later release.
+pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {
+    let Some(check) = find(PLANNED) else { return Vec::new() };
+    let context = Context::new(check.id, check.card(), *run);
+    let Ok(way) = Way::of(&context) else { return Vec::new() };
+    plan::hops(&context, &way.from, way.to).unwrap_or_default()
+}
 
 /// From where to where.
 pub(super) struct Way<'a> {

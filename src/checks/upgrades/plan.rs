@@ -14,14 +14,17 @@ use crate::command::{Command, Line, kubectl, linkerd, meshdoctor};
 use crate::finding::{Finding, Remedy, StepKind, When};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::ReleaseRow;
+use crate::model::cni;
 use crate::model::control_plane::CORE;
-use crate::objects::Namespace;
+use crate::objects::{DaemonSet, Namespace};
 use crate::version::{Channel, LinkerdVersion};
 
 /// The bundle that is taken before.
 const BEFORE: &str = "before-upgrade.tar.gz";
 /// What is asked after the data plane has followed.
 const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
+/// What is asked once the control plane has come up: whether all of it is of the release.
+const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions,control-plane-not-ready";
 
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,20 +40,28 @@ pub struct Phase {
     pub title: String,
     /// Which part of the upgrade it is.
     pub part: Part,
+    /// The release that it goes to; `None` where it is of no release.
+    pub release: Option<LinkerdVersion>,
     /// The steps, and what verifies them.
     pub remedy: Remedy,
 }
 
 impl Plan {
-    /// The number of the phase in which to deal with what begins with the upgrade, from 1: the first that is of the part which the
-    /// card names, else what is done before.
+    /// The number of the phase in which to deal with what begins with the upgrade, from 1: the one of the part which the card
+    /// names on the way to the release with which it begins, else what is done before. `None` for what the plan as a whole deals
+    /// with.
     pub fn step_of(&self, finding: &Finding) -> Option<usize> {
-        if finding.when != When::AfterUpgrade {
+        if finding.when != When::AfterUpgrade || finding.check == super::PLANNED {
             return None;
         }
         let part = find(finding.check).map_or(Part::Before, |check| check.card().front.part);
-        let at = |part| self.phases.iter().position(|phase| phase.part == part);
-        at(part).or_else(|| at(Part::Before)).map(|at| at + 1)
+        let last = || self.phases.iter().rev().find_map(|phase| phase.release.as_ref());
+        let release = finding.begins_with.as_ref().or_else(last);
+        let of = |phase: &Phase| phase.part == part && phase.release.as_ref() == release;
+        let on_the_way = self.phases.iter().position(of);
+        // An earlier one of the part, as the Gateway API may be brought once for several releases.
+        let at = |part| self.phases.iter().rposition(|phase| phase.part == part);
+        on_the_way.or_else(|| at(part)).or_else(|| at(Part::Before)).map(|at| at + 1)
     }
 }
 
@@ -68,7 +79,8 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         let remedy =
             Remedy { steps: Vec::new(), ..data_plane.clone() }.step(StepKind::Note, no_return(&release));
         let remedy = Remedy { steps: [remedy.steps, data_plane.steps.clone()].concat(), ..remedy };
-        phases.push(Phase { title: format!("Data plane to {release}"), part: Part::DataPlane, remedy });
+        let title = format!("Data plane to {release}");
+        phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
     }
     phases.push(back(ctx, &from));
     let connection = &ctx.settings.rerun.connection;
@@ -100,7 +112,7 @@ fn before() -> Phase {
             "Keep what is there now, to compare with and to go back to",
             meshdoctor().words("collect --output").arg(BEFORE),
         );
-    Phase { title: "Before".to_owned(), part: Part::Before, remedy }
+    Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
 }
 
 fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &mut Vec<Phase>) {
@@ -117,7 +129,8 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
     let remedy = remedy.shown_by(
         meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
     );
-    phases.push(Phase { title: format!("CLI and CRDs of {to}"), part: Part::Crds, remedy });
+    let phase = |title: String, part, remedy| Phase { title, part, release: Some(to.clone()), remedy };
+    phases.push(phase(format!("CLI and CRDs of {to}"), Part::Crds, remedy));
 
     phases.extend(linkerd_cni(ctx, to, reached));
 
@@ -128,10 +141,18 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
         watched(ctx),
     );
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
-    let remedy = remedy
-        .run(StepKind::Command, "Have Linkerd check itself", checked)
-        .shown_by(meshdoctor().words("check --expected-version").arg(to.to_string()));
-    phases.push(Phase { title: format!("Control plane to {to}"), part: Part::ControlPlane, remedy });
+    let remedy =
+        remedy.run(StepKind::Command, "Have Linkerd check itself", checked).shown_by(Command::lines([
+            meshdoctor()
+                .words("check --expected-version")
+                .arg(to.to_string())
+                .words("--only")
+                .arg(CONTROL_PLANE)
+                .words("--fail-on warning"),
+            meshdoctor().words("check"),
+        ]));
+    let remedy = release::pruned(ctx, remedy, to);
+    phases.push(phase(format!("Control plane to {to}"), Part::ControlPlane, remedy));
 
     let namespaces = ctx.hints::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
@@ -141,7 +162,7 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
     if !names.is_empty() {
         let remedy =
             names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
-        phases.push(Phase { title: format!("Extensions to {to}"), part: Part::Extensions, remedy });
+        phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
     }
 }
 
@@ -169,7 +190,8 @@ fn no_return(release: &LinkerdVersion) -> String {
 fn data_plane(ctx: &Context<'_>) -> Remedy {
     let act = "Restart what is meshed, a namespace at a time: each pod gets the new proxy when it is created";
     restart::all_meshed(ctx, Remedy::new(), act)
-        .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on warning"))
+        // A proxy that is one minor behind is an info, and would be left as it is.
+        .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"))
 }
 
 /// linkerd-cni, where it is installed and older than what comes with the release or was named with `--to-cni`.
@@ -190,8 +212,20 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         ),
         false => remedy,
     };
-    let remedy = onto(ctx, remedy, &plugin, to).shown_by(meshdoctor().words("check --only cni"));
-    Some(Phase { title: format!("linkerd-cni to {plugin}"), part: Part::LinkerdCni, remedy })
+    let remedy = onto(ctx, remedy, &plugin, to);
+    let installer = ctx.hints::<DaemonSet>().iter().find(|set| cni::is_installer(set));
+    let remedy = installer.into_iter().fold(remedy, |remedy, set| {
+        let rollout = kubectl().namespace(&set.metadata.namespace).words("rollout status");
+        let rollout = rollout.operand(format!("daemonset/{}", set.metadata.name)).words("--timeout=15m");
+        remedy.run(StepKind::Command, "Wait until it has come up on every node", rollout)
+    });
+    let remedy = remedy.shown_by(meshdoctor().words("check --only cni"));
+    Some(Phase {
+        title: format!("linkerd-cni to {plugin}"),
+        part: Part::LinkerdCni,
+        release: Some(to.clone()),
+        remedy,
+    })
 }
 
 /// The Gateway API, where what is there by then is too old for the release, and its charts do not bring it.
@@ -210,6 +244,7 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     Some(Phase {
         title: format!("Gateway API for {to}, which finds v{}", step.there),
         part: Part::GatewayApi,
+        release: Some(to.clone()),
         remedy,
     })
 }
@@ -231,5 +266,5 @@ fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
         "Leave the CRDs of the newer release: taking a definition away takes its objects with it. Once pods run the newer proxy, \
          take the data plane back first, which Linkerd has no procedure for",
     );
-    Phase { title: "The way back".to_owned(), part: Part::WayBack, remedy }
+    Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
 }

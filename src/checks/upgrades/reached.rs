@@ -64,11 +64,12 @@ impl Reached {
         let wanted = row.gateway_api.as_ref()?;
         let http = definition(ctx, HTTP).ok()??;
         let there = self.gateway_api.clone()?;
-        if comes_with_linkerd(ctx, http, to) {
-            // Charts bring the oldest release that theirs supports.
-            self.gateway_api = Some(there.max(wanted.minimum.clone()));
-            return None;
-        }
+        let bundled = ctx.knowledge.releases().bundled_gateway_api(to);
+        let there = match bundled.filter(|_| !self.brought && comes_with_linkerd(ctx, http, to)) {
+            Some(bundled) => there.max(bundled.clone()),
+            None => there,
+        };
+        self.gateway_api = Some(there.clone());
         let newer = bundle(http).is_some_and(|(_, today)| there > today);
         // What was brought on the way serves what its range asks for.
         if wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route)) {

@@ -4,7 +4,7 @@
 use super::gitops;
 use crate::checks::Context;
 use crate::checks::upgrade::{self, CONTROL_PLANE, apply, chart_of, guarded, managed_by, which_tool};
-use crate::command::{Arg, Command, Line, helm, linkerd};
+use crate::command::{Arg, Command, Line, helm, kubectl, linkerd};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::{Installer, Release};
 use crate::version::LinkerdVersion;
@@ -80,6 +80,27 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Re
         Some(owner) => gitops::bring(remedy, owner, &act, "linkerd-crds", chart_number(to).as_deref()),
         None => upgrade::crds(ctx, remedy, &act, to, false),
     }
+}
+
+/// Adds the step that takes away what the release has no more, where the CLI installed it: Helm and GitOps do so by themselves.
+pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
+    let by = managed_by(ctx);
+    if by.gitops.is_some() || by.installer != Some(Installer::Cli) {
+        return remedy;
+    }
+    let prune = || linkerd().control_plane(&ctx.namespaces().control_plane).words("prune");
+    remedy
+        .run(
+            StepKind::Command,
+            "See what earlier releases left, which this one has no more. With a CustomResourceDefinition go its objects: leave out \
+             those that you use",
+            guarded(Some(to), prune().into()),
+        )
+        .run(
+            StepKind::Command,
+            "Delete it, where it printed anything that you looked at",
+            prune().pipe(kubectl().words("delete -f -")),
+        )
 }
 
 /// The version of the chart of a release: edges have charts of their own date since edge-24.3.1. Others are told by whoever

@@ -1,15 +1,20 @@
-//! `upgrade-deletes-gateway-api`: Helm owns the CRDs of Gateway API through Linkerd's chart, and the target's chart leaves them out.
+//! `upgrade-deletes-gateway-api`: Helm or a GitOps controller owns the CRDs of Gateway API through Linkerd's chart, and the target's chart
+//! leaves them out.
 
 use super::Way;
+use crate::annotations::HELM_RELEASE;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
-use crate::objects::CustomResourceDefinition;
+use crate::model::managed_by::{GitOps, ManagedBy};
+use crate::objects::{CrdMeta, CustomResourceDefinition};
 
 const GROUP: &str = ".gateway.networking.k8s.io";
-const RELEASE: &str = "meta.helm.sh/release-name";
+/// What keeps an object that is not rendered any more: for Helm and Argo CD, for Argo CD, and for Flux.
 const POLICY: &str = "helm.sh/resource-policy";
+const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
+const FLUX_PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
 /// The chart's name as its label begins.
 const CHART: &str = "linkerd-crds";
 
@@ -22,46 +27,105 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if brings(way.to) != Some("false") || brings(&way.from) == Some("false") {
         return Ok(Vec::new().into());
     }
-    // The release that holds Linkerd's own definitions.
+    // Who holds Linkerd's own definitions.
     let own = |definition: &&CustomResourceDefinition| definition.metadata.name.ends_with(".linkerd.io");
-    let charts: Vec<&String> =
-        definitions.iter().filter(own).filter_map(|one| one.metadata.annotations.get(RELEASE)).collect();
+    let owners: Vec<Owner<'_>> =
+        definitions.iter().filter(own).filter_map(|one| Owner::of(&one.metadata)).collect();
     let findings: Vec<Finding> = definitions
         .iter()
         .filter(|definition| definition.metadata.name.ends_with(GROUP))
         .filter_map(|definition| {
             let meta = &definition.metadata;
-            let release = meta.annotations.get(RELEASE).filter(|release| charts.contains(release))?;
-            if meta.annotations.get(POLICY).is_some_and(|policy| policy == "keep") {
-                return None;
-            }
-            let object = format!("CustomResourceDefinition {}", meta.name);
-            Some(
-                ctx.finding(
-                    Subject::object(Kind::CustomResourceDefinition, "", &meta.name),
-                    "the chart linkerd-crds of the target leaves the Gateway API out, so Helm deletes this definition with the \
-                     upgrade, and with it every object of its kind in the cluster",
-                )
-                .evidence(Evidence::field(&object, format!("metadata.annotations[{RELEASE}]"), release))
-                .evidence(Evidence::field(&object, format!("metadata.annotations[{POLICY}]"), "absent"))
-                .evidence(way.target.clone())
-                .remedy(
-                    Remedy::new()
-                        .run(
-                            StepKind::Command,
-                            "Have Helm keep it, before the upgrade",
-                            kubectl()
-                                .words("annotate crd")
-                                .operand(&meta.name)
-                                .arg(format!("{POLICY}=keep")),
-                        )
-                        .step(
-                            StepKind::Note,
-                            "Then it belongs to nobody: bring the Gateway API by its own manifests from now on",
-                        ),
-                ),
-            )
+            let owner = Owner::of(meta).filter(|owner| owners.contains(owner))?;
+            (!owner.keeps(meta)).then(|| finding(ctx, &way, meta, owner))
         })
         .collect();
     Ok(findings.into())
+}
+
+/// Who deletes what a chart has no more.
+#[derive(Clone, Copy, PartialEq)]
+enum Owner<'a> {
+    /// Helm, with this release.
+    Helm(&'a str),
+    /// A controller that applies what is in Git, where it is told to prune.
+    GitOps(GitOps<'a>),
+}
+
+impl<'a> Owner<'a> {
+    fn of(meta: &'a CrdMeta) -> Option<Owner<'a>> {
+        let by = ManagedBy::told(&meta.labels, &meta.annotations);
+        // What a HelmRelease of Flux applies, Helm deletes.
+        let release = by.release().map(|release| Owner::Helm(release.name));
+        release.or_else(|| by.gitops.map(Owner::GitOps))
+    }
+
+    /// Whether the definition is marked so that it stays.
+    fn keeps(self, meta: &CrdMeta) -> bool {
+        let says = |key: &str, word: &str| {
+            meta.annotations.get(key).is_some_and(|said| said.split(',').any(|one| one.trim() == word))
+        };
+        match self {
+            Owner::Helm(_) => says(POLICY, "keep"),
+            Owner::GitOps(GitOps::ArgoCd(_)) => says(POLICY, "keep") || says(SYNC_OPTIONS, "Prune=false"),
+            Owner::GitOps(GitOps::Kustomization(..) | GitOps::HelmRelease(..)) => {
+                says(FLUX_PRUNE, "disabled")
+                    || meta.labels.get(FLUX_PRUNE).is_some_and(|said| said == "disabled")
+            }
+        }
+    }
+
+    /// The mark that has it stay.
+    fn mark(self) -> (&'static str, &'static str) {
+        match self {
+            Owner::Helm(_) => (POLICY, "keep"),
+            Owner::GitOps(GitOps::ArgoCd(_)) => (SYNC_OPTIONS, "Prune=false"),
+            Owner::GitOps(GitOps::Kustomization(..) | GitOps::HelmRelease(..)) => (FLUX_PRUNE, "disabled"),
+        }
+    }
+}
+
+fn finding(ctx: &Context<'_>, way: &Way<'_>, meta: &CrdMeta, owner: Owner<'_>) -> Finding {
+    let object = format!("CustomResourceDefinition {}", meta.name);
+    let (mark, keep) = owner.mark();
+    let (message, seen) = match owner {
+        Owner::Helm(release) => (
+            "the chart linkerd-crds of the target leaves the Gateway API out, so Helm deletes this definition with the upgrade, and \
+             with it every object of its kind in the cluster"
+                .to_owned(),
+            Evidence::field(&object, format!("metadata.annotations[{HELM_RELEASE}]"), release),
+        ),
+        Owner::GitOps(owner) => (
+            format!(
+                "the chart linkerd-crds of the target leaves the Gateway API out, so {owner} deletes this definition where it prunes, and \
+                 with it every object of its kind in the cluster"
+            ),
+            Evidence::other(&*object, format!("applied by {owner}, as Linkerd's own CRDs are")),
+        ),
+    };
+    let annotate = kubectl().words("annotate crd").operand(&meta.name).arg(format!("{mark}={keep}"));
+    let finding = ctx
+        .finding(Subject::object(Kind::CustomResourceDefinition, "", &meta.name), message)
+        .evidence(seen)
+        .evidence(Evidence::field(&object, format!("metadata.annotations[{mark}]"), "absent"))
+        .evidence(way.target.clone());
+    let remedy = match owner {
+        Owner::Helm(_) => Remedy::new().run(StepKind::Command, "Have Helm keep it, before the upgrade", annotate),
+        Owner::GitOps(owner) => Remedy::new()
+            .run(StepKind::Command, format!("Have {owner} keep it, before the upgrade"), annotate)
+            .step(
+                StepKind::Note,
+                "See that the annotation is still there as the upgrade is synced: what Git says without it may take it away. Or set \
+                 installGatewayAPI=true in the values of linkerd-crds, in Git",
+            ),
+    };
+    let finding = finding.remedy(remedy.step(
+        StepKind::Note,
+        "Then it belongs to nobody: bring the Gateway API by its own manifests from now on",
+    ));
+    match owner {
+        Owner::Helm(_) => finding,
+        // Whether it prunes, and with which values it renders, stands in its own objects.
+        Owner::GitOps(_) => finding.likely(),
+    }
 }

@@ -10,10 +10,15 @@ use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
 
+/// Kinds that Linkerd brought along, in some releases.
+const OTHERS: [&str; 2] = ["tcproutes.gateway.networking.k8s.io", "tlsroutes.gateway.networking.k8s.io"];
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
-    let there: Vec<&CustomResourceDefinition> = [http?, grpc?].into_iter().flatten().collect();
+    let others = OTHERS.map(|name| definition(ctx, name));
+    let others = others.into_iter().filter_map(|other| ctx.noted(other));
+    let there: Vec<&CustomResourceDefinition> = [http?, grpc?].into_iter().chain(others).flatten().collect();
     let row = ctx.knowledge.releases().for_version(way.to);
     let Some(wanted) = row.and_then(|row| row.gateway_api.as_ref()) else {
         return Err(Unjudged::not_applicable(format!(

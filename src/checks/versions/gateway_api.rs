@@ -3,13 +3,14 @@
 
 use semver::Version;
 
-use crate::checks::Context;
-use crate::command::{Command, kubectl};
+use crate::checks::{Context, upgrade};
+use crate::command::{Call, Command, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
 use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::Installer;
 use crate::objects::CustomResourceDefinition;
 use crate::version::LinkerdVersion;
 
@@ -40,13 +41,34 @@ pub(in crate::checks) fn serves(definition: &CustomResourceDefinition, version: 
     definition.spec.versions.iter().any(|known| known.name == version && known.served)
 }
 
-/// Whether the charts of a release bring a definition by themselves: it is Linkerd's, and they still have it.
+/// Whether Linkerd brought a definition, and who of it: `linkerd/cli edge-25.4.4`, `linkerd/helm edge-25.4.4`.
+pub(in crate::checks) fn brought_by(definition: &CustomResourceDefinition) -> Option<&str> {
+    definition.metadata.annotations.get(CREATED_BY).map(String::as_str).filter(|by| !by.is_empty())
+}
+
+/// Whether the CLI brought it.
+pub(in crate::checks) fn is_of_the_cli(definition: &CustomResourceDefinition) -> bool {
+    brought_by(definition).is_some_and(|by| by.starts_with("linkerd/cli"))
+}
+
+/// Whether an upgrade to a release brings a definition by itself: it is Linkerd's, and the chart still has it; or it is the CLI's, which
+/// goes on with its own whatever the chart's default.
 pub(in crate::checks) fn comes_with_linkerd(
     ctx: &Context<'_>,
     definition: &CustomResourceDefinition,
     release: &LinkerdVersion,
 ) -> bool {
-    brings_gateway_api(ctx, release) && definition.metadata.annotations.contains_key(CREATED_BY)
+    brought_by(definition).is_some() && (brings_gateway_api(ctx, release) || is_of_the_cli(definition))
+}
+
+/// Whether the CLI that upgrades to the release that is judged refuses to: it asks for the definitions first, and brings none that were
+/// not its own before. Reads `deployments.apps`.
+pub(in crate::checks) fn is_refused_by_the_cli(ctx: &Context<'_>) -> bool {
+    let Some(upgrade) = ctx.upgraded() else { return false };
+    let by = upgrade::managed_by(ctx);
+    by.installer == Some(Installer::Cli)
+        && by.gitops.is_none()
+        && ctx.knowledge.releases().cli_needs_gateway_api(&upgrade.to)
 }
 
 /// Whether the charts of a release have the definitions, unless somebody says otherwise.
@@ -88,7 +110,7 @@ pub(in crate::checks) fn stored_again(
             format!(
                 "First go to Gateway API {WITH_BOTH}, in which GRPCRoute has v1alpha2 and v1, and stores v1"
             ),
-            kubectl().words("apply --server-side -f").arg(bundle_address(&WITH_BOTH, channel)),
+            over(Some(grpc)).arg(bundle_address(&WITH_BOTH, channel)),
         ),
     };
     remedy.run(
@@ -143,10 +165,10 @@ pub(in crate::checks) fn bring(
         );
     }
     let experimental = GatewayChannel::Experimental.name();
-    let there =
+    let of_it =
         meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
-    let channel = if there { experimental } else { wanted.channel.name() };
-    remedy.run(
+    let channel = if of_it { experimental } else { wanted.channel.name() };
+    let remedy = remedy.run(
         StepKind::Command,
         format!(
             "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; \
@@ -154,6 +176,27 @@ pub(in crate::checks) fn bring(
              make sure that no other controller in the cluster needs another release",
             wanted.maximum
         ),
-        kubectl().words("apply --server-side -f").arg(bundle_address(&wanted.maximum, channel)),
-    )
+        over(there).arg(bundle_address(&wanted.maximum, channel)),
+    );
+    // Else its CLI would bring its own again, and `linkerd prune` would name them.
+    match there.filter(|definition| is_of_the_cli(definition)) {
+        Some(_) => remedy.run(
+            StepKind::Command,
+            "Say that these CRDs are not Linkerd's any more: its CLI would bring its own again otherwise",
+            kubectl()
+                .words("annotate --overwrite crd")
+                .operand(HTTP)
+                .operand(GRPC)
+                .arg(format!("{CREATED_BY}-")),
+        ),
+        None => remedy,
+    }
+}
+
+/// How definitions are applied over those that are there: what Helm wrote has to be taken over from it.
+fn over(there: Option<&CustomResourceDefinition>) -> Call {
+    match there.and_then(brought_by).is_some_and(|by| by.starts_with("linkerd/helm")) {
+        true => kubectl().words("apply --server-side --force-conflicts -f"),
+        false => kubectl().words("apply --server-side -f"),
+    }
 }

@@ -1,11 +1,13 @@
 //! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
 
-use super::gateway_api::{GROUP, GRPC, HTTP, bring, brings_gateway_api, definition, reads, serves};
+use super::gateway_api::{
+    GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition,
+    is_refused_by_the_cli, reads, serves,
+};
 use crate::checks::control_plane::installation::{about_to_be, note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{GatewayApi, GroupVersion};
-use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
 use crate::version::{Contains, LinkerdVersion};
 
@@ -25,6 +27,8 @@ struct Judged<'a> {
     wanted: &'a GatewayApi,
     /// Whether the release's own command asks for Gateway API.
     required: bool,
+    /// Whether it refuses the upgrade for want of it.
+    refused: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -41,9 +45,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Vec::new().into());
     }
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);
-    let required =
-        row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
-    let judged = Judged { version, seen, wanted, required };
+    let refused = is_refused_by_the_cli(ctx);
+    let required = refused
+        || row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
+    let judged = Judged { version, seen, wanted, required, refused };
     if http.is_none() && grpc.is_none() && required {
         let findings = vec![absent(ctx, &judged)];
         note_presumed(ctx, &findings);
@@ -74,9 +79,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether the chart of the target's CRDs brings the definitions in its own versions: it has them, and nobody else's are there.
 fn comes_with_the_upgrade(ctx: &Context<'_>, there: [Option<&CustomResourceDefinition>; 2]) -> bool {
     let Some(upgrade) = ctx.upgraded() else { return false };
-    let linkerds =
-        |definition: &CustomResourceDefinition| definition.metadata.annotations.contains_key(CREATED_BY);
-    brings_gateway_api(ctx, &upgrade.to) && there.into_iter().flatten().all(linkerds)
+    let there: Vec<_> = there.into_iter().flatten().collect();
+    match there.is_empty() {
+        true => brings_gateway_api(ctx, &upgrade.to) && !is_refused_by_the_cli(ctx),
+        false => there.into_iter().all(|definition| comes_with_linkerd(ctx, definition, &upgrade.to)),
+    }
 }
 
 /// The versions that the policy controller asks for as it starts, and that nothing serves.
@@ -124,7 +131,14 @@ fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
     .evidence(Evidence::other("CustomResourceDefinitions", format!("neither {HTTP} nor {GRPC} exists")))
     .evidence(supported(judged))
     .evidence(judged.seen.clone())
+    .evidences(refusal(judged))
     .remedy(remedy)
+}
+
+/// What the CLI of the target does without them.
+fn refusal(judged: &Judged<'_>) -> Option<Evidence> {
+    let said = "exits with an error and prints no manifests until they are there, and serve v1";
+    judged.refused.then(|| Evidence::other(format!("linkerd upgrade of {}", judged.version), said))
 }
 
 /// The policy controller ends as it starts.
@@ -180,7 +194,7 @@ fn without(
     let name = &definition.metadata.name;
     let served: Vec<&str> =
         versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
-    let of_linkerd = definition.metadata.annotations.contains_key(CREATED_BY);
+    let of_linkerd = brought_by(definition).is_some();
     let (severity, rows) = match judged.required && !of_linkerd {
         true => (Severity::Error, vec![ROW]),
         false => (Severity::Warning, vec![]),
@@ -198,6 +212,7 @@ fn without(
         format!("{} served, and not {wanted_version}", served.join(", ")),
     ))
     .evidence(supported(judged))
+    .evidences(refusal(judged).filter(|_| !of_linkerd))
     .fails_rows(rows)
     .remedy(bring(
         ctx,

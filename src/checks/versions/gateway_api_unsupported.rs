@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, definition, serves};
+use super::gateway_api::{
+    BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, comes_with_linkerd, definition, serves,
+};
 use crate::checks::control_plane::installation::release;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -26,9 +28,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings =
         [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {
             // One that lacks the version is another check's.
-            let definition = found.filter(|definition| serves(definition, served))?;
+            let of_linkerd = ctx
+                .upgraded()
+                .filter(|upgrade| found.is_some_and(|one| comes_with_linkerd(ctx, one, &upgrade.to)))
+                .and_then(|upgrade| ctx.knowledge.releases().bundled_gateway_api(&upgrade.to));
+            let definition = found.filter(|one| of_linkerd.is_some() || serves(one, served))?;
             let (bundle, number) = bundle(definition)?;
-            let finding = finding(ctx, definition, bundle, wanted, wanted.compare(&number))?;
+            // The upgrade brings Linkerd's own.
+            let number = of_linkerd.filter(|brought| **brought > number).unwrap_or(&number);
+            let finding = finding(ctx, definition, bundle, wanted, wanted.compare(number))?;
+            let finding = finding.evidences(of_linkerd.map(|brought| {
+                Evidence::other("linkerd upgrade --crds", format!("brings Gateway API {brought} again"))
+            }));
             let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
             Some(
                 finding.evidence(Evidence::other(format!("Linkerd {version}"), range)).evidence(seen.clone()),
