@@ -1,6 +1,7 @@
 //! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
 //! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
 
+use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
 use super::routed;
@@ -105,8 +106,14 @@ impl<'a> Mesh<'a> {
         (!namespace.contains('.')).then_some((namespace, service))
     }
 
-    /// Walks a call.
+    /// Walks a call. What was told from lists that are missing is not judged.
     pub fn walk(&self, from: &End, to: &End) -> Walk {
+        let mut walk = self.walked(from, to);
+        doubt::take_back(&mut walk, self.gaps());
+        walk
+    }
+
+    fn walked(&self, from: &End, to: &End) -> Walk {
         let mut walk = Walk { from: from.to_string(), to: to.to_string(), steps: Vec::new() };
         let namespace = from.namespace.as_deref().unwrap_or_default();
         let Some(client) = self.pods_of(namespace, &from.name).first().copied() else {

@@ -71,9 +71,38 @@ pub struct CrdVersion {
     pub storage: bool,
 }
 
+/// The groups that every API server serves by itself. Definitions tell nothing of whether there are objects of theirs.
+const BUILT_IN: &[&str] = &[
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
 /// Whether none of these definitions, which are all of a cluster, defines a kind.
 pub fn is_undefined(definitions: &[CustomResourceDefinition], kind: Kind) -> bool {
-    !definitions.iter().any(|known| known.metadata.name == kind.resource())
+    !BUILT_IN.contains(&kind.info().group)
+        && !definitions.iter().any(|known| known.metadata.name == kind.resource())
 }
 
 impl Listed for CustomResourceDefinition {

@@ -395,12 +395,17 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules:
 
 /// What a command says of a dump that is complete.
 fn told(command: &str, words: &[&str], dump: &Path) -> std::process::Output {
+    told_of(command, words, dump, "all")
+}
+
+/// The same of a dump that holds all of some kinds alone.
+fn told_of(command: &str, words: &[&str], dump: &Path, complete: &str) -> std::process::Output {
     std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
         .arg(command)
         .args(words)
         .arg("--bundle")
         .arg(dump)
-        .args(["--complete", "all"])
+        .args(["--complete", complete])
         .env("COLUMNS", "100")
         .output()
         .unwrap()
@@ -509,6 +514,25 @@ fn the_path_of_a_call_is_a_page() {
     }
     for loads in ["src=", "url(", "<link", "<script"] {
         assert!(!page.contains(loads), "{loads}");
+    }
+}
+
+/// A dump that may hold more than it shows: neither "no policy is about it" nor a refusal is known then.
+#[test]
+fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("shop.yaml");
+    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
+    let seen = "pods,services,endpointslices,deployments,crds,namespaces,replicasets,jobs,serviceprofiles";
+    for from in ["shop/front-1", "shop/plain-1"] {
+        let output = told_of("reach", &[from, "shop/web:80"], &dump, seen);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(4), "{text}");
+        assert!(!text.contains("gets through") && !text.contains("stops here"), "{text}");
+        for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
+            assert!(words.contains(&format!("as far as could be looked: {resource}: ")), "{text}");
+        }
     }
 }
 

@@ -320,6 +320,8 @@ mod tests {
     async fn an_endless_answer_ends() {
         let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
         let endless = async {
+            // Who answers has been asked.
+            assert!(theirs.read(&mut [0; 1024]).await.is_ok_and(|asked| asked > 0));
             theirs.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await.unwrap();
             while theirs.write_all(&[&b"8000\r\n"[..], &[b'x'; 0x8000], b"\r\n"].concat()).await.is_ok() {}
             std::future::pending::<()>().await;
