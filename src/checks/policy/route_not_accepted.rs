@@ -7,9 +7,13 @@ use super::survey::{about, field, on, unread};
 use super::would_be::{self, Known};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::item::Item;
+use crate::missing::Missing;
 use crate::model::policy::status::{ParentAnswer, Refused};
 use crate::objects::{Condition, Kind, Meta, POLICY_CONTROLLER, ParentRef, Route};
+use crate::request::Request;
 
 /// The controller writes a status within seconds; its leader may change meanwhile.
 const SOON: SignedDuration = SignedDuration::from_mins(5);
@@ -95,7 +99,14 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
 /// What is there for longer than the controller takes, and has no status although nothing is wrong with it: nobody reads it. Only
 /// what a server answered has a uid, and only where it is known when it answered is it known how long that took.
 fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
-    let since = meta.creation_timestamp.filter(|_| !meta.uid.is_empty() && ctx.knows_its_moment())?;
+    let since = meta.creation_timestamp.filter(|_| !meta.uid.is_empty())?;
+    if !ctx.knows_its_moment() {
+        let message = "it has no status, and whether it had time to get one is not known: say with --at when the dump was taken";
+        let part = format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name);
+        let why = Why::NotJudged { message: message.to_owned() };
+        ctx.gap(Missing::part(Request::of(Item::List(kind)), why, part));
+        return None;
+    }
     if ctx.now().duration_since(since) < SOON {
         return None;
     }
