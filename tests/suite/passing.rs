@@ -149,6 +149,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "hard.pods",
             "period",
             "timeout",
+            "timeouts.request",
+            "timeouts.backendRequest",
         ],
     ),
     (
