@@ -262,7 +262,7 @@ pub fn result_line(report: &Report) -> String {
 }
 
 /// How much of what stands under "not checked" is said again at the end, in columns.
-const SAID_TWICE: usize = 120;
+const SAID_TWICE: usize = 180;
 
 /// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
 fn undecided(report: &Report) -> String {
@@ -276,14 +276,13 @@ fn undecided(report: &Report) -> String {
             Some(way) if width(&missing.what) + width(&way) <= SAID_TWICE => {
                 format!("{} -> {}", missing.what, clean(&way))
             }
-            Some(_) => format!("{}; see not checked", missing.brief),
-            None => missing.brief,
+            Some(_) | None => missing.brief,
         }
     });
     let mut reasons = missing.chain(crashed);
     let first = reasons.next().unwrap_or_else(|| "a check could not be made".to_owned());
     match reasons.count() {
-        0 => first,
+        0 => format!("{first}{}", if first.contains(" -> ") { "" } else { "; see not checked" }),
         more => format!("{first}; and {more} more under not checked"),
     }
 }
