@@ -1,67 +1,49 @@
 //! What missing evidence does to a walk: a step that was told from lists that are not there, or not whole, was not judged. "There
 //! is no policy about it" says nothing where nobody could see the policies.
 
-use super::walk::{Outcome, Walk};
+use super::evidence::{NETWORK_POLICIES, POLICY_KINDS, ROUTES};
+use super::walk::{Outcome, Part, Walk};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 
 /// The lists that a step is told from, beside the pods and Services that it names.
-fn told_from(step: &str) -> &'static [Kind] {
-    match step {
-        "client" => &[Kind::Pod],
-        "service" => &[Kind::Service],
-        "destination" => &[Kind::Service, Kind::Pod],
-        "endpoints" => &[Kind::EndpointSlice],
-        "routes" => &[
-            Kind::ServiceProfile,
-            Kind::HTTPRoute,
-            Kind::LinkerdHTTPRoute,
-            Kind::GRPCRoute,
-            Kind::TLSRoute,
-            Kind::TCPRoute,
-        ],
-        "egress" => &[
-            Kind::EgressNetwork,
-            Kind::HTTPRoute,
-            Kind::LinkerdHTTPRoute,
-            Kind::GRPCRoute,
-            Kind::TLSRoute,
-            Kind::TCPRoute,
-        ],
-        "network" => &[
-            Kind::NetworkPolicy,
-            Kind::CiliumNetworkPolicy,
-            Kind::CiliumClusterwideNetworkPolicy,
-            Kind::CalicoNetworkPolicy,
-            Kind::CalicoGlobalNetworkPolicy,
-            Kind::CalicoTier,
-            Kind::Namespace,
-        ],
-        "policy" => &[
-            Kind::Server,
-            Kind::ServerAuthorization,
-            Kind::AuthorizationPolicy,
-            Kind::MeshTLSAuthentication,
-            Kind::NetworkAuthentication,
-            Kind::HTTPRoute,
-            Kind::LinkerdHTTPRoute,
-            Kind::GRPCRoute,
-        ],
-        _ => &[],
+fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
+    match (part, outcome) {
+        // A workload is found by the owners of its pods; of one that is found they say nothing more.
+        (Part::Client, Outcome::Stops) => &[&[Kind::Pod, Kind::ReplicaSet, Kind::Job]],
+        (Part::Destination, Outcome::Stops) => &[&[Kind::Service, Kind::Pod, Kind::ReplicaSet, Kind::Job]],
+        (part, _) => told_anyhow(part),
     }
 }
 
-/// Takes back what was said of steps whose lists are missing, in part or whole: they neither pass nor stop the call then.
+fn told_anyhow(part: Part) -> &'static [&'static [Kind]] {
+    match part {
+        Part::Client => &[&[Kind::Pod]],
+        Part::Service => &[&[Kind::Service]],
+        Part::Destination => &[&[Kind::Service, Kind::Pod]],
+        Part::Endpoints => &[&[Kind::EndpointSlice]],
+        Part::Routes => &[&[Kind::ServiceProfile], &ROUTES],
+        Part::Egress => &[&[Kind::EgressNetwork], &ROUTES],
+        Part::Network => &[&NETWORK_POLICIES],
+        Part::Policy => &[&POLICY_KINDS],
+        // From the objects at both ends alone.
+        Part::OtherCluster | Part::Outbound | Part::Protocol | Part::Server | Part::Identity => &[],
+    }
+}
+
+/// Takes back what was said of steps whose lists are missing, in part or whole: they neither pass nor stop the call then, and what
+/// would be done about one that stops it is not to be done.
 pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
     for step in walk.steps.iter_mut().filter(|step| step.outcome != Outcome::NotJudged) {
-        let kinds = told_from(step.name);
+        let from = told_from(step.part, step.outcome);
         let missing = gaps.iter().find_map(|gap| match gap.request.item {
-            Item::List(kind) if kinds.contains(&kind) => Some((kind, &gap.why)),
+            Item::List(kind) if from.iter().any(|kinds| kinds.contains(&kind)) => Some((kind, &gap.why)),
             _ => None,
         });
         if let Some((kind, why)) = missing {
             step.outcome = Outcome::NotJudged;
             step.says = format!("{}, as far as could be looked: {}: {why}", step.says, kind.resource());
+            step.fix = None;
         }
     }
 }

@@ -21,6 +21,21 @@ use crate::objects::{
 use crate::request::Request;
 use crate::version::LinkerdVersion;
 
+/// Routes of every kind.
+pub(super) const ROUTES: [Kind; 5] =
+    [Kind::HTTPRoute, Kind::LinkerdHTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
+
+/// The lists that network policies are read from, the selectors of namespaces among them.
+pub(super) const NETWORK_POLICIES: [Kind; 7] = [
+    Kind::NetworkPolicy,
+    Kind::CiliumNetworkPolicy,
+    Kind::CiliumClusterwideNetworkPolicy,
+    Kind::CalicoNetworkPolicy,
+    Kind::CalicoGlobalNetworkPolicy,
+    Kind::CalicoTier,
+    Kind::Namespace,
+];
+
 /// The lists that inbound policy is read from, beside pods and the control plane.
 pub const POLICY_KINDS: [Kind; 10] = [
     Kind::Server,
@@ -51,30 +66,15 @@ pub fn outbound_items() -> BTreeSet<Item> {
         Kind::Service,
         Kind::ServiceProfile,
         Kind::EgressNetwork,
-        Kind::HTTPRoute,
-        Kind::LinkerdHTTPRoute,
-        Kind::GRPCRoute,
-        Kind::TLSRoute,
-        Kind::TCPRoute,
     ];
-    kinds.map(Item::List).into_iter().chain([config()]).collect()
+    kinds.into_iter().chain(ROUTES).map(Item::List).chain([config()]).collect()
 }
 
 /// What is asked for to walk a call.
 pub fn reach_items() -> BTreeSet<Item> {
-    let kinds = [
-        Kind::EndpointSlice,
-        Kind::NetworkPolicy,
-        Kind::CiliumNetworkPolicy,
-        Kind::CiliumClusterwideNetworkPolicy,
-        Kind::CalicoNetworkPolicy,
-        Kind::CalicoGlobalNetworkPolicy,
-        Kind::CalicoTier,
-        Kind::Namespace,
-        Kind::ReplicaSet,
-        Kind::Job,
-    ];
-    policy_items().into_iter().chain(outbound_items()).chain(kinds.map(Item::List)).collect()
+    let kinds = [Kind::EndpointSlice, Kind::ReplicaSet, Kind::Job];
+    let lists = kinds.into_iter().chain(NETWORK_POLICIES).map(Item::List);
+    policy_items().into_iter().chain(outbound_items()).chain(lists).collect()
 }
 
 fn config() -> Item {

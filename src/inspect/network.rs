@@ -3,7 +3,7 @@
 //! Between two proxies a connection goes to the port that is called or to the proxy's own, by release and protocol. Where the
 //! policies say the same of both, that is what happens; where they differ, it is left open.
 
-use super::walk::{Outcome, Walk};
+use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::network_policy::{Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
 use crate::objects::Pod;
@@ -90,7 +90,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
                 titles(&policies)
             ),
         };
-        let step = walk.step("network", outcome, says);
+        let step = walk.step(Part::Network, outcome, says);
         for decides in by.iter() {
             let said = if decides.denies { "denies it" } else { "lets nothing of this through" };
             step.evidence(Evidence::field(subject(decides.policy), &decides.field, said));
@@ -118,7 +118,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         let policies: Vec<Policy<'_>> = doubts.iter().map(|doubt| doubt.policy).collect();
         let first = doubts.first().map_or("what is not known", |doubt| doubt.why);
         let step = walk.step(
-            "network",
+            Part::Network,
             Outcome::NotJudged,
             format!("{} is about {way} pod {name}, and goes by {first}", titles(&policies)),
         );
@@ -133,12 +133,12 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
     });
     match through {
         None => {
-            walk.step("network", Outcome::Passes, format!("no network policy is about {way} pod {name}"));
+            walk.step(Part::Network, Outcome::Passes, format!("no network policy is about {way} pod {name}"));
         }
         Some(decides) => {
             let says =
                 format!("{} is about {way} pod {name}, and lets the call through", title(decides.policy));
-            walk.step("network", Outcome::Passes, says).evidence(Evidence::field(
+            walk.step(Part::Network, Outcome::Passes, says).evidence(Evidence::field(
                 subject(decides.policy),
                 &decides.field,
                 "lets it through",

@@ -5,7 +5,7 @@ use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
 use super::routed;
-pub use super::walk::{End, NoEnd, Outcome, Step, Walk};
+pub use super::walk::{End, NoEnd, Outcome, Part, Step, Walk};
 use crate::certificates::BundlePrint;
 use crate::finding::{Evidence, Subject};
 use crate::model::Cluster;
@@ -54,8 +54,8 @@ impl<'a> Mesh<'a> {
         });
         outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut outbound.gaps);
-        policy.gaps.append(&mut lists.gaps);
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
+        policy.gaps.append(&mut lists.gaps);
         Mesh { policy, slices, network, outbound, owners }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Mesh<'a> {
         let namespace = from.namespace.as_deref().unwrap_or_default();
         let Some(client) = self.pods_of(namespace, &from.name).first().copied() else {
             walk.step(
-                "client",
+                Part::Client,
                 Outcome::Stops,
                 format!("there is no pod {from}, and no workload of that name has one"),
             )
@@ -143,12 +143,12 @@ impl<'a> Mesh<'a> {
                     self.to_pod(&mut walk, client, meshed, pod, port);
                 }
                 (Some(_), None) => {
-                    walk.step("destination", Outcome::Stops, format!("which port of {to} is not said"))
+                    walk.step(Part::Destination, Outcome::Stops, format!("which port of {to} is not said"))
                         .fix(format!("name it: {to}:PORT"));
                 }
                 (None, _) => {
                     walk.step(
-                        "destination",
+                        Part::Destination,
                         Outcome::Stops,
                         format!(
                             "there is no Service {namespace}/{name}, no workload and no pod of that name"
@@ -173,7 +173,7 @@ impl<'a> Mesh<'a> {
                 client.metadata.name
             )
         };
-        walk.step("client", Outcome::Passes, says).evidence(Evidence::field(
+        walk.step(Part::Client, Outcome::Passes, says).evidence(Evidence::field(
             object,
             "spec.serviceAccountName",
             account.as_str(),
@@ -212,20 +212,20 @@ impl<'a> Mesh<'a> {
                     format!("name one of {}: {namespace}/{name}:PORT", declared.join(", ")),
                 ),
             };
-            walk.step("service", Outcome::Stops, says)
+            walk.step(Part::Service, Outcome::Stops, says)
                 .evidence(Evidence::field(object, "spec.ports", declared.join(", ")))
                 .fix(fix);
             return;
         };
         walk.step(
-            "service",
+            Part::Service,
             Outcome::Passes,
             format!("Service {namespace}/{name} declares port {}", chosen.port),
         )
         .evidence(Evidence::field(object, "spec.ports", declared.join(", ")));
         if let Some(cluster) = service.metadata.label(MIRROR) {
             walk.step(
-                "other cluster",
+                Part::OtherCluster,
                 Outcome::NotJudged,
                 format!(
                     "it stands for a Service of cluster {cluster}: what happens there is not in this evidence"
@@ -257,7 +257,7 @@ impl<'a> Mesh<'a> {
                         _ => String::new(),
                     };
                     walk.step(
-                        "endpoints",
+                        Part::Endpoints,
                         Outcome::Stops,
                         format!("pod {} names no port {said}", pod.metadata.name),
                     )
@@ -283,7 +283,7 @@ impl<'a> Mesh<'a> {
             "the client looks into the protocol"
         };
         let (namespace, name) = service.metadata.key();
-        walk.step("protocol", Outcome::Passes, says).evidence(Evidence::field(
+        walk.step(Part::Protocol, Outcome::Passes, says).evidence(Evidence::field(
             Subject::object(Kind::Service, namespace, name),
             format!("metadata.annotations[{OPAQUE}]"),
             service.metadata.annotation(OPAQUE).unwrap_or("not there: the defaults"),
@@ -306,7 +306,7 @@ impl<'a> Mesh<'a> {
         let said = format!("{ready} of {} ready", endpoints.len());
         if ready == 0 {
             walk.step(
-                "endpoints",
+                Part::Endpoints,
                 Outcome::Stops,
                 format!("no endpoint of Service {namespace}/{name} is ready"),
             )
@@ -315,7 +315,7 @@ impl<'a> Mesh<'a> {
             return None;
         }
         walk.step(
-            "endpoints",
+            Part::Endpoints,
             Outcome::Passes,
             format!("{ready} of {} endpoints are ready", endpoints.len()),
         )
@@ -329,7 +329,7 @@ impl<'a> Mesh<'a> {
         let found = pods.max_by_key(|pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True"));
         if found.is_none() {
             walk.step(
-                "server",
+                Part::Server,
                 Outcome::NotJudged,
                 "the endpoints are none of this cluster's pods that the Service selects",
             );
@@ -345,7 +345,7 @@ impl<'a> Mesh<'a> {
         }
         if pod.spec.proxy().is_none() {
             walk.step(
-                "server",
+                Part::Server,
                 Outcome::Passes,
                 format!("pod {} has no proxy: no policy holds for it", pod.metadata.name),
             );
@@ -355,7 +355,7 @@ impl<'a> Mesh<'a> {
             && listed_ports(said).contains(port)
         {
             walk.step(
-                "server",
+                Part::Server,
                 Outcome::Passes,
                 format!(
                     "port {port} of pod {} is skipped by its proxy: no policy holds for it",
@@ -371,7 +371,7 @@ impl<'a> Mesh<'a> {
         }
         let Some(workload) = Workload::of_pod(pod, self.policy.index.controller.quirks) else {
             walk.step(
-                "server",
+                Part::Server,
                 Outcome::NotJudged,
                 format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name),
             )
@@ -408,7 +408,7 @@ fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
         return true;
     }
     walk.step(
-        "outbound",
+        Part::Outbound,
         Outcome::Passes,
         format!("port {port} is skipped by the client's proxy: the call has no identity and no route"),
     )
@@ -426,18 +426,18 @@ fn anchors(walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
     let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
     match (print(client), print(server)) {
         (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
-            walk.step("identity", Outcome::Stops, "the proxies of client and server share no trust anchor: neither takes the other's certificate")
+            walk.step(Part::Identity, Outcome::Stops, "the proxies of client and server share no trust anchor: neither takes the other's certificate")
                 .evidence(Evidence::field(subject(client), path.clone(), ours.shown()))
                 .evidence(Evidence::field(subject(server), path, theirs.shown()))
                 .fix("roll out the one with the older anchors: kubectl rollout restart");
             return false;
         }
         (Some(_), Some(_)) => {
-            walk.step("identity", Outcome::Passes, "both proxies share a trust anchor");
+            walk.step(Part::Identity, Outcome::Passes, "both proxies share a trust anchor");
         }
         _ => {
             walk.step(
-                "identity",
+                Part::Identity,
                 Outcome::NotJudged,
                 "the trust anchors of the proxies are not in their environment",
             );
@@ -469,10 +469,10 @@ fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, pod: &Pod, po
                 Some(one) => format!("{by} lets in {shows}, by {}", one.by.name()),
                 None => format!("{by} lets in {shows} on some of its routes; others may refuse it"),
             };
-            walk.step("policy", Outcome::Passes, says).evidence(evidence);
+            walk.step(Part::Policy, Outcome::Passes, says).evidence(evidence);
         }
         Entry::Refused | Entry::NoRoute => {
-            walk.step("policy", Outcome::Stops, format!("{by} of pod {} lets nobody in who is {shows}: status 403, or the connection ends", pod.metadata.name))
+            walk.step(Part::Policy, Outcome::Stops, format!("{by} of pod {} lets nobody in who is {shows}: status 403, or the connection ends", pod.metadata.name))
                 .evidence(evidence)
                 .fix(format!(
                     "add an AuthorizationPolicy for {by} that lets this client in; meshdoctor policy {}/{}:{port} shows who is let in",

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::outbound::{catches_all, sends};
-use super::walk::{End, Outcome, Walk};
+use super::walk::{End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::policy::{Outbound, OutboundIndex, OutboundRule, Parent, Spoken};
 use crate::objects::{Kind, Pod, Service, ServiceProfile};
@@ -29,13 +29,13 @@ pub(super) fn service(
             .collect();
         if waiting.is_empty() {
             let says = "no route and no profile is attached: requests go to the Service itself";
-            walk.step("routes", Outcome::Passes, says);
+            walk.step(Part::Routes, Outcome::Passes, says);
         } else {
             let says = format!(
                 "{}: the policy controller has not said yet whether it accepts it",
                 waiting.join(", ")
             );
-            walk.step("routes", Outcome::NotJudged, says);
+            walk.step(Part::Routes, Outcome::NotJudged, says);
         }
         return true;
     }
@@ -52,7 +52,7 @@ fn by_profile(walk: &mut Walk, profile: &ServiceProfile) {
     } else {
         (Outcome::NotJudged, format!("a ServiceProfile sends the requests to {}", overrides.join(", ")))
     };
-    walk.step("routes", outcome, says).evidence(Evidence::field(
+    walk.step(Part::Routes, outcome, says).evidence(Evidence::field(
         Subject::object(Kind::ServiceProfile, &profile.metadata.namespace, &profile.metadata.name),
         "spec.routes",
         profile.spec.routes.len().to_string(),
@@ -102,7 +102,7 @@ fn by_routes(walk: &mut Walk, outbound: &Outbound<'_>, service: &Service) -> boo
         (Outcome::NotJudged, says)
     };
     let first = &outbound.routes[0];
-    let step = walk.step("routes", outcome, says).evidence(Evidence::field(
+    let step = walk.step(Part::Routes, outcome, says).evidence(Evidence::field(
         Subject::object(first.kind.kind(), &first.route.metadata.namespace, &first.route.metadata.name),
         "spec.parentRefs",
         format!("Service {}", service.metadata.name),
@@ -131,14 +131,14 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
                 "whether EgressNetwork {} holds it depends on its address and port",
                 names.join(" or ")
             );
-            walk.step("egress", Outcome::NotJudged, says);
+            walk.step(Part::Egress, Outcome::NotJudged, says);
         }
-        walk.step("destination", Outcome::NotJudged, not_here);
+        walk.step(Part::Destination, Outcome::NotJudged, not_here);
         return;
     };
     if outbound.spoken == Spoken::Refused {
         walk.step(
-            "destination",
+            Part::Destination,
             Outcome::Stops,
             format!("{to} is a Service that does not declare that port"),
         )
@@ -167,7 +167,7 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
                 (Outcome::NotJudged, format!("EgressNetwork {name} forbids all but what {routes} lets out"))
             }
         };
-        let step = walk.step("egress", outcome, says).evidence(evidence);
+        let step = walk.step(Part::Egress, outcome, says).evidence(evidence);
         if outcome == Outcome::Stops {
             step.fix(format!(
                 "attach a route for it to EgressNetwork {namespace}/{name}, with the port in its parentRefs, or let it allow the rest"
@@ -175,5 +175,5 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
             return;
         }
     }
-    walk.step("destination", Outcome::NotJudged, not_here);
+    walk.step(Part::Destination, Outcome::NotJudged, not_here);
 }

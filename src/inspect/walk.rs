@@ -67,11 +67,63 @@ pub enum Outcome {
     Stops,
 }
 
+/// What a step is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The calling pod, and whether it is meshed.
+    Client,
+    /// What is called.
+    Destination,
+    /// The Service that is called.
+    Service,
+    /// The cluster that the Service stands for.
+    OtherCluster,
+    /// What the client's proxy leaves alone.
+    Outbound,
+    /// Routes and ServiceProfiles.
+    Routes,
+    /// Policy about what is outside.
+    Egress,
+    /// What the proxies take the protocol for.
+    Protocol,
+    /// What is behind the Service.
+    Endpoints,
+    /// NetworkPolicies.
+    Network,
+    /// The called pod, and what its proxy leaves alone.
+    Server,
+    /// Whether both proxies trust one anchor.
+    Identity,
+    /// Authorization.
+    Policy,
+}
+
+impl Part {
+    /// As it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Client => "client",
+            Part::Destination => "destination",
+            Part::Service => "service",
+            Part::OtherCluster => "other cluster",
+            Part::Outbound => "outbound",
+            Part::Routes => "routes",
+            Part::Egress => "egress",
+            Part::Protocol => "protocol",
+            Part::Endpoints => "endpoints",
+            Part::Network => "network",
+            Part::Server => "server",
+            Part::Identity => "identity",
+            Part::Policy => "policy",
+        }
+    }
+}
+
 /// A step of the walk.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Which: `client`, `service`, `endpoints`, ...
-    pub name: &'static str,
+    /// What it is about.
+    pub part: Part,
     /// How it goes.
     pub outcome: Outcome,
     /// What is so.
@@ -99,13 +151,8 @@ impl Walk {
         self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
     }
 
-    pub(super) fn step(
-        &mut self,
-        name: &'static str,
-        outcome: Outcome,
-        says: impl Into<String>,
-    ) -> &mut Step {
-        self.steps.push(Step { name, outcome, says: says.into(), evidence: Vec::new(), fix: None });
+    pub(super) fn step(&mut self, part: Part, outcome: Outcome, says: impl Into<String>) -> &mut Step {
+        self.steps.push(Step { part, outcome, says: says.into(), evidence: Vec::new(), fix: None });
         let last = self.steps.len() - 1;
         &mut self.steps[last]
     }

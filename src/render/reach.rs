@@ -28,8 +28,11 @@ pub fn table(walk: &Walk, look: Look) -> String {
             Outcome::Stops => look.severity_like(Severity::Error, &word),
         };
         for (at, line) in wrap(&clean(&step.says), room).iter().enumerate() {
-            let head =
-                if at == 0 { format!("  {word}{}", pad(step.name, NAMES)) } else { " ".repeat(indent) };
+            let head = if at == 0 {
+                format!("  {word}{}", pad(step.part.name(), NAMES))
+            } else {
+                " ".repeat(indent)
+            };
             _ = writeln!(text, "{head}{line}");
         }
         for evidence in step.evidence.iter().filter(|_| look.verbose || step.outcome != Outcome::Passes) {
@@ -74,7 +77,7 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
 pub(super) fn result(walk: &Walk) -> String {
     let steps = |outcome: Outcome| {
         let names: Vec<&str> =
-            walk.steps.iter().filter(|step| step.outcome == outcome).map(|step| step.name).collect();
+            walk.steps.iter().filter(|step| step.outcome == outcome).map(|step| step.part.name()).collect();
         names.join(", ")
     };
     match walk.outcome() {
@@ -117,8 +120,11 @@ fn cell(walk: &Walk) -> String {
         Outcome::Passes => "yes".to_owned(),
         Outcome::NotJudged => "yes?".to_owned(),
         Outcome::Stops => {
-            let at =
-                walk.steps.iter().find(|step| step.outcome == Outcome::Stops).map_or("", |step| step.name);
+            let at = walk
+                .steps
+                .iter()
+                .find(|step| step.outcome == Outcome::Stops)
+                .map_or("", |step| step.part.name());
             format!("no: {at}")
         }
     }
@@ -154,7 +160,7 @@ fn step(step: &Step) -> Value {
         Outcome::Stops => "stops",
     };
     json!({
-        "name": step.name,
+        "name": step.part.name(),
         "outcome": outcome,
         "says": step.says,
         "evidence": step.evidence,

@@ -267,23 +267,24 @@ const SAID_TWICE: usize = 180;
 /// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
 fn undecided(report: &Report) -> String {
     let crashed = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::Crashed(_)));
-    let crashed = crashed.map(|check| format!("{} crashed", check.id));
+    let crashed = crashed.map(|check| (format!("{} crashed", check.id), None));
     let missing = coverage::deciding(report).into_iter().map(|missing| {
         let way = missing.ways.into_iter().next();
-        let way = way.map(|(words, commands)| commands.into_iter().next().unwrap_or(words));
-        match way {
-            // What takes several lines to say stands above in full; here it would only be in the way of the status.
-            Some(way) if width(&missing.what) + width(&way) <= SAID_TWICE => {
-                format!("{} -> {}", missing.what, clean(&way))
-            }
-            Some(_) | None => missing.brief,
+        let way =
+            way.map(|(words, commands)| clean(&commands.into_iter().next().unwrap_or(words)).into_owned());
+        // What takes several lines to say stands above in full; here it would only be in the way of the status.
+        match way.filter(|way| width(&missing.what) + width(way) <= SAID_TWICE) {
+            Some(way) => (missing.what, Some(way)),
+            None => (missing.brief, None),
         }
     });
     let mut reasons = missing.chain(crashed);
-    let first = reasons.next().unwrap_or_else(|| "a check could not be made".to_owned());
-    match reasons.count() {
-        0 => format!("{first}{}", if first.contains(" -> ") { "" } else { "; see not checked" }),
-        more => format!("{first}; and {more} more under not checked"),
+    let (first, way) = reasons.next().unwrap_or_else(|| ("a check could not be made".to_owned(), None));
+    let said = way.as_ref().map_or_else(|| first.clone(), |way| format!("{first} -> {way}"));
+    match (reasons.count(), way) {
+        (0, Some(_)) => said,
+        (0, None) => format!("{said}; see not checked"),
+        (more, _) => format!("{said}; and {more} more under not checked"),
     }
 }
 

@@ -51,7 +51,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
             "<li><span class=\"{}\">{}</span> <strong>{}</strong> {}",
             class(step.outcome),
             word(step.outcome),
-            escaped(step.name),
+            escaped(step.part.name()),
             escaped(&step.says),
         );
         if !step.evidence.is_empty() {
@@ -81,12 +81,12 @@ fn class(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::reach::Step;
+    use crate::inspect::reach::{Part, Step};
 
     #[test]
     fn what_was_not_looked_at_is_no_plain_way_through() {
         let step = Step {
-            name: "policy",
+            part: Part::Policy,
             outcome: Outcome::Passes,
             says: "no <Server> takes the port".to_owned(),
             evidence: Vec::new(),
