@@ -10,6 +10,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
 
 mod bare;
+mod certificates;
 mod fields;
 mod measure;
 mod rounds;

@@ -9,7 +9,7 @@ use meshdoctor::item::Kind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use crate::templates;
+use crate::{certificates, templates};
 
 /// Pods of one Deployment.
 const REPLICAS: usize = 10;
@@ -50,11 +50,14 @@ impl World {
                 Kind::of_manifest(&word("apiVersion"), &word("kind")).context("a kind nobody reads")?;
             few.entry(kind).or_default().push(object);
         }
+        let anchors = certificates::renew(&mut few)?;
+        let mut pod = templates::pod();
+        certificates::exchange(&mut pod, &anchors);
         let nodes = pods.div_ceil(DENSITY);
         let apps = pods.div_ceil(REPLICAS);
         let lists = Kind::ALL.iter().map(|kind| {
             let (templates, many, stride) = match kind {
-                Kind::Pod => (vec![templates::pod()], pods, 1),
+                Kind::Pod => (vec![pod.clone()], pods, 1),
                 Kind::Deployment => (vec![templates::deployment()], apps, REPLICAS),
                 Kind::ReplicaSet => (templates::replica_sets(), 2 * apps, REPLICAS),
                 Kind::Service => (vec![templates::service()], apps, REPLICAS),
