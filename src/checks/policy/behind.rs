@@ -11,12 +11,11 @@ pub(super) fn behind<'s, 'a>(
     port: &'s ServicePort,
 ) -> impl Iterator<Item = (&'a Pod, &'s Workload<'a>, u16)> {
     let selects = |pod: &Pod| {
-        let meta = &pod.metadata;
         let mut selector = service.spec.selector.iter();
-        meta.namespace == service.metadata.namespace
-            && selector.all(|(key, value)| meta.label(key) == Some(value.as_str()))
+        selector.all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
     };
-    let pods = survey.pods.iter().filter(move |(pod, _)| !service.spec.selector.is_empty() && selects(pod));
+    let here = survey.pods_of(&service.metadata.namespace);
+    let pods = here.iter().filter(move |(pod, _)| !service.spec.selector.is_empty() && selects(pod));
     pods.flat_map(move |(pod, workload)| {
         numbers(port, workload).into_iter().map(move |number| (*pod, workload, number))
     })

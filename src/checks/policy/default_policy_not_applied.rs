@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for namespace in namespaces.iter().filter(|namespace| ctx.judges(&namespace.metadata.name)) {
         let meta = &namespace.metadata;
         let Some(wanted) = said(meta).filter(|wanted| *wanted != general) else { continue };
-        let here = survey.pods.iter().map(|(pod, _)| *pod).filter(|pod| pod.metadata.namespace == meta.name);
+        let here = survey.pods_of(&meta.name).iter().map(|(pod, _)| *pod);
         // What a pod or its template says itself goes before what the namespace says.
         for pod in here.filter(|pod| pod.metadata.annotation(KEY).is_none()) {
             stale.entry((owners.of(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);

@@ -23,37 +23,46 @@ pub(super) const OUT: Way =
 const OWN: [u16; 2] = [4190, 4191];
 
 /// What is left aside, and what says so.
-pub(super) struct Skipped {
+pub(super) struct Skipped<'a> {
+    pod: &'a Pod,
     ports: Ports,
-    /// Where it stands.
-    pub(super) by: Evidence,
+    way: Way,
+    /// The list as it is written.
+    list: &'a str,
     /// Whether the pod's own annotation says it.
     pub(super) annotated: bool,
 }
 
-impl Skipped {
+impl Skipped<'_> {
     /// Whether a port is one of an application's that is left aside.
     pub(super) fn holds(&self, port: u16) -> bool {
         self.ports.contains(port) && !OWN.contains(&port)
+    }
+
+    /// Where it stands.
+    pub(super) fn by(&self) -> Evidence {
+        let object = format!("Pod {}/{}", self.pod.metadata.namespace, self.pod.metadata.name);
+        match self.annotated {
+            true => {
+                let path = format!("metadata.annotations[{}]", self.way.annotation);
+                Evidence::field(object, path, self.list)
+            }
+            false => {
+                let said = format!("{} {}", self.way.argument, self.list);
+                Evidence::field(object, format!("spec.initContainers[{INIT_CONTAINER}].args"), said)
+            }
+        }
     }
 }
 
 /// What a pod's rules leave aside in a direction: by its annotation, which linkerd-cni and the injector read, or by the arguments of
 /// its linkerd-init, in which the chart's lists are.
-pub(super) fn skipped(pod: &Pod, way: Way) -> Option<Skipped> {
-    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    if let Some(list) = pod.metadata.annotation(way.annotation).filter(|list| !list.trim().is_empty()) {
-        let path = format!("metadata.annotations[{}]", way.annotation);
-        return Some(Skipped {
-            ports: listed_ports(list),
-            by: Evidence::field(object(), path, list),
-            annotated: true,
-        });
-    }
-    let args = &pod.spec.container(INIT_CONTAINER)?.args;
-    let next = args.iter().position(|arg| arg == way.argument).and_then(|at| args.get(at + 1));
-    let list = next?;
-    let path = format!("spec.initContainers[{INIT_CONTAINER}].args");
-    let said = format!("{} {list}", way.argument);
-    Some(Skipped { ports: listed_ports(list), by: Evidence::field(object(), path, said), annotated: false })
+pub(super) fn skipped(pod: &Pod, way: Way) -> Option<Skipped<'_>> {
+    let annotation = pod.metadata.annotation(way.annotation).filter(|list| !list.trim().is_empty());
+    let list = annotation.or_else(|| {
+        let args = &pod.spec.container(INIT_CONTAINER)?.args;
+        let at = args.iter().position(|arg| arg == way.argument)?;
+        args.get(at + 1).map(String::as_str)
+    })?;
+    Some(Skipped { pod, ports: listed_ports(list), way, list, annotated: annotation.is_some() })
 }

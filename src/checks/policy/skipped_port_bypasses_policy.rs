@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if skipped.holds(port)
                 && let TakenBy::Server(server) = survey.index.inbound(workload, port).taken_by
             {
-                let (by, annotated) = (skipped.by.clone(), skipped.annotated);
+                let (by, annotated) = (skipped.by(), skipped.annotated);
                 let one = bypassed.entry((owners.of(pod), port)).or_insert(Bypassed {
                     server,
                     by,

@@ -26,17 +26,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
     let owners = ctx.owners();
     let controller = &survey.index.controller;
-    let clients: Vec<(&Pod, Skipped)> = survey
+    let declared: BTreeSet<u16> =
+        services.iter().flat_map(|service| &service.spec.ports).map(|port| port.port).collect();
+    // The chart's list stands in every pod, and mostly holds nothing that a Service declares.
+    let clients: Vec<(&Pod, Skipped<'_>)> = survey
         .pods
         .iter()
         .filter(|(pod, _)| ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some())
         .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT)?)))
+        .filter(|(_, skipped)| declared.iter().any(|port| skipped.holds(*port)))
         .collect();
     let mut hidden: BTreeMap<(&str, &str, u16), Hidden<'_>> = BTreeMap::new();
     let ports =
         services.iter().flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
     for (service, port) in ports {
-        let skipping: Vec<&(&Pod, Skipped)> =
+        let skipping: Vec<&(&Pod, Skipped<'_>)> =
             clients.iter().filter(|(_, skipped)| skipped.holds(port.port)).collect();
         if skipping.is_empty() {
             continue;
@@ -68,7 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 server,
                 clients: BTreeMap::new(),
             });
-            one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by.clone());
+            one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by());
         }
     }
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {

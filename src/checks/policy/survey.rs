@@ -29,7 +29,14 @@ pub(in crate::checks) struct Survey<'a> {
     pub(super) version: Option<LinkerdVersion>,
 }
 
-impl Survey<'_> {
+impl<'a> Survey<'a> {
+    /// The pods of a namespace; lists are sorted by it.
+    pub(super) fn pods_of(&self, namespace: &str) -> &[(&'a Pod, Workload<'a>)] {
+        let begin = self.pods.partition_point(|(pod, _)| pod.metadata.namespace.as_str() < namespace);
+        let end = begin + self.pods[begin..].partition_point(|(pod, _)| pod.metadata.namespace == namespace);
+        &self.pods[begin..end]
+    }
+
     /// What policy is asked of: pods and ExternalWorkloads.
     pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload<'_>> {
         self.pods.iter().map(|(_, workload)| workload).chain(&self.external)
@@ -79,6 +86,7 @@ pub(in crate::checks) fn read_by<'a>(
     let external = defined::<ExternalWorkload>(ctx)?.iter().map(Workload::of_external).collect();
     let alive = ctx.every::<Pod>()?.iter().filter(|pod| !pod.is_finished());
     let pods = Workload::of_pods(alive, quirks);
+    debug_assert!(pods.is_sorted_by_key(|(pod, _)| pod.metadata.key()));
     Ok(Survey { index: Index::new(controller, objects), objects, pods, external, version })
 }
 
