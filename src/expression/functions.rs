@@ -8,7 +8,7 @@ use cel::{Context, ExecutionError};
 
 use super::NODES;
 use super::value::{from_cel, to_cel};
-use crate::objects::LabelSelector;
+use crate::objects::{LabelSelector, Texts};
 
 /// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
 pub const FUNCTIONS: [(&str, &str, &str); 7] = [
@@ -84,7 +84,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         };
         let wrong = |error: serde_json::Error| failed("selects", error.to_string());
         let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
-        let labels: BTreeMap<String, String> = serde_json::from_value(json(&labels)?).map_err(wrong)?;
+        let labels: Texts = serde_json::from_value(json(&labels)?).map_err(wrong)?;
         Ok(selector.matches(&labels))
     };
     let place = move |object: &cel::Value| {

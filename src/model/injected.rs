@@ -84,8 +84,8 @@ impl Injecting<'_> {
                 row.inherited.is_some()
                     && row.counts_on_namespace(&self.release, self.knowledge.minors()) != Contains::No
             });
-            if copied && key != super::injection::INJECT && !own.contains_key(key) {
-                own.insert(key.clone(), json!(value));
+            if copied && key != super::injection::INJECT && !own.contains_key(key.as_str()) {
+                own.insert(key.into(), json!(value));
             }
         }
     }

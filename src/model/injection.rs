@@ -4,12 +4,12 @@
 //!
 //! Pure over what it is given. What really happened to a pod is for checks to compare.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::chart::values::Values;
 use crate::objects::LabelRequirement;
-use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook, WebhookConfiguration};
+use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Texts, Webhook, WebhookConfiguration};
 
 /// The annotation that asks for a proxy.
 pub const INJECT: &str = "linkerd.io/inject";
@@ -216,14 +216,14 @@ fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<Clause> 
 }
 
 /// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.
-fn with_name(namespace: &Namespace) -> BTreeMap<String, String> {
-    let mut labels = BTreeMap::clone(&namespace.metadata.labels);
+fn with_name(namespace: &Namespace) -> Texts {
+    let mut labels = namespace.metadata.labels.to_map();
     labels.entry("kubernetes.io/metadata.name".to_owned()).or_insert_with(|| namespace.metadata.name.clone());
-    labels
+    labels.into()
 }
 
 /// The first clause of a selector that labels do not satisfy.
-fn unmet(selector: &LabelSelector, labels: &BTreeMap<String, String>, of_objects: bool) -> Option<Clause> {
+fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<Clause> {
     let clause = |key: &str, operator: &str, values: Vec<String>| Clause::Of {
         of_objects,
         key: key.to_owned(),
@@ -236,7 +236,7 @@ fn unmet(selector: &LabelSelector, labels: &BTreeMap<String, String>, of_objects
         return Some(clause(key, "In", vec![value.clone()]));
     }
     let alone = |requirement: &LabelRequirement| LabelSelector {
-        match_labels: BTreeMap::new(),
+        match_labels: Texts::default(),
         match_expressions: vec![requirement.clone()],
     };
     let requirement = selector.match_expressions.iter().find(|r| !alone(r).matches(labels))?;
@@ -310,6 +310,8 @@ pub fn effective<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn namespace(name: &str, inject: Option<&str>, label: Option<&str>) -> Namespace {

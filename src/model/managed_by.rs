@@ -2,12 +2,11 @@
 //! the labels and annotations that these tools leave. A remedy is written for the tool that is named here; where none is,
 //! that is said, never assumed.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::control_plane::CREATED_BY;
 use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE};
-use crate::objects::Meta;
+use crate::objects::{Meta, Texts};
 
 /// Who manages an object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,10 +55,7 @@ impl<'a> ManagedBy<'a> {
     }
 
     /// Who manages the object with these labels and annotations.
-    pub fn told(
-        labels: &'a BTreeMap<String, String>,
-        annotations: &'a BTreeMap<String, String>,
-    ) -> ManagedBy<'a> {
+    pub fn told(labels: &'a Texts, annotations: &'a Texts) -> ManagedBy<'a> {
         let label = |key: &str| labels.get(key).map(String::as_str);
         let annotation = |key: &str| annotations.get(key).map(String::as_str);
         let release = annotation(HELM_RELEASE).zip(annotation(HELM_NAMESPACE));
@@ -120,7 +116,7 @@ mod tests {
     use super::*;
 
     fn meta(labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> Meta {
-        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        let map = |pairs: &[(&str, &str)]| -> Texts {
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
         };
         serde_json::from_value(serde_json::json!({

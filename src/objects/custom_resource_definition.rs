@@ -1,11 +1,10 @@
 //! Custom resource definitions: which versions are served.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::nullable;
+use super::texts::Texts;
 use super::{Kind, KindInfo, Listed, Object};
 
 /// A custom resource definition: which versions are served.
@@ -39,10 +38,10 @@ pub struct CrdMeta {
     pub name: String,
     /// Labels.
     #[serde(deserialize_with = "nullable")]
-    pub labels: BTreeMap<String, String>,
+    pub labels: Texts,
     /// Annotations.
     #[serde(deserialize_with = "nullable")]
-    pub annotations: BTreeMap<String, String>,
+    pub annotations: Texts,
     /// When it came to the cluster.
     #[serde(rename = "creationTimestamp")]
     pub creation_timestamp: Option<Timestamp>,

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::{Shared, Word};
+use super::texts::Texts;
 use crate::annotations::{MANAGERS, OTHERS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -88,10 +89,10 @@ pub struct Meta {
     pub uid: String,
     /// Labels.
     #[serde(deserialize_with = "nullable")]
-    pub labels: Shared<BTreeMap<String, String>>,
+    pub labels: Shared<Texts>,
     /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or says who manages the object.
     #[serde(deserialize_with = "linkerd_annotations")]
-    pub annotations: Shared<BTreeMap<String, String>>,
+    pub annotations: Shared<Texts>,
     /// When it was created.
     pub creation_timestamp: Option<Timestamp>,
     /// Set while it is being deleted.
@@ -143,8 +144,8 @@ impl Meta {
 
     /// Whose pod it makes, in a namespace; see [`Owner`].
     pub(super) fn owner(&self, namespace: &str) -> Owner {
-        let keys = self.labels.keys().chain(self.annotations.keys());
-        Owner::of(|label| self.label(label), keys.map(String::as_str), namespace)
+        let keys = self.labels.keys().chain(self.annotations.keys()).map(Word::as_str);
+        Owner::of(|label| self.label(label), keys, namespace)
     }
 
     /// The value of an annotation.
@@ -158,23 +159,21 @@ impl Meta {
     }
 }
 
-fn linkerd_annotations<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Shared<BTreeMap<String, String>>, D::Error> {
+fn linkerd_annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Texts>, D::Error> {
     struct Kept;
     impl<'de> serde::de::Visitor<'de> for Kept {
-        type Value = BTreeMap<String, String>;
+        type Value = Texts;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("annotations: a map of text to text")
         }
 
         fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(BTreeMap::new())
+            Ok(Texts::default())
         }
 
         fn visit_none<E>(self) -> Result<Self::Value, E> {
-            Ok(BTreeMap::new())
+            Ok(Texts::default())
         }
 
         fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -182,16 +181,16 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(
         }
 
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut kept = BTreeMap::new();
+            let mut kept: Vec<(Word, String)> = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
                 if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str())
                 {
-                    kept.insert(key, map.next_value()?);
+                    kept.push((Word::from(key), map.next_value()?));
                 } else {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }
             }
-            Ok(kept)
+            Ok(kept.into_iter().collect())
         }
     }
     deserializer.deserialize_option(Kept).map(Shared::from)

@@ -10,6 +10,7 @@ use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::containers::Containers;
 use super::meta::{META, Meta, address, nullable, redacted};
 use super::shared::Word;
+use super::texts::Texts;
 use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
@@ -66,7 +67,7 @@ pub struct PodSpec {
     pub priority_class_name: Word,
     /// Which nodes it may run on.
     #[serde(deserialize_with = "nullable")]
-    pub node_selector: std::collections::BTreeMap<String, String>,
+    pub node_selector: Texts,
 }
 
 /// A pod's status.

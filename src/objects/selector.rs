@@ -1,11 +1,11 @@
 //! Label selectors.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 
 use super::meta::nullable;
+use super::texts::Texts;
 
 /// A label selector.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -13,7 +13,7 @@ use super::meta::nullable;
 pub struct LabelSelector {
     /// All of these.
     #[serde(deserialize_with = "nullable")]
-    pub match_labels: BTreeMap<String, String>,
+    pub match_labels: Texts,
     /// And all of these.
     #[serde(deserialize_with = "nullable")]
     pub match_expressions: Vec<LabelRequirement>,
@@ -34,7 +34,7 @@ impl LabelSelector {
 
     /// Whether labels satisfy it, by the API server's rules: `NotIn` holds for a missing key, an empty selector for
     /// everything, an operator nobody knows for nothing.
-    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+    pub fn matches(&self, labels: &Texts) -> bool {
         self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.match_expressions.iter().all(|r| {
                 let value = labels.get(&r.key);

@@ -1,6 +1,5 @@
 //! Services.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::Deref;
 
@@ -8,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, Text, nullable};
 use super::shared::Word;
+use super::texts::Texts;
 use super::{Kind, KindInfo, Listed, object};
 
 /// The label of a mirror whose endpoints are asked for over there, with the cluster; the annotation of a federated service,
@@ -37,7 +37,7 @@ pub struct ServiceSpec {
     pub cluster_ip: ClusterIp,
     /// The labels of the pods behind it; without any, somebody else writes its endpoints.
     #[serde(deserialize_with = "nullable")]
-    pub selector: BTreeMap<String, String>,
+    pub selector: Texts,
     /// `IPv4`, `IPv6`, or both.
     #[serde(deserialize_with = "nullable")]
     pub ip_families: Vec<Word>,

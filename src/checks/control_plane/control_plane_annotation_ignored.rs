@@ -24,12 +24,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let deployment = component.deployment;
         let template = &deployment.spec.template;
         let proxy = template.spec.proxy();
-        let found: Vec<(&String, &String)> = template
+        let found: Vec<(&str, &String)> = template
             .metadata
             .annotations
             .iter()
+            .map(|(key, value)| (key.as_str(), value))
             .filter(|(key, _)| DOMAINS.iter().any(|domain| key.starts_with(domain)))
-            .filter(|(key, _)| !OF_CHART.contains(&key.as_str()))
+            .filter(|(key, _)| !OF_CHART.contains(key))
             .filter(|(key, value)| !is_so(key, value, proxy))
             .collect();
         let (Some(_), Some(_)) = (proxy, found.first()) else { continue };

@@ -154,7 +154,7 @@ pub(in crate::checks) fn bring(
 ) -> Remedy {
     let meta = there.map(|definition| &definition.metadata);
     let keys = meta.into_iter().flat_map(|meta| meta.labels.keys().chain(meta.annotations.keys()));
-    if let Some((who, mark)) = ctx.knowledge.releases().gateway_api_manager(keys.map(String::as_str)) {
+    if let Some((who, mark)) = ctx.knowledge.releases().gateway_api_manager(keys.map(|key| key.as_str())) {
         return remedy.step(
             StepKind::Note,
             format!(

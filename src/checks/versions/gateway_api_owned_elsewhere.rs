@@ -45,7 +45,7 @@ fn foreign(
     }
     let managed = ManagedBy::told(&meta.labels, &meta.annotations);
     let keys = meta.labels.keys().chain(meta.annotations.keys());
-    let marked = ctx.knowledge.releases().gateway_api_manager(keys.map(String::as_str));
+    let marked = ctx.knowledge.releases().gateway_api_manager(keys.map(|key| key.as_str()));
     let who = match (managed.installer, managed.gitops, marked) {
         (Some(Installer::Release(release)), _, _) => {
             format!("the Helm release {}/{}", release.namespace, release.name)

@@ -11,7 +11,7 @@ use super::{Direction, Known, Peer, kubernetes};
 use crate::model::networks::Network;
 use crate::objects::{
     CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide, LabelSelector, Pod,
-    TargetPort,
+    TargetPort, Word,
 };
 
 /// The label that Cilium gives endpoints for the namespace of their pod.
@@ -214,7 +214,11 @@ fn is_entity(entity: &str, peer: Peer<'_>) -> Fits {
 }
 
 fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
-    let mut keys = selector.match_labels.keys().chain(selector.match_expressions.iter().map(|one| &one.key));
+    let mut keys = selector
+        .match_labels
+        .keys()
+        .map(Word::as_str)
+        .chain(selector.match_expressions.iter().map(|one| one.key.as_str()));
     let Some(pod) = in_network(peer) else {
         // Such as `reserved:host`.
         return match keys.any(|key| key.starts_with("reserved:")) {
@@ -223,7 +227,11 @@ fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known:
         };
     };
     let asks = |prefix: &str| {
-        let all = selector.match_labels.keys().chain(selector.match_expressions.iter().map(|one| &one.key));
+        let all = selector
+            .match_labels
+            .keys()
+            .map(Word::as_str)
+            .chain(selector.match_expressions.iter().map(|one| one.key.as_str()));
         all.into_iter().any(|key| bare(key).is_some_and(|key| key.starts_with(prefix)))
     };
     // Where nothing is said of namespaces, a policy of a namespace means its own.

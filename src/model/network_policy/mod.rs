@@ -13,14 +13,14 @@ mod form;
 mod kubernetes;
 mod ordered;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use expression::Expression;
 pub use form::{Action, Fits, Held, Policy, Ports, Rule, Which};
 use form::{Label, Peers, Subject};
 
-use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod};
+use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod, Texts};
 
 /// Which way a connection goes, seen from the pod that a policy holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +124,7 @@ pub struct Objects<'a> {
 /// What is known beside policies: the labels of namespaces; and Calico's expressions, read once.
 #[derive(Debug, Clone, Default)]
 pub struct Known<'a> {
-    namespaces: HashMap<&'a str, &'a BTreeMap<String, String>>,
+    namespaces: HashMap<&'a str, &'a Texts>,
     /// `None` where one is not understood.
     expressions: HashMap<&'a str, Option<Expression>>,
 }

@@ -91,7 +91,7 @@ impl Admitting<'_> {
     /// The annotations of namespaces.
     pub(super) fn annotations(&self) -> BTreeMap<String, BTreeMap<String, String>> {
         let of = |namespace: &Namespace| {
-            (namespace.metadata.name.to_string(), BTreeMap::clone(&namespace.metadata.annotations))
+            (namespace.metadata.name.to_string(), namespace.metadata.annotations.to_map())
         };
         self.namespaces.iter().map(of).collect()
     }

@@ -187,7 +187,7 @@ impl<'a, S: Source> Change<'a, S> {
         // What a controller made goes with what made it.
         let owned = object["metadata"]["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
         let kept = matches!(kind, Kind::Node | Kind::Event | Kind::Endpoints | Kind::EndpointSlice);
-        !owned && !kept && selector.matches(&labels(object))
+        !owned && !kept && selector.matches(&labels(object).into())
     }
 
     /// The namespaces that are deleted, with everything in them.
