@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use http::Uri;
+use ipnet::IpNet;
 
 /// The proxy for `server`, as text; `None` for a direct connection.
 pub(super) fn proxy_for(
@@ -39,11 +40,9 @@ fn exempts(entry: &str, host: &str, port: u16) -> bool {
         return true;
     }
     let address = host.parse::<IpAddr>().ok();
-    if let Some((network, bits)) = entry.split_once('/') {
-        let (Ok(network), Ok(bits), Some(address)) = (network.parse(), bits.parse(), address) else {
-            return false;
-        };
-        return in_network(address, network, bits);
+    if entry.contains('/') {
+        let network = entry.parse::<IpNet>().ok();
+        return network.zip(address).is_some_and(|(network, address)| network.contains(&address));
     }
     let (name, wanted_port) = match entry.rsplit_once(':') {
         // A colon inside a bare IPv6 address is no port.
@@ -64,18 +63,6 @@ fn exempts(entry: &str, host: &str, port: u16) -> bool {
         Some(_) => host.ends_with(name),
         // `example.org`: itself and what lies below it.
         None => host == name || host.strip_suffix(name).is_some_and(|below| below.ends_with('.')),
-    }
-}
-
-fn in_network(address: IpAddr, network: IpAddr, bits: u32) -> bool {
-    let (address, network, width) = match (address, network) {
-        (IpAddr::V4(a), IpAddr::V4(n)) => (u128::from(a.to_bits()), u128::from(n.to_bits()), 32),
-        (IpAddr::V6(a), IpAddr::V6(n)) => (a.to_bits(), n.to_bits(), 128),
-        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => return false,
-    };
-    match width.cmp(&bits) {
-        std::cmp::Ordering::Less => false,
-        _ => bits == 0 || (address ^ network) >> (width - bits) == 0,
     }
 }
 
